@@ -10,7 +10,8 @@ import pytest
 
 from livedeck.text.secrets import REGISTER
 
-pytest_plugins = ["trials", "evening", "dearest"]  # the profile of trials is known before the command line is read
+# The profile of trials is known before the command line is read.
+pytest_plugins = ["trials", "evening", "stylesheets", "dearest"]
 
 
 @pytest.fixture(autouse=True)

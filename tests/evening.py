@@ -9,13 +9,14 @@ import pytest
 
 from livedeck.monitor import tracker
 from livedeck.monitor.detection.detect import StreamRules, detect
+from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.simulator.engine.encoder import Encoders, EncoderStates
 
 _encode_samples = Encoders.encode_samples
 _measured: dict[tuple[float, int, EncoderStates, int], bytes] = {}
-_judged: dict[tuple[bytes, bytes, bytes, bytes, bytes, StreamRules], SignalAnalysis] = {}
+_judged: dict[tuple[bytes, bytes, bytes, bytes, bytes, StreamRules, Coverage], SignalAnalysis] = {}
 
 
 @pytest.fixture
@@ -34,14 +35,18 @@ def encode_once(encoders: Encoders, stream: str, seed: int, states: EncoderState
 
 
 def detect_once(
-    analysis: SignalAnalysis, readings: Readings, rules: StreamRules, limit: int | None = None
+    analysis: SignalAnalysis,
+    readings: Readings,
+    rules: StreamRules,
+    limit: int | None = None,
+    coverage: Coverage = EVERYTHING,
 ) -> SignalAnalysis:
     """`detect`; the first answer of a stream is judged once in a process, and without a pause."""
     if len(analysis.readings) or analysis.checkpoints[-1].samples:
-        return detect(analysis, readings, rules, limit)
+        return detect(analysis, readings, rules, limit, coverage)
     columns = (readings.time, readings.video, readings.audio, readings.fps, readings.status)
     time, video, audio, fps, status = (column.tobytes() for column in columns)
-    key = (time, video, audio, fps, status, rules)
+    key = (time, video, audio, fps, status, rules, coverage)
     if key not in _judged:
-        _judged[key] = detect(analysis, readings, rules)
+        _judged[key] = detect(analysis, readings, rules, coverage=coverage)
     return replace(_judged[key], readings=readings)

@@ -173,7 +173,7 @@ def test_a_file_that_is_read_is_judged_by_what_was_opened(tmp_path: Path) -> Non
         content, status = read_regular(file, 4)
         file.chmod(0o777)  # what becomes of the path does not matter
         assert content == b"12345"  # one more than was allowed, which tells that it is too long
-        assert owner_fault(file, status, others=others) == (f"{fault} {file}" if fault else "")
+        assert owner_fault(file, status, forbidden=others) == (f"{fault} {file}" if fault else "")
 
 
 USER, FILE_GROUP, GROUP, MASK = 0x02, 0x04, 0x08, 0x10
@@ -215,7 +215,7 @@ def test_with_an_access_control_list_those_count_whom_it_names(
     (mask,) = (rights for tag, rights, _ in entries if tag == MASK)
     assert file.stat().st_mode & 0o777 == 0o400 | mask << 3  # as the kernel shows it
     _, status = read_regular(file, 10)
-    assert (owner_fault(file, status, others=0o077) == "") is is_private
+    assert (owner_fault(file, status, forbidden=0o077) == "") is is_private
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="access control lists are read on Linux alone")
@@ -224,7 +224,7 @@ def test_without_a_list_the_mode_counts_alone(tmp_path: Path) -> None:
     file.write_bytes(b"123456")
     file.chmod(0o440)
     _, status = read_regular(file, 10)
-    assert owner_fault(file, status, others=0o077).startswith("others can read it")
+    assert owner_fault(file, status, forbidden=0o077).startswith("others can read it")
 
 
 def test_a_link_to_a_private_file_stays_a_link(tmp_path: Path) -> None:

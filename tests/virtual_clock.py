@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_IDLE = 60
-"""Turns of the event loop without work in which an answer that is made in process surely arrives."""
+_IDLE = 3
+"""Turns of the event loop without work after which nothing can happen on it but a timer."""
+
+_IDLE_WITH_THREADS = 60
+"""The same beside threads: turns in which their result surely arrives."""
 
 
 class VirtualClock:
@@ -47,7 +51,7 @@ class VirtualClock:
     async def _idle(self, task: asyncio.Future[T]) -> bool:
         loop: Any = asyncio.get_running_loop()
         turns = 0
-        while turns < _IDLE:
+        while turns < (_IDLE if threading.active_count() == 1 else _IDLE_WITH_THREADS):
             await asyncio.sleep(0)
             if task.done():
                 return True

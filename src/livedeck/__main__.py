@@ -6,7 +6,7 @@ import signal
 def start() -> None:
     """Run the command line. Raises SystemExit.
 
-    Until there is something to undo, ctrl-c ends it as it ends any program, without a word: see `cli.exit_codes.run`.
+    Until the command has something to undo, ctrl-c ends the process at once and silently (`cli.exit_codes.run`).
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from livedeck.cli import main

@@ -1,7 +1,7 @@
 """Files: atomic writes (temporary file, fsync, rename), and reads and locks of private files.
 
-Owner and mode are read from the opened file, never from its path, which may lead elsewhere by then. Every function
-waits for the disk: in an event loop, call it in a thread, or use a `BackgroundWriter`.
+Owner and mode are read from the opened file, never from its path, which may meanwhile lead to another file. Every
+function waits for the disk: in an event loop, call it in a thread, or use a `BackgroundWriter`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, NamedTuple, Self
 
 @contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Put the name of the target into every OSError of the block: the caller does not know the temporary file."""
+    """Give every OSError of the block the target's name, because the caller does not know the temporary file."""
     try:
         yield
     except OSError as error:
@@ -35,8 +35,8 @@ def _naming(target: Path) -> Iterator[None]:
 class AtomicFile:
     """A file that replaces `target` on `commit` and vanishes on `discard`.
 
-    Until then its name is that of the target, a random part and `.part`, which identifies the leftover of a killed
-    process. As a context manager it commits at the end of the block, or discards if the block raises.
+    Until then its name is the target's name, a random part and `.part`, so that the leftover of a killed process can be
+    recognized. As a context manager it commits at the end of the block, or discards if the block raises.
 
     Args:
         target: Path of the finished file.
@@ -45,7 +45,7 @@ class AtomicFile:
         is_synced: Sync the file to disk, so that it survives a power loss. Not needed for files rewritten each second.
 
     Raises:
-        FileExistsError: `replace` is false and the target exists, perhaps only since this file was begun.
+        FileExistsError: `replace` is false and the target exists, even if it was created after this file was begun.
         OSError: The file cannot be written.
     """
 
@@ -107,7 +107,10 @@ class AtomicFile:
             raise FileExistsError(f"{self._target.name} already exists")
 
     def _claim_target(self) -> None:
-        """Give the file the name of the target, in one step that fails if the name is taken, unlike a rename."""
+        """Give the file the target's name in one step.
+
+        Fails if the name is taken; a rename would replace the other file.
+        """
         try:
             os.link(self.path, self._target)
         except FileExistsError:
@@ -118,7 +121,7 @@ class AtomicFile:
 
 
 def resolve_target(target: Path) -> Path:
-    """Follow links that belong to the user, and return the path to write to; the links stay.
+    """Follow links that belong to the user, and return the path to write to. The links are kept.
 
     Raises OSError for a folder, device, pipe or socket, and for a link that belongs to another user.
     """
@@ -165,8 +168,8 @@ def _trusted_users() -> set[int]:
 class FileStatus(NamedTuple):
     """Owner, mode and size (bytes) of an opened file.
 
-    `mode`: from `stat`. If the file has an access control list, the group's bits are the rights that the list gives to
-    anybody except the owner, root and this user.
+    `mode`: permission bits. If the file has an access control list, the group's bits are the rights that the list gives
+    to anybody except the owner, root and this user.
     """
 
     owner: int
@@ -190,8 +193,8 @@ def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
 def _granted_mode(descriptor: int, mode: int) -> int:
     """Return the mode with the group's bits replaced by the rights in the access control list, if the file has one.
 
-    For a file with a list, `stat` shows the mask of the list in these bits. systemd uses such a list for credentials of
-    a service: the mode is 0440, but only root and the user of the service may read the file.
+    For such a file, `stat` shows the mask of the list in these bits. systemd uses such a list for credentials of a
+    service: the mode is 0440, but only root and the user of the service may read the file.
     """
     if sys.platform != "linux" or not mode & stat.S_IRWXG:
         return mode
@@ -216,16 +219,16 @@ _ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
 """Kinds of entries that the mask limits: named users, the file's group, named groups."""
 
 
-def owner_fault(path: Path, status: FileStatus, *, others: int) -> str:
+def owner_fault(path: Path, status: FileStatus, *, forbidden: int) -> str:
     """Return why the file cannot be trusted, and what to do; empty if it can be trusted.
 
-    `others`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
+    `forbidden`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
     """
     if status.owner not in _trusted_users():
         return "it belongs to another user; create a file of your own"
-    if status.mode & others & 0o044:
+    if status.mode & forbidden & 0o044:
         return f"others can read it; run chmod 600 {path}"
-    return f"others can change it; run chmod go-w {path}" if status.mode & others else ""
+    return f"others can change it; run chmod go-w {path}" if status.mode & forbidden else ""
 
 
 def open_private(path: Path, flags: int) -> int:
@@ -263,7 +266,10 @@ def make_private_folder(folder: Path) -> None:
 
 
 def write_private(target: Path, text: str, *, replace: bool) -> None:
-    """Write a small file with mode 0600, and create its folders. Raises OSError; FileExistsError without `replace`."""
+    """Write a small file with mode 0600, and create its folders.
+
+    Raises OSError, such as FileExistsError without `replace`.
+    """
     target = resolve_target(target)
     make_private_folder(target.parent)
     with AtomicFile(target, replace=replace) as atomic:

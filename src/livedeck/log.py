@@ -1,4 +1,4 @@
-"""Loggers of livedeck. structlog, with the parts of rich that it draws in, is imported with the first line only."""
+"""Loggers of livedeck. structlog, which imports parts of rich, is imported only with the first line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Backend:
         self._lock = Lock()
 
     def configure(self, configure: Callable[[], None]) -> None:
-        """Call that function before the next line, or at once if structlog is in use."""
+        """Call `configure` before the next line of the log, or at once if structlog is in use."""
         with self._lock:
             self._configure = configure
         if "structlog" in sys.modules:

@@ -74,7 +74,7 @@ def secret_from_file(setting: str, path: Path) -> str:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
         reason = "not a regular file; name one, or a token_command" if is_other else error.strerror
         raise SettingsError(f"{setting} {path}: {reason}") from None
-    if reason := owner_fault(path, status, others=stat.S_IRWXG | stat.S_IRWXO):
+    if reason := owner_fault(path, status, forbidden=stat.S_IRWXG | stat.S_IRWXO):
         raise SettingsError(f"{setting} {path}: {reason}")
     if not text:
         raise SettingsError(f"{setting} {path}: the file is empty")

@@ -20,7 +20,7 @@ from statistics import median
 
 from bench.families import CLEAN, FAULTS, IMPOSSIBLE, LIMITS, Chance, Show, Source
 from livedeck.client import Event, QosSamples
-from livedeck.monitor import Alarm, AlarmTransition, Cadence, Limits, Readings, Severity, Thresholds, with_overrides
+from livedeck.monitor import Alarm, AlarmTransition, Cadence, Limits, Readings, Severity, Thresholds
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.detect import StreamRules, detect
@@ -73,8 +73,8 @@ class Deck:
         self._show = show
         self._events = tuple(_event(place, source) for place, source in enumerate(show.sources))
         profiles = {event.id: source.profile for event, source in zip(self._events, show.sources, strict=True)}
-        overrides = {key: with_overrides(base, {"content": name}) for key, name in profiles.items() if name}
-        self._world = WorldTracker((), _moment(show.opened), Limits(base, overrides), cadence or Cadence())
+        limits = Limits(base, events={key: {"content": name} for key, name in profiles.items() if name})
+        self._world = WorldTracker((), _moment(show.opened), limits, cadence or Cadence())
         self._engine = AlarmEngine(base)
         self.run = Run()
 
@@ -100,7 +100,7 @@ class Deck:
             results.append(answer)
             await self._world.ingest(answer)
         await self._world.evaluate_all(tuple(results), at, LinkMeasure())
-        changes, _ = self._engine.step(MonitorState(self._world.states, self._world.status, at.wall))
+        changes = self._engine.step(MonitorState(self._world.states, self._world.status, at.wall)).log
         for change in changes:
             alarm = change.alarm
             if change.transition in {AlarmTransition.RETURNED, AlarmTransition.CLEARED}:

@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,32 +15,29 @@ from typing import IO, Any
 import structlog
 from click.testing import CliRunner
 
+from cli.starts import LIVEDECK, SOURCE, Start, run
 from livedeck.cli import main
 from livedeck.cli.description import load_description
 
 TIMEOUT = 60
 """Seconds after which a command that should have ended is a failure."""
 
-LIVEDECK = [sys.executable, "-m", "livedeck"]
-
 
 def environment(home: Path, **extra: str) -> dict[str, str]:
     """Nothing of the user's own settings: a bare path, an empty home, and what is given."""
-    source = str(Path(__file__).parents[2] / "src")
-    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": source, "HOME": str(home), "TERM": "xterm-256color"}
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCE, "HOME": str(home), "TERM": "xterm-256color"}
     return {**kept, **extra}
 
 
 def livedeck(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run it to its end, without a terminal."""
-    return subprocess.run(
+    return run(
         [*LIVEDECK, *arguments],
         env=environment(home, **(env or {})),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
-        check=False,
     )
 
 
@@ -79,7 +75,7 @@ def served(
 ) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """A `livedeck serve --json` that answers, and what it printed."""
     command = [*LIVEDECK, "serve", "--json", "--port", "0", *arguments]
-    with subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
+    with Start(command, env=environment(home), stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         try:
             assert process.stdout is not None
             yield process, json.loads(process.stdout.readline())
@@ -98,7 +94,7 @@ def settings_of(home: Path, text: str = "") -> dict[str, str]:
 def collecting(home: Path, env: Mapping[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A `livedeck collector run` that knows a token, and its address: all that its first line says."""
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*LIVEDECK, "collector", "run"], env=environment(home, **env), **pipes) as process:
+    with Start([*LIVEDECK, "collector", "run"], env=environment(home, **env), **pipes) as process:
         try:
             assert process.stderr
             line = process.stderr.readline()

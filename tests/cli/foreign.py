@@ -36,7 +36,7 @@ class ForeignPlatform(ThreadingHTTPServer):
     that the lists leave out, for so many of them. `lag`: seconds by which the samples of that event come late.
     `change`: what is done to each sample of an event before it is sent. `token`: the one that is accepted. `away`:
     every request is answered 502. `silent`: ids whose samples never come. `ahead`: seconds that its clock is ahead of
-    this machine's: while that slept.
+    this machine's: while that slept. `cut_at`: time from which no encoder sends any more (epoch s), None for never.
     """
 
     daemon_threads = True
@@ -51,6 +51,7 @@ class ForeignPlatform(ThreadingHTTPServer):
         self.portal, self.token, self.away = "", TOKEN, False
         self.unlisted: dict[str, int] = {}
         self.silent: set[str] = set()
+        self.cut_at: float | None = None
         self.change: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _, sample: sample
         self.requests: list[tuple[float, str, int]] = []  # when (monotonic s), path, status
 
@@ -102,7 +103,8 @@ class ForeignPlatform(ThreadingHTTPServer):
         """The newest of that event's stream, oldest first."""
         if event_id in self.silent:
             return []
-        newest = int(self.now() - self.lag.get(event_id, 0.0)) // CADENCE * CADENCE
+        until = min(self.now() - self.lag.get(event_id, 0.0), self.cut_at or self.now())
+        newest = int(until) // CADENCE * CADENCE
         return [self._sample(event_id, at) for at in range(newest - CADENCE * (KEPT - 1), newest + 1, CADENCE)]
 
     def _sample(self, event_id: str, at: int) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from cli.commands import LIVEDECK, TIMEOUT, environment
+from cli.commands import TIMEOUT, environment
 from cli.foreign import TOKEN, ForeignPlatform
+from cli.starts import LIVEDECK, Start
 from cli.terminals import Terminal, terminal
 
 
@@ -66,7 +67,7 @@ def programs(
         deck.until("100 GOOD")
         wall = stack.enter_context(terminal(home, "wall", size=size, program=LIVEDECK, **env))
         wall.until(r"s ago")
-        follow = subprocess.Popen(
+        follow = Start(
             [*LIVEDECK, "alarm", "list", "--follow", "--json"],
             env=environment(home, **env),
             stdin=subprocess.DEVNULL,

@@ -12,12 +12,13 @@ import struct
 import subprocess
 import termios
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from cli.commands import LIVEDECK, TIMEOUT, environment
+from cli.commands import TIMEOUT, environment
+from cli.starts import LIVEDECK, Start
 
 RESTORED = ((b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?25l", b"\x1b[?25h"), (b"\x1b[?1000h", b"\x1b[?1000l"))
 """Alternate screen, hidden cursor, mouse: how each goes on and off."""
@@ -47,10 +48,22 @@ class Terminal:
             assert self._read(), f"it ended before {pattern!r}"
 
     def pause(self, seconds: float) -> None:
-        """Read for so long, as a person who looks at it before the next key."""
+        """Read for so long, as a person who looks at it before the next key, and until the process is at rest.
+
+        On a busy machine it is still at work on the last key when those seconds are over.
+        """
         end = monotonic() + seconds
         while (left := end - monotonic()) > 0 and select.select([self._master], [], [], left)[0]:
             self._read()
+        while not self._is_at_rest():
+            assert monotonic() < end + TIMEOUT, "it never rests"
+            if select.select([self._master], [], [], 0.03)[0] and not self._read():
+                return
+
+    def _is_at_rest(self) -> bool:
+        """Return whether all threads of the process sleep, and none ran while they were looked at."""
+        before, after = (_threads(self.process.pid) for _ in range(2))
+        return before == after and all(state in "SZXT" for state, _ in after)
 
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
@@ -122,6 +135,16 @@ class Terminal:
         return bool(data)
 
 
+def _threads(pid: int) -> list[tuple[str, str]]:
+    """Return the state of each thread, and its switches to and from a processor; empty where nothing tells of them."""
+    found = list[tuple[str, str]]()
+    for path in Path(f"/proc/{pid}/task").glob("*/status"):
+        with suppress(OSError):  # it has ended
+            text = path.read_text()
+            found.append((re.findall(r"(?m)^State:\t(.)", text)[0], "".join(re.findall(r"(?m)^\w*ctxt.*$", text))))
+    return found
+
+
 def _words(data: bytes) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", data.decode("utf-8", "replace"))
 
@@ -134,7 +157,7 @@ def terminal(
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     modes_found, path = termios.tcgetattr(slave), os.ttyname(slave)
-    process = subprocess.Popen(
+    process: subprocess.Popen[bytes] = Start(
         [*program, *arguments],
         env=environment(home, **{"COLORTERM": "truecolor", **env}),
         stdin=slave,

@@ -40,8 +40,8 @@ def test_new_alarms_ring_once_and_the_title_tells_the_worst_until_it_is_answered
 
 
 def test_what_the_settings_switch_off_is_never_sent(tmp_path: Path) -> None:
-    with terminal(tmp_path, "demo", size=(80, 24), **QUIET) as deck:
-        deck.until("Morning service.*POOR")
+    with terminal(tmp_path, "demo", "--scenario", "preflight", size=(80, 24), **QUIET) as deck:
+        deck.until("Night lecture.*NOT STARTED")
         deck.press("q")
         assert deck.ended() == 0
     for sequence in (b"\x1b]2;", b"\x1b]9;", b"\x1b]777;", b"\x1b[22;2t", b"\x1b[23;2t"):

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from cli.altered import altered
-from cli.commands import LIVEDECK
 from cli.secretive import CANARY, spellings
+from cli.starts import TRUE_START
 from cli.terminals import Terminal, terminal
 
 HERE = Path(__file__).parent
@@ -53,7 +53,7 @@ def settled(home: Path) -> Iterator[None]:
 
 
 @contextmanager
-def session(home: Path, program: Sequence[str] = LIVEDECK) -> Iterator[Terminal]:
+def session(home: Path, program: Sequence[str] = TRUE_START) -> Iterator[Terminal]:
     """A deck on it, with its first events shown."""
     with settled(home), terminal(home, size=(120, 40), program=program) as deck:
         deck.until("Morning service")

@@ -22,7 +22,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from breadth import slow
-from cli.commands import LIVEDECK, TIMEOUT, called, environment, livedeck, served
+from cli.commands import TIMEOUT, called, environment, livedeck, served
+from cli.starts import LIVEDECK, Start, run
 from livedeck.monitor import History
 from monitor.recordings import NOW, readings, snapshot, ticking
 
@@ -162,7 +163,7 @@ def begun(tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         address = f"http://127.0.0.1:{platform.server_port}"
         given = environment(tmp_path / "home", LIVEDECK_BASE_URL=address, LIVEDECK_TOKEN="t", LIVEDECK_TIMEOUT="60")
         command = [*LIVEDECK, "event", "chat", EVENT, *arguments]
-        with subprocess.Popen(command, env=given, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        with Start[bytes](command, env=given, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             try:
                 assert platform.begun.wait(TIMEOUT)
                 yield process
@@ -226,7 +227,7 @@ def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
 def test_a_file_without_a_name_is_called_after_the_event_and_stays_here(tmp_path: Path, env: dict[str, str]) -> None:
     given = environment(tmp_path / "home", **env)
     command = [*LIVEDECK, "event", "chat", EVENT, "--format", "txt"]
-    subprocess.run(command, env=given, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT)
+    assert run(command, env=given, cwd=tmp_path, capture_output=True, timeout=TIMEOUT).returncode == 0
     (name,) = names(tmp_path)
     assert name.startswith("Choir-hall-B-")
     assert name.endswith(".txt")
@@ -356,7 +357,7 @@ def test_a_full_pipe_is_said(tmp_path: Path, env: dict[str, str]) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [*LIVEDECK, "event", "chat", EVENT, "-o", "-"]
         given = environment(tmp_path / "home", **env)
-        done = subprocess.run(command, env=given, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+        done = run(command, env=given, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
     assert (done.returncode, b"No space left on device" in done.stderr) == (1, True)
 
 
@@ -365,7 +366,7 @@ def test_a_reader_who_leaves_ends_it_quietly(tmp_path: Path, env: dict[str, str]
     os.close(reading)
     command = [*LIVEDECK, "event", "chat", EVENT, "-o", "-", "--format", "txt"]
     given = environment(tmp_path / "home", **env)
-    done = subprocess.run(command, env=given, stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+    done = run(command, env=given, stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
 
@@ -374,7 +375,7 @@ def test_a_terminal_is_not_given_what_it_would_obey(tmp_path: Path) -> None:
     outer, inner = os.openpty()
     command = [*LIVEDECK, "event", "chat", EVENT, "-o", "-"]
     given = environment(tmp_path / "home")
-    done = subprocess.run(command, env=given, stdout=inner, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+    done = run(command, env=given, stdout=inner, stderr=subprocess.PIPE, timeout=TIMEOUT)
     os.close(outer)
     os.close(inner)
     assert (done.returncode, b"terminal" in done.stderr) == (2, True)

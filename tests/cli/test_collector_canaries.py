@@ -22,8 +22,9 @@ from urllib.parse import urlencode
 import pytest
 from redis import Redis
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment
+from cli.commands import TIMEOUT, called, environment
 from cli.secretive import CANARY, spellings
+from cli.starts import LIVEDECK, Start
 from cli.test_canaries import histories, secretive, unpacked
 from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.collector.protocol.questions import QUESTIONS
@@ -70,7 +71,7 @@ def collecting(home: Path, sink: Sink, engine: str = "") -> Iterator[tuple[int, 
         token = called(home, "collector", "token", "create", "anna", "--may", "act", env=env).stdout.strip()
         with (home / "printed").open("w") as printed, (home / "errors").open("w") as errors:
             command = [*LIVEDECK, "collector", "run", "--debug"]
-            process = subprocess.Popen(command, env=environment(home, **env), stdout=printed, stderr=errors)
+            process = Start[bytes](command, env=environment(home, **env), stdout=printed, stderr=errors)
         try:
             yield port_of(home / "errors", process), token, said
         finally:
@@ -90,7 +91,7 @@ def beside(home: Path) -> Iterator[None]:
     env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(place / "history.sqlite")}
     with (place / "printed").open("w") as printed:
         command = [*LIVEDECK, "collector", "run", "--debug"]
-        process = subprocess.Popen(command, env=environment(place, **env), stdout=printed, stderr=printed)
+        process = Start[bytes](command, env=environment(place, **env), stdout=printed, stderr=printed)
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -33,9 +34,19 @@ def test_the_version(tmp_path: Path) -> None:
     assert livedeck(tmp_path, "--version").stdout == f"livedeck {__version__}\n"
 
 
-@pytest.mark.parametrize("env", [{}, {"TERM": "dumb"}], ids=["pipe", "dumb"])
-def test_the_demo_without_a_terminal_prints_every_event_and_what_is_wrong(tmp_path: Path, env: dict[str, str]) -> None:
-    done = livedeck(tmp_path, "demo", env=env)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """The demo in a pipe, with settings of a platform that is none, and its home."""
+    home = tmp_path_factory.mktemp("demo")
+    env = {"LIVEDECK_TIMEOUT": "99", "LIVEDECK_CONFIG": str(home / "absent.toml"), "LIVEDECK_TOKEN": "another"}
+    return livedeck(home, "demo", env=env), home
+
+
+def test_the_demo_without_a_terminal_prints_every_event_and_what_is_wrong(
+    demo: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    """It needs no setting, and heeds none but read-only."""
+    done, _ = demo
     assert done.returncode == 0, done.stderr
     head, *rows = done.stdout.splitlines()
     assert all(word in head for word in HEADS)
@@ -48,7 +59,13 @@ def test_the_demo_without_a_terminal_prints_every_event_and_what_is_wrong(tmp_pa
     }.items():
         assert any(name in row and fault in row for row in events), done.stdout
     assert any("Choir, hall B" in row and "100 GOOD" in row for row in events)
-    assert ("TERM=dumb" if env else "not a terminal") in done.stderr
+    assert "not a terminal" in done.stderr
+
+
+def test_the_demo_in_a_terminal_that_moves_no_cursor_prints_its_events(tmp_path: Path) -> None:
+    done = livedeck(tmp_path, "demo", "--scenario", "clean-show", env={"TERM": "dumb"})
+    assert (done.returncode, "TERM=dumb" in done.stderr) == (0, True), done.stderr
+    assert all(word in done.stdout for word in (*HEADS, "Foyer", "Opening"))
 
 
 def test_serve_prints_one_object_and_answers_in_the_documented_envelope(tmp_path: Path) -> None:
@@ -99,7 +116,7 @@ def test_status_as_an_object(tmp_path: Path) -> None:
 
 
 def test_the_deck_without_a_terminal_prints_the_status_of_the_settings(tmp_path: Path) -> None:
-    with served(tmp_path) as (_, service):
+    with served(tmp_path, "--scenario", "clean-show") as (_, service):
         token_file = tmp_path / "token"
         token_file.touch(mode=0o600)
         token_file.write_text(service["token"], encoding="utf-8")
@@ -107,7 +124,7 @@ def test_the_deck_without_a_terminal_prints_the_status_of_the_settings(tmp_path:
         config.write_text(f'base_url = "{service["base_url"]}"\ntoken_file = "{token_file}"\n', encoding="utf-8")
         done = livedeck(tmp_path, env={"LIVEDECK_CONFIG": str(config)})
     assert done.returncode == 0, done.stderr
-    assert "Choir, hall B" in done.stdout
+    assert "Foyer" in done.stdout
 
 
 def test_a_platform_that_cannot_be_reached_is_exit_code_four_and_says_so(tmp_path: Path) -> None:
@@ -121,17 +138,11 @@ def test_a_platform_that_cannot_be_reached_is_exit_code_four_and_says_so(tmp_pat
             assert "cannot be reached" in done.stderr
 
 
-def test_the_demo_needs_no_setting_and_heeds_none_but_read_only(tmp_path: Path) -> None:
-    env = {"LIVEDECK_TIMEOUT": "99", "LIVEDECK_CONFIG": str(tmp_path / "absent.toml"), "LIVEDECK_TOKEN": "another"}
-    done = called(tmp_path, "demo", env=env)
-    assert done.returncode == 0, done.stderr
-
-
 def test_flags_stand_before_or_after_the_command(tmp_path: Path) -> None:
-    with served(tmp_path) as (_, service):
+    with served(tmp_path, "--scenario", "clean-show") as (_, service):
         address, env = service["base_url"], {"LIVEDECK_TOKEN": service["token"]}
         for arguments in (("--base-url", address, "status"), ("status", "--base-url", address, "--read-only")):
-            assert "Choir, hall B" in livedeck(tmp_path, *arguments, env=env).stdout
+            assert "Foyer" in livedeck(tmp_path, *arguments, env=env).stdout
 
 
 def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> None:
@@ -178,9 +189,9 @@ def test_a_taken_port_is_a_clear_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_log_goes_to_a_private_file_and_nowhere_else(tmp_path: Path) -> None:
-    done = livedeck(tmp_path, "demo")
-    (log,) = tmp_path.rglob("livedeck.log")
+def test_the_log_goes_to_a_private_file_and_nowhere_else(demo: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    done, home = demo
+    (log,) = home.rglob("livedeck.log")
     assert log.parent.stat().st_mode & 0o077 == log.stat().st_mode & 0o077 == 0
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert {"alarm raised"} <= {line["event"] for line in lines}

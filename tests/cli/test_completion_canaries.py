@@ -98,7 +98,7 @@ def try_name(shown: Shell, name: str, identity: str, quote: str) -> None:
 
 @pytest.mark.parametrize(
     ("program", "names"),
-    [("bash", 30), ("zsh", 30), ("fish", 30), *slow_rows(("bash", 2000), ("zsh", 2000), ("fish", 2000))],
+    [("bash", 10), ("zsh", 10), ("fish", 10), *slow_rows(("bash", 2000), ("zsh", 2000), ("fish", 2000))],
 )
 def test_no_name_of_an_event_does_anything_in_a_shell(program: str, names: int, tmp_path: Path) -> None:
     chance = random.Random(names)

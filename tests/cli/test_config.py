@@ -20,14 +20,14 @@ SECRET = "a-token-that-nobody-knows"
 
 def test_the_file_that_init_writes_says_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every setting of it may be uncommented, and nothing changes; every threshold is there, with a word on it."""
-    general = template().partition("# Content and limits of one event")[0]
+    general = template().partition("# Content and limits of the events")[0]
     text = re.sub(r"^# ([\w]+ = )", r"\1", general, flags=re.MULTILINE)
     config = tmp_path / "all.toml"
     config.write_text(text, encoding="utf-8")
     monkeypatch.setenv("LIVEDECK_CONFIG", str(config))
     settings = load()
     assert settings.model_copy(update={"thresholds": {}}) == Settings()
-    assert (settings.thresholds_of(), settings.polling_cadence()) == (Thresholds(), Cadence())
+    assert (settings.limits_in_force().base, settings.polling_cadence()) == (Thresholds(), Cadence())
     assert set(settings.thresholds) == set(Thresholds.__dataclass_fields__)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment
+from cli.commands import TIMEOUT, called, environment
+from cli.starts import LIVEDECK, run
 from cli.terminals import terminal
 from livedeck import docs
 
@@ -45,9 +46,7 @@ def test_a_reader_who_leaves_ends_it_quietly(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [*LIVEDECK, "docs", "settings"]
-    done = subprocess.run(
-        command, env=environment(tmp_path), stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False
-    )
+    done = run(command, env=environment(tmp_path), stdout=writing, stderr=subprocess.PIPE, timeout=TIMEOUT)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
 

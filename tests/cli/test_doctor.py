@@ -125,13 +125,25 @@ def test_a_clock_that_differs_from_the_platforms_is_told(tmp_path: Path, seconds
 async def test_a_field_that_cannot_be_read_is_a_warning_that_names_event_and_field_and_not_the_value() -> None:
     rows = [{"id": "e0", "name": "Choir", "reconnect_window": [SECRET]}, {"id": "e1"}, {"id": [SECRET]}]
     async with api_of(saying({"data": rows})) as api:
-        odd, missing, *_ = await check_events(api)
+        odd, missing, *_ = await check_events(api, Settings())
     assert odd.finding == "event Choir (e0): reconnect_window should be a valid integer, not a list of 1"
     assert missing.finding.startswith("1 of the listed events cannot be read: data[2] should ")
     assert {check.status for check in (odd, missing)} == {CheckStatus.WARN}
     assert odd.advice
     assert missing.advice
     assert SECRET not in f"{odd} {missing}"
+
+
+async def test_limits_that_fit_no_event_are_a_warning() -> None:
+    """A wrong name would have no effect, and nobody would know."""
+    limits = [{"events": names, "content": "radio"} for names in (["Radio *", "e1"], ["Radoi *"])]
+    rows = [{"id": "e0", "name": "Radio North"}, {"id": "e1", "name": "Choir"}, {"id": "e2", "name": "Talk"}]
+    async with api_of(saying({"data": rows})) as api:
+        checks = await check_events(api, Settings.model_validate({"limits": limits}))
+    assert [(check.status, check.finding) for check in checks if check.name == "limits"] == [
+        (CheckStatus.OK, "[[limits]] of events Radio *, e1: 2 listed events"),
+        (CheckStatus.WARN, "[[limits]] of events Radoi *: 0 listed events"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +194,7 @@ def answering(events: object, rooms: object) -> Platform:
 
 async def keys_of(events: object, rooms: object) -> list[Check]:
     async with api_of(answering(events, rooms)) as api:
-        return [check for check in await check_events(api) if check.name == "keys"]
+        return [check for check in await check_events(api, Settings()) if check.name == "keys"]
 
 
 async def test_a_key_that_is_a_name_or_an_id_is_told_with_whose_it_is_and_not_shown() -> None:
@@ -218,7 +230,7 @@ async def test_a_name_in_which_a_key_stands_is_told_by_its_id_and_masked() -> No
 async def test_keys_that_nobody_can_read_are_counted_and_rooms_that_cannot_be_asked_are_told() -> None:
     events = [{"id": "e0", "name": "Choir", "streamkey": "live-key-9c1d"}]
     (fine,) = await keys_of(events, [])
-    assert (fine.status, fine.finding.startswith("none of 1 keys is a name")) == (CheckStatus.OK, True)
+    assert (fine.status, fine.finding.startswith("1 keys checked: none is a name")) == (CheckStatus.OK, True)
     (refused,) = await keys_of(events, None)
     assert (refused.status, "rooms and their keys are not checked" in refused.finding) == (CheckStatus.WARN, True)
 

@@ -15,7 +15,8 @@ from time import sleep
 import pytest
 
 from breadth import slow_rows
-from cli.commands import LIVEDECK, TIMEOUT, environment
+from cli.commands import TIMEOUT, environment
+from cli.starts import LIVEDECK
 from cli.terminals import Terminal, terminal
 
 NOWHERE = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "t" * 20}

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from cli.altered import altered
-from cli.commands import LIVEDECK, called, environment
+from cli.commands import called, environment
 from cli.sequences import foreign
+from cli.starts import LIVEDECK, Start
 from cli.terminals import Terminal, terminal
 from cli.test_collector_canaries import port_of
 from livedeck.ui.features import FEATURES
@@ -167,7 +168,7 @@ def collected(home: Path, platform: dict[str, Any]) -> Iterator[tuple[subprocess
     token.write_text(called(home, "collector", "token", "create", "anna", "--may", "act", env=env).stdout.strip())
     token.chmod(0o600)
     with errors.open("w") as said:
-        collector = subprocess.Popen(
+        collector = Start[bytes](
             [*LIVEDECK, "collector", "run"], env=environment(home, **env), stdout=subprocess.DEVNULL, stderr=said
         )
     try:

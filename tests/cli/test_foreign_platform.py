@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from cli.commands import LIVEDECK, called
+from cli.commands import called
 from cli.foreign import ForeignPlatform, foreign_platform, timestamp
 from cli.programs import programs, settings, words
+from cli.starts import LIVEDECK
 from cli.terminals import terminal
 
 TROUBLE_SECONDS = 75

@@ -223,7 +223,9 @@ def test_what_is_changed_while_somebody_is_asked_is_not_sent(on_stage: Stage) ->
         shown.until("[y/N]")
         assert run(on_stage, "event", "edit", event, "--name", "Seen after", "--yes").returncode == 0
         shown.press("y\n")
-        shown.until('not sent: it changed since it was read: its name was "Seen before" and is "Seen after" now')
+        shown.until(
+            'not sent: the object changed since it was read: its name was "Seen before" and is "Seen after" now'
+        )
         assert shown.ended() == 3
     assert on_stage.read("event", "get", event)["protected"] is False
 
@@ -264,7 +266,7 @@ def test_a_form_is_filled_from_a_file_and_what_was_read_can_be_sent_back(on_stag
     assert "the-cdn-key" not in done.stdout + done.stderr
     whole = on_stage.read("event", "get", event)
     same = run(on_stage, "event", "edit", event, "--from-file", on_stage.file("a.json", json.dumps(whole)), "--yes")
-    assert (same.returncode, "it already has these values" in same.stdout) == (0, True), same.stderr
+    assert (same.returncode, "the object already has these values" in same.stdout) == (0, True), same.stderr
     moved = on_stage.file("c.json", json.dumps({**whole, "parent_id": folder(on_stage)}))
     assert run(on_stage, "event", "edit", event, "--from-file", moved, "--yes").returncode == 0
     assert on_stage.read("event", "get", event)["parent_id"] == folder(on_stage)
@@ -277,7 +279,9 @@ def test_fields_of_a_file_that_nobody_can_send_are_named_where_they_differ(on_st
     whole = on_stage.read("event", "get", event)
     file = on_stage.file("subtitle.json", json.dumps({**whole, "name": "Renamed", "subtitle": "in three parts"}))
     done = run(on_stage, "event", "edit", event, "--from-file", file, "--yes")
-    assert (done.returncode, "ignored, since they cannot be sent: subtitle\n" in done.stderr) == (0, True), done.stderr
+    assert (done.returncode, "fields ignored, because they cannot be sent: subtitle\n" in done.stderr) == (0, True), (
+        done.stderr
+    )
 
 
 def test_every_track_that_speech_is_recognised_for_is_named(on_stage: Stage) -> None:

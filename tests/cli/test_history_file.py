@@ -103,7 +103,7 @@ def test_pruning_says_what_goes_and_deletes_that_and_no_more(path: Path, tmp_pat
     code, text = history(tmp_path, "prune", "--before", "2026-03-01T13:00Z", "-y", "--history", str(path))
     assert (code, count(path, "sample")) == (0, 1805)  # the second began ten seconds late
     assert f"deleted: {SAMPLES - 1805:,} samples" in text
-    assert f"to be deleted, all before 2026-03-01 13:00Z: {SAMPLES - 1805:,} samples" in text
+    assert f"to be deleted: all data before 2026-03-01 13:00Z: {SAMPLES - 1805:,} samples" in text
     assert count(path, "journal WHERE kind = 'marker'") == 1
     assert "no event" in history(tmp_path, "prune", "--event", "three", "-y", "--history", str(path))[1]
 

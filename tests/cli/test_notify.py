@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
+from cli.commands import TIMEOUT, called, environment, served
+from cli.starts import LIVEDECK, Start
 from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.cli.collect.engine import join_others
 from livedeck.cli.wiring import SystemClock
@@ -98,7 +99,7 @@ def test_a_route_of_mail_is_tried_and_why_it_failed_is_said(tmp_path: Path, sink
         (
             "warning",
             "2026-11-21T23:00",
-            (0, "waits: Sat 23:00 UTC is outside the route's hours, and the alarm is not critical"),
+            (0, "waits: Sat 23:00 UTC is outside the route's hours, and the severity is below critical"),
         ),
         ("warning", "2026-11-21T12:00", (0, "yes, 5 s after the alarm began")),
         ("info", "2026-11-21T12:00", (6, "no: severity info is below warning")),
@@ -192,7 +193,7 @@ def test_a_collector_says_at_its_start_which_receiver_it_may_not_send_to_and_the
         config = tmp_path / "config.toml"
         config.write_text(config.read_text().replace('allow_private = ["127.0.0.1"]', ""))
         command = [*LIVEDECK, "collector", "run"]
-        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as collector:
+        with Start(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as collector:
             assert collector.stderr
             line = next(line for line in collector.stderr if "notify.targets" in line)
             collector.send_signal(signal.SIGTERM)
@@ -214,7 +215,7 @@ def test_a_collector_watches_tells_keeps_and_ends_when_it_is_asked_to(tmp_path: 
     with served(tmp_path) as (_, service):
         platform = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
         env = environment(tmp_path, **configured(tmp_path, sink, **platform))
-        collector = subprocess.Popen(
+        collector = Start(
             [*LIVEDECK, "collector", "run"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:

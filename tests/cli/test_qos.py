@@ -16,8 +16,9 @@ from typing import Any
 import click
 import pytest
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
+from cli.commands import TIMEOUT, called, environment, served
 from cli.listening import listen
+from cli.starts import LIVEDECK, Start
 from client.answers import Platform, api_of
 from livedeck.cli.event.qos import QosFollower, follow_samples, print_samples
 from livedeck.cli.lookup import match_event
@@ -184,7 +185,7 @@ def _follow_to_the_end(home: Path, env: dict[str, str]) -> None:
     """Ctrl-c is exit code 130, a reader that leaves 141; neither says a word."""
     command = [*LIVEDECK, "event", "qos", "choir", "--follow", "--json", "--last", "2s"]
     for leave, code in (("ctrl-c", 130), ("pipe", 141)):
-        with subprocess.Popen(
+        with Start(
             command, env=environment(home, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
             assert process.stdout is not None

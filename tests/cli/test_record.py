@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cli.commands import LIVEDECK, TIMEOUT, called, environment, served
+from cli.commands import TIMEOUT, called, environment, served
+from cli.starts import LIVEDECK, Start
 
 
 def recorded(home: Path, target: Path, env: Mapping[str, str]) -> tuple[int, str]:
@@ -24,7 +25,7 @@ def recorded(home: Path, target: Path, env: Mapping[str, str]) -> tuple[int, str
     event = json.loads(called(home, "event", "get", "Morning service", "--json", env=env).stdout)["id"]
     line = [*LIVEDECK, "past", "record", "Morning service", "-o", str(target), "--debug"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(line, env=environment(home, **env), **pipes) as recording:
+    with Start(line, env=environment(home, **env), **pipes) as recording:
         assert recording.stderr
         polls = (said for said in recording.stderr if re.search(rf"GET \S*{event}\S*/qos\S*: 200", said))
         assert len([*islice(polls, 2)]) == 2

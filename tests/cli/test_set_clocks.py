@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import LIVEDECK
 from cli.foreign import ForeignPlatform, foreign_platform
 from cli.programs import Programs, programs, settings, words
+from cli.starts import LIVEDECK
 from cli.terminals import terminal
 
 HOUR, SLEEP = 3600.0, 600.0

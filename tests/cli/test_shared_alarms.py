@@ -14,7 +14,8 @@ from time import monotonic
 import pytest
 
 from breadth import slow
-from cli.commands import LIVEDECK, TIMEOUT, environment, served
+from cli.commands import TIMEOUT, environment, served
+from cli.starts import LIVEDECK, Start
 from cli.terminals import Terminal, terminal
 
 SCREENS = {"anna": (), "bert": (), "wall": ("wall",)}
@@ -35,7 +36,7 @@ class Program:
         if name == FOLLOW:
             self._out = (self._home / "out.jsonl").open("ab")
             stack.callback(self._out.close)
-            self._follow = subprocess.Popen(
+            self._follow = Start(
                 [*LIVEDECK, "alarm", "list", "--follow", "--json"],
                 env=environment(self._home, **env),
                 stdin=subprocess.DEVNULL,

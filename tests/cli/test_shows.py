@@ -15,8 +15,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from cli.commands import LIVEDECK, called, command_of, environment
+from cli.commands import called, command_of, environment
 from cli.groups_stage import ON_AIR, REHEARSAL, Stage, stage
+from cli.starts import LIVEDECK, Start
 from livedeck import docs
 from livedeck.cli.event.wait import Wait
 from livedeck.cli.exit_codes import NOT_SO
@@ -72,7 +73,7 @@ def test_a_wait_outlasts_an_outage(on_stage: Stage) -> None:
     event = on_stage.made("event", "create", "--name", "Outlasting")
     env = environment(on_stage.home, **on_stage.env, LIVEDECK_CADENCE='{"events": 1, "events_near": 1}')
     line = [*LIVEDECK, "event", "wait", event, "--until", "on-air", "--timeout", "5m", "--debug"]
-    with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as waiting:
+    with Start(line, env=env, stderr=subprocess.PIPE, text=True) as waiting:
         assert waiting.stderr is not None
         assert any("DRAFT" in said for said in waiting.stderr)
         with on_stage.fault(kind="status", status=503, method="GET"):

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from cli.commands import LIVEDECK
 from cli.starting import STANDING
+from cli.starts import LIVEDECK
 from cli.terminals import RESTORED, Terminal, terminal
 
 STARTING = [sys.executable, str(Path(__file__).with_name("starting.py"))]

@@ -12,11 +12,15 @@ from pathlib import Path
 import pytest
 
 from breadth import slow
-from cli.commands import LIVEDECK, TIMEOUT, served
+from cli.commands import TIMEOUT, served
 from cli.crashing import SECRET
+from cli.starts import LIVEDECK
 from cli.terminals import RESTORED, terminal
 
 RECORDING = Path(__file__).parents[1] / "golden" / "recordings" / "audio-lost.livedeck"
+
+SMALL = ("demo", "--scenario", "clean-show")
+"""A demo with two events and no hour behind it: a third of the work, where any deck will do."""
 
 LOOK = 0.7
 """Seconds of a person before the next key."""
@@ -38,8 +42,8 @@ def test_the_demo_shows_both_screens_and_moves(tmp_path: Path, size: tuple[int, 
 
 
 def test_keys_of_one_write_open_answer_and_end_nothing(tmp_path: Path) -> None:
-    with terminal(tmp_path, "demo", size=(200, 40)) as deck:  # so wide that no other dialog hides the clock
-        deck.until("Morning service")
+    with terminal(tmp_path, *SMALL, size=(200, 40)) as deck:  # so wide that no other dialog hides the clock
+        deck.until("Foyer")
         for keys in ("/a\r\r", "\x10\r\r\r", ":app.help\r\r", "?\r\r"):
             deck.press(keys)
             for _ in range(2):  # the help may still be open, and hides the clock
@@ -115,8 +119,8 @@ def test_a_fault_of_its_own_leaves_the_terminal_as_it_was_and_shows_no_variable(
 
 def test_a_deck_whose_terminal_is_gone_goes_too(tmp_path: Path) -> None:
     """interface.md, "Leaving": no process stays behind a closed window."""
-    with terminal(tmp_path, "demo", size=(80, 24)) as deck:
-        deck.until("Morning service")
+    with terminal(tmp_path, *SMALL, size=(80, 24)) as deck:
+        deck.until("Foyer")
         deck.close()
         assert deck.process.wait(LEAVING)  # 129; or Python's 120, for streams that nobody takes
 
@@ -124,17 +128,17 @@ def test_a_deck_whose_terminal_is_gone_goes_too(tmp_path: Path) -> None:
 def test_a_deck_whose_errors_go_elsewhere_says_why_it_shows_no_screen(tmp_path: Path) -> None:
     """It would draw there, and the terminal would stay empty."""
     errors = tmp_path / "errors"
-    with terminal(tmp_path, "demo", program=["sh", "-c", 'exec "$@" 2>"$0"', str(errors), *LIVEDECK]) as deck:
-        deck.until("Morning service")
+    with terminal(tmp_path, *SMALL, program=["sh", "-c", 'exec "$@" 2>"$0"', str(errors), *LIVEDECK]) as deck:
+        deck.until("Foyer")
         assert deck.ended() == 0
     assert "standard error is not a terminal; printing the status" in errors.read_text("utf-8")
 
 
 def test_a_terminal_of_one_cell_is_survived(tmp_path: Path) -> None:
-    with terminal(tmp_path, "demo", size=(1, 1)) as deck:
+    with terminal(tmp_path, *SMALL, size=(1, 1)) as deck:
         deck.until_raw(rb"\x1b\[\?1049h")
         deck.resize(80, 24)
-        deck.until("Morning service")
+        deck.until("Foyer")
         deck.resize(1, 1)
         deck.press("q")
         assert deck.ended() == 0
@@ -152,23 +156,24 @@ def test_without_settings_the_first_start_leads_to_the_demo(tmp_path: Path) -> N
 
 def test_a_deck_that_was_suspended_comes_back_whole(tmp_path: Path) -> None:
     """The action "app.suspend", and the way back."""
-    with terminal(tmp_path, "demo", size=(80, 24)) as deck:
-        deck.until("Morning service")
+    with terminal(tmp_path, *SMALL, size=(80, 24)) as deck:
+        deck.until("Foyer")
         deck.process.send_signal(signal.SIGTSTP)
         deck.until_raw(rb"\x1b\[\?1049l")
         os.waitid(os.P_PID, deck.process.pid, os.WSTOPPED)  # a SIGCONT before it stands still would be lost
         deck.process.send_signal(signal.SIGCONT)
-        deck.until(r"(?s)1 Events.*TALLY.*Morning service.*quit")
+        deck.until(r"(?s)1 Events.*TALLY.*Foyer.*quit")
         deck.press("q")
         assert deck.ended() == 0
 
 
 def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself(tmp_path: Path) -> None:
-    with served(tmp_path) as (process, service):
+    scenario = ("--scenario", "clean-show")
+    with served(tmp_path, *scenario) as (process, service):
         address = service["base_url"]
         port, token = address.rpartition(":")[2], service["token"]
         with terminal(tmp_path, LIVEDECK_BASE_URL=address, LIVEDECK_TOKEN=token) as deck:
-            deck.until("Morning service")
+            deck.until("Foyer")
             process.kill()
             process.wait(TIMEOUT)
             deck.until(r"NO REPLY since .*data from")
@@ -177,7 +182,7 @@ def test_a_deck_whose_platform_stops_says_so_answers_keys_and_recovers_by_itself
             deck.pause(LOOK)  # a key that is pressed before the help is drawn goes nowhere
             deck.press("\x1b")
             deck.pause(LOOK)
-            with served(tmp_path, "--port", port):
+            with served(tmp_path, *scenario, "--port", port):
                 deck.press("r")
                 deck.until("link ok")
                 deck.press("q")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from cli.commands import LIVEDECK
 from cli.foreign import foreign_platform
 from cli.programs import programs, words
+from cli.starts import LIVEDECK
 from cli.terminals import terminal
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Unauthorized

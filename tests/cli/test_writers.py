@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import json
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ import pytest
 from starlette.applications import Starlette
 
 from breadth import slow
-from cli.commands import LIVEDECK, environment
+from cli.commands import environment
+from cli.starts import LIVEDECK, Start
 from livedeck.client import Api, EventDraft, EventRestreamDraft, Secret
 from livedeck.simulator import Simulator, serve
 
@@ -39,6 +41,11 @@ class Ended:
     def is_done(self) -> bool:
         """Whether it was told done, and nothing less."""
         return (self.code, self.result["verdict"]) == (0, "done")
+
+
+async def read(process: Start[bytes]) -> tuple[bytes, bytes]:
+    """Return output and errors of a command once it has ended."""
+    return await asyncio.to_thread(process.communicate, None, PATIENCE)
 
 
 @dataclass
@@ -71,23 +78,21 @@ class Platform:
         """Somebody else renames it, from another machine."""
         await self.other.events.update(self.event, EventDraft(name=name))
 
-    async def start(self, *words: str, **env: str) -> asyncio.subprocess.Process:
+    def start(self, *words: str, **env: str) -> Start[bytes]:
         """Start a command."""
-        pipe = asyncio.subprocess.PIPE
-        return await asyncio.create_subprocess_exec(
-            *LIVEDECK,
-            *words,
+        return Start(
+            [*LIVEDECK, *words],
             env=environment(self.home, **self.env, **env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=pipe,
-            stderr=pipe,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     async def edit(self, name: str, *flags: str) -> Ended:
         """Rename the event by the command."""
         self.reads.clear()
-        process = await self.start("event", "edit", self.event, "--name", name, "--yes", "--json", *flags)
-        output, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
+        process = self.start("event", "edit", self.event, "--name", name, "--yes", "--json", *flags)
+        output, errors = await read(process)
         return Ended(process.returncode or 0, json.loads(output or b"{}"), errors.decode())
 
     async def race(self, count: int) -> list[Ended]:
@@ -188,8 +193,8 @@ async def test_a_change_that_somebody_overwrites_at_once_is_told_with_what_the_p
         assert end.result["text"] == f'accepted, but {NAME} now has name "Their name", set by somebody else'
         stage.after_write.append(partial(stage.rename, "Their name"))
         words = ("event", "edit", stage.event, "--name", "Our name", "--yes")
-        plain = await stage.start(*words)
-        output, errors = await asyncio.wait_for(plain.communicate(), PATIENCE)
+        plain = stage.start(*words)
+        output, errors = await read(plain)
         assert (plain.returncode, output) == (6, b"")
         assert b'livedeck: event edit: accepted, but Their name has name "Their name", as before\n' in errors
 
@@ -232,12 +237,12 @@ async def test_a_writer_that_is_killed_with_the_lock_holds_nobody_up(tmp_path: P
             await never.wait()
 
         stage.before_write.append(hang)
-        process = await stage.start("event", "edit", stage.event, "--name", "Killed", "--yes")
+        process = stage.start("event", "edit", stage.event, "--name", "Killed", "--yes")
         await asyncio.wait_for(arrived.wait(), PATIENCE)
         (lock,) = (tmp_path / ".local/state/livedeck/locks").iterdir()
         assert not is_free(lock)
         process.send_signal(signal.SIGKILL)
-        await process.communicate()
+        await read(process)
         assert is_free(lock)
         asked = await stage.edit("Next")  # what became of the one that was killed is not known
         assert (asked.code, "has no verdict yet" in asked.errors) == (2, True)
@@ -286,8 +291,8 @@ async def test_a_state_folder_that_cannot_be_written_is_told_and_keeps_no_change
     async with platform(tmp_path) as stage:
         (tmp_path / "state").write_text("a file where a folder should be")
         words = ("event", "edit", stage.event, "--name", "Unlocked", "--yes")
-        process = await stage.start(*words, XDG_STATE_HOME=str(tmp_path / "state"))
-        _, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
+        process = stage.start(*words, XDG_STATE_HOME=str(tmp_path / "state"))
+        _, errors = await read(process)
         assert process.returncode == 0, errors
         assert b"locks cannot be written" in errors
         assert b"may change Main stage at the same time" in errors
@@ -306,8 +311,8 @@ async def test_two_objects_are_changed_side_by_side(tmp_path: Path) -> None:
         stage.before_write.append(hang)
         slow_one = asyncio.ensure_future(stage.edit("Slow"))
         await asyncio.wait_for(arrived.wait(), PATIENCE)
-        process = await stage.start("event", "edit", "Rehearsal Tuesday", "--chat-active", "--yes")
-        await asyncio.wait_for(process.communicate(), PATIENCE)
+        process = stage.start("event", "edit", "Rehearsal Tuesday", "--chat-active", "--yes")
+        await read(process)
         assert process.returncode == 0
         goes_on.set()
         assert (await slow_one).is_done

@@ -260,7 +260,12 @@ READ_BACK: Mapping[str, tuple[Callable[[EventTarget], Operation[Any]], bytes, Ve
     "delete, unreadable": (DeleteEvent, BUSY, Verdict.UNKNOWN, "could not be read again"),
     "delete, page of a proxy": (DeleteEvent, PROXY_404, Verdict.UNKNOWN, "could not be read again"),
     "enable, gone": (EnableEvent, GONE, Verdict.UNKNOWN, "the platform says that the event does not exist"),
-    "enable, there": (EnableEvent, FOUND, Verdict.UNKNOWN, "it still exists; nothing can prove whether it happened"),
+    "enable, there": (
+        EnableEvent,
+        FOUND,
+        Verdict.UNKNOWN,
+        "it still exists; nothing can prove whether the change happened",
+    ),
     "edit, seen": (renamed, RENAMED, Verdict.APPLIED, "it is as you wanted: the fields have changed"),
     "edit, not seen": (renamed, FOUND, Verdict.UNKNOWN, "the change is not visible yet"),
     "edit, gone": (renamed, GONE, Verdict.UNKNOWN, "the platform says that the event does not exist"),

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
-from math import inf
 from pathlib import Path
 from random import Random
 from sqlite3 import connect
@@ -30,7 +29,6 @@ from livedeck.monitor import (
     AlarmCommand,
     AlarmKey,
     AuditOutcome,
-    BroadcastState,
     Content,
     History,
     IntentRecord,
@@ -46,14 +44,14 @@ from monitor.stage import NOW, Stage, event
 from monitor.test_restart import MovedClock
 from virtual_clock import VirtualClock
 
-KEY = AlarmKey("one", "RECONNECTING")
+KEY = AlarmKey("one", "NO_INGEST")
 AT = 240.0
-"""Seconds from NOW: the encoder fell silent four minutes ago."""
+"""Seconds from NOW."""
 
 
 @dataclass
 class Room:
-    """A collector that watches an event whose encoder fell silent, and two decks."""
+    """A collector that watches an event whose encoder was not started, and two decks."""
 
     stage: Stage
     monitor: Monitor
@@ -69,6 +67,12 @@ class Room:
             while not is_so(snapshot := await anext(self.snapshots)):
                 pass
         return snapshot
+
+    async def start_encoder(self) -> None:
+        """Start the encoder, and wait for its first samples."""
+        self.stage.unsent.clear()
+        self.monitor.refresh()
+        await self.until(lambda snapshot: snapshot.events[0].qos.readings.last)
 
     def standing(self) -> Alarm:
         """The alarm as the collector has it now."""
@@ -91,7 +95,7 @@ async def room() -> AsyncIterator[Room]:
 async def opened(path: Path | None = None) -> AsyncIterator[Room]:
     """That room; `path`: of its history, None: in memory."""
     stage = Stage(VirtualClock(NOW + timedelta(seconds=AT)), event("one"))
-    stage.silent_from = 0.0
+    stage.unsent.add("one")
     history = await History.open(path, NOW)
     clock = MovedClock(AT)
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage) as api:
@@ -130,7 +134,7 @@ async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None
     await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
     second = await room.bert.command(room.command(ActionKind.ACKNOWLEDGE))
     assert (second.status, second.body["changed"]) == (200, False)
-    assert second.body["say"].startswith("RECONNECTING: acknowledged by anna, ")
+    assert second.body["say"].startswith("NO_INGEST: acknowledged by anna, ")
     assert fields(second, "answered_by") == {"answered_by": "anna"}
     assert len((await room.until(lambda snapshot: snapshot.alarm_actions)).alarm_actions) == 1
 
@@ -196,7 +200,7 @@ async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_
     for kind in (ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.NOTE):
         answered = await room.anna.command(room.command(kind, shown=shown, text="known"))
         assert (answered.status, answered.body["error"]) == (409, "over")
-        assert "RECONNECTING came back at" in answered.body["say"]
+        assert "NO_INGEST came back at" in answered.body["say"]
         assert decode_alarm(answered.body["alarm"]) == before == room.standing()
 
 
@@ -281,6 +285,7 @@ async def test_no_body_is_too_long_or_no_json_or_foreign(room: Room) -> None:
 
 
 async def test_rulings_are_of_the_person_whose_token_it_is(room: Room) -> None:
+    await room.start_encoder()
     assert (await room.anna.post("/v1/events/one/usual")).body == {"changed": True}
     assert (await room.bert.post("/v1/events/one/content", {"content": "slides"})).body == {"changed": True}
     assert (await room.bert.post("/v1/events/one/content", {"content": "slides"})).body == {"changed": False}
@@ -292,6 +297,7 @@ async def test_rulings_are_of_the_person_whose_token_it_is(room: Room) -> None:
 
 
 async def test_the_unit_of_the_bit_rates_is_set_for_all_by_the_person_whose_token_it_is(room: Room) -> None:
+    await room.start_encoder()
     refused = await room.bert.post("/v1/unit", {"unit": "kbit"})
     assert (refused.status, refused.body["say"]) == (409, "rates look like bit/s (4500000 / 128000)")
     assert (await room.bert.post("/v1/unit", {"unit": "bit"})).body == {"changed": True}
@@ -321,9 +327,7 @@ def intent(**said: Any) -> dict[str, Any]:
 
 async def test_who_completes_an_event_at_an_attached_deck_is_known_to_have_done_it(room: Room) -> None:
     """So that nobody is told that it was lost."""
-    room.stage.silent_from = inf
-    room.monitor.refresh()
-    await room.until(lambda snapshot: snapshot.events[0].phase.tally is BroadcastState.ON_AIR)
+    await room.start_encoder()
     now = room.monitor.clock.now().isoformat()
     assert (await room.anna.post("/v1/audit", {"intent": intent(at=now, actor="mallory")})).status == 200
     (shown,) = room.stage.events

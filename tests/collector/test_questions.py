@@ -41,11 +41,13 @@ from livedeck.monitor import (
     NotificationRecord,
     OpenChange,
     ProfileChoice,
+    Readings,
     Severity,
     StreamSpan,
     UnitChoice,
     UsualMark,
 )
+from livedeck.monitor.evidence.coverage import Span
 from monitor.recordings import snapshot
 from monitor.stage import Deck, Stage
 from monitor.test_history import alarm
@@ -95,6 +97,10 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         await history.record_action(doubt)
         history.record_collected(CollectedStream(START, "e", "s", 3))
+        shown = snapshot({"e": Readings()})
+        gap = Span(START.timestamp() - 3600, START.timestamp() + 3600)
+        states = [replace(state, qos=replace(state.qos, not_watched=(gap,))) for state in shown.events]
+        await history.append(replace(shown, events=tuple(states)))
         await history.close()
 
     asyncio.run(add())

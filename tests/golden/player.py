@@ -14,7 +14,7 @@ from typing import Any, Literal
 from golden.log import Log
 from golden.warp import Warp
 from livedeck.client import Api
-from livedeck.monitor import History, Monitor
+from livedeck.monitor import History, Monitor, Snapshot
 from livedeck.simulator import Simulator, SimulatorClock, load_scenario, serve
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -81,7 +81,23 @@ async def _record(log: Log, scenario: str | Path, seed: int, path: Path) -> None
     await history.close()
 
 
-async def _play(log: Log, scenario: str | Path, seed: int, wire: Wire, history: History | None = None) -> None:
+def watched(scenario: Path, seed: int) -> list[tuple[float, Snapshot]]:
+    """Every snapshot of that play as it was given, with its second."""
+    given: list[tuple[float, Snapshot]] = []
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(_play(Log(load_scenario(scenario)), scenario, seed, "in process", given=given))
+    return given
+
+
+async def _play(
+    log: Log,
+    scenario: str | Path,
+    seed: int,
+    wire: Wire,
+    history: History | None = None,
+    *,
+    given: list[tuple[float, Snapshot]] | None = None,
+) -> None:
     clock, chance = Clock(), Random(seed)
     with closing(Simulator(seed=seed, clock=Following(clock), scenario=scenario)) as simulator:
         async with _api(simulator, wire, clock, chance) as api:
@@ -89,6 +105,8 @@ async def _play(log: Log, scenario: str | Path, seed: int, wire: Wire, history: 
             async with aclosing(monitor.snapshots()) as snapshots:
                 async for snapshot in snapshots:
                     log.note(snapshot, clock.monotonic())
+                    if given is not None:
+                        given.append((clock.monotonic(), snapshot))
                     if clock.monotonic() >= log.scenario.lasts:
                         break
 

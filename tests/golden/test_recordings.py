@@ -56,6 +56,21 @@ def test_the_recording_of_a_scenario_tells_its_alarms_again(name: str, tmp_path:
     assert [comparison for comparison in judged(tmp_path / "show.livedeck").alarms if comparison.differences] == []
 
 
+@pytest.mark.slow
+def test_a_rate_below_the_preset_is_compared_where_the_recording_holds_the_presets(tmp_path: Path) -> None:
+    path, kind = tmp_path / "show.livedeck", "VIDEO_BELOW_PRESET"
+    record("frozen-picture", 1, tmp_path / "deck.sqlite")
+    export(tmp_path / "deck.sqlite", path)
+    found = judged(path)
+    (comparison,) = (pair for pair in found.alarms if (pair.then or pair.today).key.kind == kind)  # type: ignore[union-attr]
+    assert comparison.differences == ()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE journal SET body = json_remove(body, '$.presets') WHERE kind = 'event'")
+    older = judged(path)
+    assert older.unjudged == found.unjudged + 1, "an older version recorded no presets"
+    assert [pair for pair in older.alarms if pair.differences] == []
+
+
 def test_what_is_told_otherwise_today_is_said(tmp_path: Path) -> None:
     path = RECORDINGS[0]
     silent = with_overrides(Thresholds(), {"content": "silent"})

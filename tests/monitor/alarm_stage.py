@@ -61,6 +61,7 @@ class Watcher:
         self.engine.restore(restored, now)
         self.states: tuple[EventState, ...] = ()
         self.changes: list[AlarmChange] = []
+        self.log: list[AlarmChange] = []
         self.alert_count = 0
 
     def look(
@@ -70,8 +71,9 @@ class Watcher:
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
-        changes, bells = self.engine.step(MonitorState(states, link, self.now, fault))
+        changes, bells, log = self.engine.step(MonitorState(states, link, self.now, fault))
         self.changes += changes
+        self.log += log
         self.alert_count += len(bells)
         return self.shown
 

@@ -36,8 +36,10 @@ from livedeck.monitor import (
     Freshness,
     Ingest,
     IngestState,
+    Limits,
     Monitor,
     Phase,
+    QosState,
     Reading,
     Readings,
     Severity,
@@ -48,6 +50,7 @@ from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.health import assess
+from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
@@ -246,7 +249,7 @@ async def play(name: str, rules: Rules) -> Trace:
 
         clocks: dict[str, Any] = {"now": clock.now, "timer": clock.monotonic, "jitter": chance.random, "retry": 0.0}
         async with Api(base_url="http://127.0.0.1", token=simulator.token, mount=app, **clocks) as api:
-            monitor = Monitor(api, clock, thresholds=rules.thresholds, cadence=rules.cadence, random=chance)
+            monitor = Monitor(api, clock, limits=Limits(rules.thresholds), cadence=rules.cadence, random=chance)
             async with aclosing(monitor.snapshots()) as snapshots:
                 async for snapshot in snapshots:
                     yield round(clock.monotonic(), 3), _of_snapshot(snapshot), tuple(asked)
@@ -258,6 +261,12 @@ async def play(name: str, rules: Rules) -> Trace:
 def _of_snapshot(snapshot: Snapshot) -> object:
     alarms = [(alarm.key, alarm.state, alarm.severity, alarm.stage) for alarm in (*snapshot.alarms, *snapshot.quiet)]
     return [*map(_of_event, snapshot.events)], alarms, snapshot.link, snapshot.flood, snapshot.ended
+
+
+def _late(since: datetime) -> QosState:
+    """Return the samples of an event whose newest is of `since`, and overdue."""
+    readings = merge(Readings(), samples([Reading(since.timestamp(), 4e6, 128e3, 30.0, 0)]))
+    return QosState(readings, is_overdue=True)
 
 
 async def persons(_name: str, rules: Rules) -> Trace:
@@ -280,7 +289,11 @@ async def persons(_name: str, rules: Rules) -> Trace:
         if step % 150 == 70:
             present = {key: fault for key, fault in present.items() if key[1] != "together"}
         states = [state(*(fault for (of, _), fault in present.items() if of == name), name=name) for name in names]
-        _, bells = engine.step(MonitorState(tuple(states), replace(WELL, as_of=now), now))
+        if 40 <= step % 150 < 48:  # the others are late since the moment at which some fail together
+            since = now - timedelta(seconds=5 * (step % 150 - 39))
+            failing = {name for name, kind in present if kind == "together"}
+            states = [row if row.id in failing else replace(row, qos=_late(since)) for row in states]
+        _, bells, _ = engine.step(MonitorState(tuple(states), replace(WELL, as_of=now), now))
         for name in names:
             alarm = AlarmKey(name, random.choice(kinds))
             if random.random() < 0.03 and alarm in engine.alarms:
@@ -288,7 +301,31 @@ async def persons(_name: str, rules: Rules) -> Trace:
                 command = AlarmCommand(alarm, kind, minutes=random.choice([5, 90, None]), uid=f"{name} {step}")
                 with suppress(AlarmRefused):
                     engine.act(command, now, on_air=True)
-        yield _of_alarms(engine), bells, engine.is_flood(now), engine.seconds_to_bell(now), len(engine.inactive(now))
+        yield (
+            _of_alarms(engine),
+            bells,
+            engine.is_flood(now),
+            engine.seconds_to_announcement(now),
+            len(engine.inactive(now)),
+        )
+
+
+async def own(_name: str, rules: Rules) -> Trace:
+    """Watch a process that is late by chance, and that makes some of its polls late, for two hours."""
+    random, watch, now = Random(5), OwnWatch(), 0.0
+    for stretch in range(60):
+        late = random.choice([0.0, 0.3, 0.7, 1.5, 3.0]) if stretch % 3 else 0.0
+        missed = random.choice([0.0, 0.15, 0.3, 0.6]) if stretch % 3 else 0.0
+        until = now + random.choice([20, 70, 200])
+        while now < until:
+            due = now + BEAT
+            now = due + (random.choice([3.0, 4.0, 7.0, 12.0]) if random.random() < 0.002 else late)
+            at = NOW + timedelta(seconds=now)
+            stop = watch.beat(Pulse(at, now, now, 0.0, 0.0), due, rules.thresholds)
+            for _ in range(3):
+                delay = 9.0 if random.random() < missed else 0.0
+                watch.ask(now - delay, now, now, rules.cadence.qos)
+            yield stop, watch.judge(at, now, rules.thresholds, 9), watch.capacity
 
 
 ROWS: Mapping[str, tuple[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -302,6 +339,7 @@ STAGES: dict[str, Callable[[str, Rules], Trace]] = {
     "chances": chances,
     "family": family,
     "fold": fold,
+    "own": own,
     "persons": persons,
     "play": play,
 }
@@ -348,6 +386,7 @@ def every_stage() -> Iterator[str]:
     for seed in range(20):
         yield from (f"chances {seed} {preset} {cadence}" for preset in ("1080p", "720p") for cadence in (1, 2, 5, 12))
     yield "persons"
+    yield "own"
     yield from (f"family {name}" for name in (*FAULTS, *CLEAN))
     yield from (f"play {name}" for name in scenario_names())
 

@@ -424,8 +424,10 @@ def test_one_alarm_that_comes_and_goes_and_an_incident_of_forty_are_no_flood() -
         watcher.look(state(finding("FPS_LOW")), after=20)
         watcher.look(state(), after=20)
         assert not watcher.engine.is_flood(watcher.now)
-    watcher.look(*(gone(name) if name < "event-2" else state(name=name) for name in names(40)), after=5)
-    watcher.every(2, 60, *(gone(name) for name in names(40)))
+    watcher.look(*map(calm, names(40)), after=5)
+    watcher.look(*(gone(name, 606) if name < "event-2" else calm(name) for name in names(40)), after=5)
+    watcher.every(2, 60, *(gone(name, 606) for name in names(40)))
+    assert kinds(watcher.shown) == ["PLATFORM", "FPS_LOW"]
     assert not watcher.engine.is_flood(watcher.now)
 
 
@@ -486,20 +488,125 @@ def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() 
     assert watcher.transitions("FPS_LOW") == ["suppressed", "no longer suppressed"]
 
 
-def test_a_parent_that_was_put_away_hides_nothing() -> None:
-    watcher, bad = Watcher(), state(critical(), finding("FPS_LOW"))
+def put_away(watcher: Watcher, way: ActionKind, minutes: float | None = 30) -> None:
+    """Put the FPS_COLLAPSE of the one event away in that way."""
+    command = AlarmCommand(AlarmKey("one", "FPS_COLLAPSE"), way, minutes=minutes, text="known", actor="anna@regie:1")
+    assert watcher.engine.act(command, watcher.now, on_air=True)
+
+
+def collapsed(*others: Finding, since: float = 0.0) -> EventState:
+    """An event whose frame rate collapsed in that second, and what else is wrong with it."""
+    return state(critical("FPS_COLLAPSE", since=NOW + timedelta(seconds=since)), *others)
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [(ActionKind.SHELVE, "shelved with FPS_COLLAPSE"), (ActionKind.OUT_OF_SERVICE, "out of service with FPS_COLLAPSE")],
+)
+def test_a_cause_that_is_put_away_takes_its_symptoms_along(way: ActionKind, words: str) -> None:
+    """Those that it hid, and those that come to it later; some were acknowledged, some rang before."""
+    watcher, symptoms = Watcher(), [finding("FPS_LOW"), finding("PACKET_LOSS", since=NOW)]
+    watcher.look(state(finding("PACKET_LOSS", since=NOW)))
+    acknowledge(watcher, "PACKET_LOSS")
+    watcher.look(collapsed(finding("PACKET_LOSS", since=NOW)), after=5)
+    rung = watcher.alert_count
+    put_away(watcher, way)
+    for seconds in (5, 5, 600):
+        assert watcher.look(collapsed(*symptoms), after=seconds) == ()
+    assert {alarm.kind: alarm.reason for alarm in watcher.inactive} == {
+        "FPS_COLLAPSE": "known",
+        "FPS_LOW": words,
+        "PACKET_LOSS": words,
+    }
+    assert watcher.alert_count == rung
+
+
+def test_only_this_can_be_shelved_too() -> None:
+    watcher, bad = Watcher(), collapsed(finding("FPS_LOW"))
     watcher.look(bad)
-    shelve(watcher, "BLACKOUT", 30)
+    put_away(watcher, ActionKind.SHELVE_ALONE)
     assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
+    assert (watcher.alarm("FPS_LOW").state, watcher.alert_count) == (UNACKNOWLEDGED, 2)
+
+
+def test_a_symptom_stays_hidden_after_its_cause_has_cleared_until_the_shelf_ends_and_is_new_then() -> None:
+    watcher = Watcher()
+    watcher.look(collapsed(finding("FPS_LOW")))
+    put_away(watcher, ActionKind.SHELVE)
+    watcher.look(collapsed(finding("FPS_LOW")), after=5)
+    for seconds in (60, 60, 1600):
+        assert watcher.look(state(finding("FPS_LOW")), after=seconds) == ()
+    (alarm,) = watcher.look(state(finding("FPS_LOW")), after=80)
+    assert (alarm.kind, alarm.state, alarm.reason, watcher.alert_count) == ("FPS_LOW", UNACKNOWLEDGED, "", 2)
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(55.0, []), (65.0, ["FPS_LOW"])])
+def test_what_begins_over_a_minute_after_the_cause_has_cleared_is_another_fault(
+    seconds: float, shown: list[str]
+) -> None:
+    watcher = Watcher()
+    watcher.look(collapsed())
+    put_away(watcher, ActionKind.SHELVE)
+    watcher.look(state(), after=10)
+    later = finding("FPS_LOW", since=NOW + timedelta(seconds=10 + seconds))
+    assert kinds(watcher.look(state(later), after=seconds)) == shown
+    assert kinds(watcher.look(state(later), after=300)) == shown
+
+
+def test_a_symptom_that_gets_graver_than_its_cause_was_shows() -> None:
+    """However grave the cause has become since."""
+    watcher, mild = Watcher(), finding("FPS_COLLAPSE", since=NOW)
+    watcher.look(state(mild, finding("FPS_LOW")))
+    put_away(watcher, ActionKind.SHELVE)
+    assert watcher.look(state(mild, finding("FPS_LOW")), after=5) == ()
+    assert kinds(watcher.look(state(mild, critical("FPS_LOW")), after=5)) == ["FPS_LOW"]
+    assert kinds(watcher.look(collapsed(critical("FPS_LOW")), after=5)) == ["FPS_LOW"]
+
+
+def test_a_cause_that_returns_on_its_shelf_takes_nothing_out_of_sight() -> None:
+    watcher, alone = Watcher(), state(finding("FPS_LOW", since=NOW + timedelta(seconds=100)))
+    watcher.look(collapsed())
+    put_away(watcher, ActionKind.SHELVE)
+    watcher.look(state(), after=10)
+    assert kinds(watcher.look(alone, after=100)) == ["FPS_LOW"]
+    returned = state(*alone.assessment.findings, critical("FPS_COLLAPSE", since=NOW + timedelta(seconds=115)))
+    assert kinds(watcher.look(returned, after=10)) == ["FPS_LOW"]
+
+
+def test_unshelving_brings_all_back_unread() -> None:
+    """While the cause lasts it speaks for its symptoms; once it has cleared they speak for themselves."""
+    bad = collapsed(finding("FPS_LOW"))
+    for is_over, shown in ((False, [("FPS_COLLAPSE", UNACKNOWLEDGED)]), (True, [("FPS_LOW", UNACKNOWLEDGED)])):
+        watcher = Watcher()
+        watcher.look(state(finding("FPS_LOW")))
+        acknowledge(watcher, "FPS_LOW")
+        watcher.look(bad, after=5)
+        put_away(watcher, ActionKind.SHELVE)
+        now = state(finding("FPS_LOW")) if is_over else bad
+        watcher.look(now, after=60)
+        watcher.look(now, after=60)
+        put_away(watcher, ActionKind.UNSHELVE)
+        assert [(alarm.kind, alarm.state) for alarm in watcher.look(now, after=5)] == shown
 
 
 def test_a_parent_that_comes_off_its_shelf_hides_its_children_at_once() -> None:
-    watcher, bad = Watcher(), state(critical(), finding("FPS_LOW"))
+    watcher, bad = Watcher(), collapsed(finding("FPS_LOW"))
     watcher.look(state(finding("FPS_LOW")))
     watcher.look(bad, after=5)
-    shelve(watcher, "BLACKOUT", 15)
+    put_away(watcher, ActionKind.SHELVE_ALONE, 15)
     assert kinds(watcher.look(bad, after=5)) == ["FPS_LOW"]
-    assert kinds(watcher.look(bad, after=900)) == ["BLACKOUT"]
+    assert kinds(watcher.look(bad, after=900)) == ["FPS_COLLAPSE"]
+
+
+def test_what_remains_of_an_incident_that_was_shelved_and_cleared_speaks_for_itself() -> None:
+    watcher, bad = watching(*names(3)), [gone(name) for name in names(3)]
+    watcher.look(*bad)
+    command = AlarmCommand(AlarmKey("", "PLATFORM"), ActionKind.SHELVE, minutes=30, text="known", actor="anna@regie:1")
+    assert watcher.engine.act(command, watcher.now, on_air=True)
+    assert watcher.look(*bad, after=60) == ()
+    left = bad[0], calm("event-1"), calm("event-2")
+    assert watcher.look(*left, after=5) == ()
+    assert [alarm.event_id for alarm in watcher.look(*left, after=21)] == ["event-0"]
 
 
 def test_of_several_parents_the_widest_hides() -> None:
@@ -532,6 +639,13 @@ def calm(name: str) -> EventState:
     return state(name=name)
 
 
+def watching(*events: str) -> Watcher:
+    """A watcher that has seen these events well."""
+    watcher = Watcher()
+    watcher.look(*map(calm, events))
+    return watcher
+
+
 def gone(name: str, after: float = 0.0) -> EventState:
     return state(
         critical("RECONNECTING", since=NOW + timedelta(seconds=after)), name=name, tally=BroadcastState.RECONNECTING
@@ -539,8 +653,12 @@ def gone(name: str, after: float = 0.0) -> EventState:
 
 
 def test_three_events_and_half_of_those_on_air_within_half_a_minute_are_one_incident() -> None:
-    watcher, bad = Watcher(), [gone(name, index * 15.0) for index, name in enumerate(names(3))]
-    (alarm,) = watcher.look(*bad, *(state(name=f"calm-{n}") for n in range(3)), after=60)
+    bad, well = (
+        [gone(name, index * 15.0) for index, name in enumerate(names(3))],
+        map(calm, ("calm-0", "calm-1", "calm-2")),
+    )
+    watcher = watching(*names(3))
+    (alarm,) = watcher.look(*bad, *well, after=60)
     assert (alarm.kind, alarm.affects, alarm.since) == ("PLATFORM", tuple(names(3)), NOW)
     assert alarm.actual == "3 of 6 events on air: RECONNECTING"
     assert {alarm.parent for alarm in watcher.inactive} == {"PLATFORM"}
@@ -552,12 +670,14 @@ def test_three_events_and_half_of_those_on_air_within_half_a_minute_are_one_inci
 )
 def test_less_than_that_is_none(bad: int, calm: int, apart: float) -> None:
     faulty = [gone(name, index * apart) for index, name in enumerate(names(bad))]
-    shown = Watcher().look(*faulty, *(state(name=f"calm-{n}") for n in range(calm)), after=90)
-    assert kinds(shown) == ["RECONNECTING"] * bad
+    states = *faulty, *(state(name=f"calm-{n}") for n in range(calm))
+    watcher = watching(*names(bad))
+    watcher.look(*states, after=90)
+    assert kinds(watcher.look(*states, after=5)) == ["RECONNECTING"] * bad
 
 
 def test_who_fails_soon_after_joins_the_incident_and_that_is_no_news() -> None:
-    watcher = Watcher()
+    watcher = watching(*names(5))
     bad = [gone(name, 6.0 * index) for index, name in enumerate(names(5))]
     watcher.look(*bad[:3], state(name="event-3"), state(name="event-4"), after=60)
     acknowledge(watcher, "PLATFORM", "")
@@ -566,15 +686,14 @@ def test_who_fails_soon_after_joins_the_incident_and_that_is_no_news() -> None:
 
 
 def test_a_second_coincidence_joins_the_incident_and_it_asks_again() -> None:
-    """Its members are the incident's from then on, and alone they are not even that."""
-    watcher = Watcher()
+    """Its members are the incident's from then on; while they may become that, they are not announced."""
     first, spared = [gone(name) for name in names(4)], [state(name=f"late-{number}") for number in range(4)]
+    watcher = watching(*names(4), *(event.id for event in spared))
     watcher.look(*first, *spared, after=1)
     acknowledge(watcher, "PLATFORM", "")
     two = [gone(f"late-{number}", 100) for number in range(2)]
-    shown = watcher.look(*first, *two, *spared[2:], after=110)
-    assert sorted(kinds(shown)) == ["PLATFORM", "RECONNECTING", "RECONNECTING"]
-    assert (shown[-1].kind, shown[-1].state) == ("PLATFORM", ACKNOWLEDGED)
+    (alarm,) = watcher.look(*first, *two, *spared[2:], after=110)
+    assert (alarm.kind, alarm.state) == ("PLATFORM", ACKNOWLEDGED)
     all_gone = *first, *two, gone("late-2", 105), gone("late-3", 105)
     (alarm,) = watcher.look(*all_gone, after=4)
     assert (len(alarm.affects), alarm.state, watcher.alert_count) == (8, UNACKNOWLEDGED, 2)
@@ -631,9 +750,9 @@ def test_a_bell_that_waits_rings_once_if_no_incident_comes_and_not_if_somebody_a
     calm = [state(name=name) for name in names(3)[1:]]
     watcher = Watcher()
     watcher.look(gone("event-0"), *calm)
-    assert (watcher.alert_count, watcher.engine.seconds_to_bell(watcher.now)) == (0, 5.0)
+    assert (watcher.alert_count, watcher.engine.seconds_to_announcement(watcher.now)) == (0, 5.0)
     watcher.every(1, 10, gone("event-0"), *calm)
-    assert (watcher.alert_count, watcher.engine.seconds_to_bell(watcher.now)) == (1, inf)
+    assert (watcher.alert_count, watcher.engine.seconds_to_announcement(watcher.now)) == (1, inf)
     quick = Watcher()
     quick.look(gone("event-0"), *calm)
     quick.do(lambda alarm: operator.acknowledge(alarm, quick.now, RULES), "RECONNECTING", "event-0")
@@ -667,7 +786,9 @@ def test_a_member_that_came_back_while_its_incident_lasts_owes_nothing() -> None
 
 def test_an_incident_hides_nothing_of_the_events_that_it_does_not_list() -> None:
     bad = [*(gone(name) for name in names(3)), gone("alone", 200.0)]
-    shown = Watcher().look(*bad, after=210)
+    watcher = watching(*names(3), "alone")
+    watcher.look(*bad, after=210)
+    shown = watcher.look(*bad, after=5)
     assert [(alarm.kind, alarm.event_id) for alarm in shown] == [("PLATFORM", ""), ("RECONNECTING", "alone")]
 
 
@@ -692,6 +813,7 @@ def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     old = [state(critical("PACKET_LOSS", since=NOW - timedelta(minutes=9)), name=name) for name in names(2)]
     watcher = Watcher()
     watcher.look(*old, gone("event-2"), after=1)
+    watcher.look(*old, gone("event-2"), after=5)
     assert sorted(kinds(watcher.shown)) == ["PACKET_LOSS", "PACKET_LOSS", "RECONNECTING"]
     loss = critical("PACKET_LOSS", since=NOW - timedelta(minutes=9))
     dark = critical("BLACKOUT", since=NOW)
@@ -706,7 +828,7 @@ def test_a_fault_that_stood_before_neither_counts_nor_is_hidden() -> None:
     ("severity", "shown"), [(Severity.WARNING, ["PLATFORM"]), (Severity.INFO, ["PACKET_LOSS"] * 3)]
 )
 def test_information_is_no_fault_that_several_events_share(severity: Severity, shown: list[str]) -> None:
-    watcher = Watcher()
+    watcher = watching(*names(3))
     watcher.look(*(state(finding("PACKET_LOSS", severity, since=NOW), name=name) for name in names(3)), after=5)
     assert kinds(watcher.shown) == shown
 
@@ -714,10 +836,14 @@ def test_information_is_no_fault_that_several_events_share(severity: Severity, s
 def test_events_of_one_encoder_are_one_input() -> None:
     """By the key that it sends to, or by the numbers that it sends."""
     same_key = [replace(gone(name), event=model(event_id=name, streamkey="the-one-key")) for name in names(3)]
-    assert kinds(Watcher().look(*same_key, after=5)) == ["RECONNECTING"] * 3
+    keyed = watching(*names(3))
+    keyed.look(*same_key, after=5)
+    assert kinds(keyed.look(*same_key, after=5)) == ["RECONNECTING"] * 3
     rows = [Reading(2.0 * index, 4e6 + index, 128e3, 30.0, 0) for index in range(20)]
     same_rows = [replace(gone(name), qos=QosState(merge(Readings(), samples(rows)))) for name in names(3)]
-    assert kinds(Watcher().look(*same_rows, after=5)) == ["RECONNECTING"] * 3
+    alike = watching(*names(3))
+    alike.look(*same_rows, after=5)
+    assert kinds(alike.look(*same_rows, after=5)) == ["RECONNECTING"] * 3
 
 
 def test_the_signs_of_one_picture_fault_are_one_alarm_of_the_gravest() -> None:
@@ -804,6 +930,7 @@ def test_unacknowledged_comes_before_acknowledged_critical_before_warning_then_t
         *(state(critical("BAD"), name=name) for name in ("known", "old")),
         state(name="over"),
     ]
+    watcher.look(*states, after=5)
     shown = watcher.look(*states, after=5)
     assert [alarm.event_id for alarm in shown] == ["old", "new", "late", "known", "over", "mild"]
 
@@ -819,7 +946,8 @@ def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() 
     calm, informed = state(name="calm"), state(finding("UNKNOWN_STATUS", Severity.INFO), name="a-told")
     watcher.look(late, state(critical(), name="bad"))
     states = [calm, informed, late, state(finding("MILD"), name="mild"), state(critical(), name="bad"), silent]
-    shown = watcher.look(*states, after=9)
+    watcher.look(*states, after=4)
+    shown = watcher.look(*states, after=5)
     assert [alarm.event_id for alarm in shown] == ["gone", "bad", "late", "mild", "a-told"]
     ranked = [event.id for event in worst_first(states, urgent_first(watcher.engine.alarms.values(), states))]
     assert ranked == ["gone", "bad", "late", "mild", "a-told", "calm"]

@@ -9,6 +9,8 @@ import pytest
 
 from breadth import slow_rows
 from livedeck.monitor import BroadcastState, ConnectionState, Grade, Snapshot, is_stale
+from livedeck.monitor.model.own import Why
+from livedeck.monitor.polling.machine import Load
 from monitor.stage import NOW, event
 from monitor.wire import Platform, WallClock, run, watch
 
@@ -87,14 +89,29 @@ def sleep_wall(platform: Platform) -> Callable[[WallClock], None]:
     return step
 
 
+class Sleeper:
+    """A machine that measures its sleep, by its platform's clock."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._clock = platform.true_clock
+
+    def load(self) -> Load:
+        return Load(0.0, 0.0, self._clock.slept)
+
+
 @pytest.mark.parametrize("sleep", [sleep_all, sleep_wall])
 def test_a_machine_that_slept_says_so_and_nothing_is_green_until_it_was_asked_anew(
     sleep: Callable[[Platform], Callable[[WallClock], None]],
 ) -> None:
     platform = ten_events()
-    snapshots = run(watch(platform, 720, (60, sleep(platform))))
+    machine = Sleeper(platform) if sleep is sleep_all else None  # otherwise only the platform's time tells it
+    snapshots = run(watch(platform, 720, (60, sleep(platform)), machine=machine))
     (clock_alarm,) = told(snapshots)
-    assert clock_alarm.startswith("MACHINE_CLOCK: this machine slept ")
+    assert clock_alarm.startswith("MACHINE_CLOCK: not watched 12:01:0")
+    assert clock_alarm.endswith("Z: this machine slept")
+    (stop,) = snapshots[-1].link.own.stops
+    assert stop.why is Why.SLEPT
+    assert stop.seconds == pytest.approx(600, abs=6)
     assert tallies(snapshots) == {BroadcastState.ON_AIR}
     woken = [snapshot for snapshot in snapshots if (snapshot.at - NOW).total_seconds() > 640]
     for snapshot in woken:

@@ -7,7 +7,8 @@ import pytest
 from bench.detection import play
 from bench.families import Chance, Maker, Show
 from livedeck.monitor import Thresholds
-from livedeck.monitor.detection.delivery import Delivery, usual_lag
+from livedeck.monitor.detection.delivery import Delivery
+from livedeck.monitor.evidence.presence import usual_of_platform
 
 T = Thresholds()
 CADENCE = 2.0
@@ -30,13 +31,19 @@ def stalled(delivery: Delivery, seconds: float) -> Delivery:
     return delivery
 
 
+def is_over(delivery: Delivery) -> bool:
+    """Whether the newest sample is older than any delay that was learnt."""
+    limit = delivery.lost_limit(CADENCE, T)
+    return limit is not None and (delivery.age or 0.0) > limit
+
+
 @pytest.mark.parametrize("lag", [2.0, 20.0, 40.0, 120.0])
 def test_samples_that_are_steadily_late_are_no_silence(lag: float) -> None:
     delivery = delivered(lag)
-    assert not delivery.is_silent(CADENCE, None, T)
+    assert not is_over(delivery)
     assert delivery.lag(T) == lag + 5
-    assert not stalled(delivery, 5).is_silent(CADENCE, None, T)
-    assert stalled(delivery, 15).is_silent(CADENCE, None, T)
+    assert not is_over(stalled(delivery, 5))
+    assert is_over(stalled(delivery, 15))
 
 
 def test_samples_that_left_a_hole_teach_nothing() -> None:
@@ -45,17 +52,16 @@ def test_samples_that_left_a_hole_teach_nothing() -> None:
 
 
 def test_a_fault_is_told_after_three_minutes_however_late_samples_are() -> None:
-    delivery = delivered(300.0)
-    assert delivery.late_limit(CADENCE, None, T) == T.missed_most
+    assert delivered(300.0).lost_limit(CADENCE, T) == T.missed_most
 
 
-def test_before_it_is_learnt_movement_counts_and_not_age() -> None:
+def test_before_it_is_learnt_age_is_no_limit() -> None:
     first = Delivery().after_answer(0.0, -60.0, T, is_proof=True)
-    assert not stalled(first, 70).is_silent(CADENCE, None, T)
-    assert stalled(first, 80).is_silent(CADENCE, None, T)
-    assert stalled(first, 20).is_silent(CADENCE, 5.0, T), "others of the workspace have shown what is usual"
-    gone = Delivery().after_answer(0.0, -200.0, T, is_proof=True)
-    assert gone.is_silent(CADENCE, None, T), "no delivery is as late as that"
+    assert (first.lost_limit(CADENCE, T), first.seen_lag) == (None, None)
+    assert stalled(first, 80).lost_limit(CADENCE, T) is None
+    moved = first.after_answer(5.0, -57.0, T, is_proof=True)
+    assert moved.seen_lag == 65.0
+    assert moved.lag(T) == 65.0, "one plain delivery is enough"
 
 
 def test_two_silences_that_were_late_metrics_are_believed_for_half_an_hour() -> None:
@@ -63,20 +69,15 @@ def test_two_silences_that_were_late_metrics_are_believed_for_half_an_hour() -> 
     delivery = delivered(2.0, 40)
     for _ in range(2):
         late = stalled(delivery, 25)
-        assert late.is_silent(CADENCE, None, T)
+        assert is_over(late)
         delivery = delivered(2.0, 40, begun=late)
-    assert not stalled(delivery, 25).is_silent(CADENCE, None, T)
+    assert not is_over(stalled(delivery, 25))
 
 
-def test_a_workspace_has_a_delay_when_two_streams_have_shown_theirs() -> None:
-    assert usual_lag([5.0], []) is None
-    assert usual_lag([5.0, 40.0, None, 41.0], [1.0, 1.0, 1.0, 1.0]) == 40.0
-
-
-def test_at_first_sight_the_samples_of_the_others_tell_how_late_they_come() -> None:
-    assert usual_lag([None] * 3, [1.0, 140.0, 2.0]) == 2.0
-    assert usual_lag([None] * 3, [41.0, 40.0, 42.0]) == 41.0
-    assert usual_lag([None] * 2, [1.0, 140.0]) is None
+def test_almost_all_streams_show_the_delay_of_a_platform() -> None:
+    assert usual_of_platform([None, None]) is None
+    assert usual_of_platform([5.0, None, 40.0, 6.0]) == 40.0
+    assert usual_of_platform([*(5.0 for _ in range(199)), 40.0]) == 5.0
 
 
 @pytest.mark.parametrize("lag", [20.0, 40.0])

@@ -346,7 +346,6 @@ def test_what_never_was_there_is_a_warning_that_says_so(
 ) -> None:
     """It may be meant so. A stream with neither picture nor sound is not."""
     readings = rows(row for part in parts for row in part)
-    rules = StreamRules(Thresholds(), started_at=readings[0].time)
-    interval = detect(SignalAnalysis(), merge(Readings(), samples(readings)), rules).intervals[kind]
+    interval = detect(SignalAnalysis(), merge(Readings(), samples(readings)), RULES).intervals[kind]
     assert (interval.severity, interval.evidence.actual) == (severity, actual)
     assert ("content" in interval.evidence.expected) == ("since its first" in actual)

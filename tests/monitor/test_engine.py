@@ -19,6 +19,6 @@ def test_what_is_done_between_two_steps_is_told_with_the_next() -> None:
     engine = AlarmEngine(Thresholds())
     engine.step(state_of_monitor)
     assert engine.handle(KEY, lambda alarm: acknowledge(alarm, NOW, RULES), NOW)
-    changes, bells = engine.step(state_of_monitor)
+    changes, bells, _ = engine.step(state_of_monitor)
     assert engine.alarms[KEY].state is AlarmState.ACKNOWLEDGED
     assert ([change.transition for change in changes], bells) == ([AlarmTransition.ACKNOWLEDGED], ())

@@ -14,6 +14,7 @@ from livedeck.monitor import (
     BroadcastState,
     HistoryReader,
     IntentRecord,
+    Limits,
     Severity,
     Snapshot,
     Thresholds,
@@ -204,7 +205,7 @@ async def test_an_end_by_somebody_else_is_told_once_within_20_s(
 
 @pytest.mark.parametrize("word", [Severity.INFO, Severity.CRITICAL])
 async def test_the_severity_of_an_event_that_somebody_else_completes_is_a_setting(deck: Raise, word: Severity) -> None:
-    one = deck(event(), thresholds=Thresholds(ended_by_another=word))
+    one = deck(event(), limits=Limits(Thresholds(ended_by_another=word)))
     await one.until(10)
     one.stage.events = [event(stream={**_LIVE, "status": "finished", "finished_at": at(10)})]
     assert [alarm.severity for alarm in (await one.until(30)).alarms] == [word]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, cast
@@ -23,12 +22,12 @@ from livedeck.monitor import (
     ConnectionState,
     Grade,
     IngestState,
+    Limits,
     Monitor,
     Readings,
     Ruling,
     Severity,
     Snapshot,
-    Thresholds,
 )
 from livedeck.monitor.detection.learnt import Learnt, parse_learnt
 from livedeck.monitor.history import StreamKey
@@ -221,11 +220,24 @@ async def test_cancelling_the_listener_leaves_nothing_running(deck: Raise) -> No
 
 
 async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
-    """One look at the service's twelve events: every tally, and the faults by their names."""
+    """One report of the service's twelve events: every tally, and the faults by their names."""
     clock = VirtualClock()
     simulator = Simulator(seed=1, clock=SimulatorClock(start=clock.now(), paused=True))
+
+    async def going_on(scope: Any, receive: Any, send: Any) -> None:
+        simulator.clock.jump(clock.now())
+        await simulator.app(scope, receive, send)
+
+    async def at_once(function: Callable[[], Any]) -> Any:
+        return function()  # this clock waits for no thread
+
     async with Api(
-        mount=simulator.app, base_url="http://127.0.0.1", token=simulator.token, retry=0.0, now=clock.now
+        mount=going_on,
+        base_url="http://127.0.0.1",
+        token=simulator.token,
+        retry=0.0,
+        now=clock.now,
+        run_in_thread=at_once,
     ) as api:
         snapshot = await clock.run(Monitor(api, clock, random=Random(1)).wait_ready())
     assert_demo(snapshot)
@@ -482,8 +494,7 @@ async def test_what_cannot_be_done_to_an_alarm_is_refused_in_words(deck: Raise) 
 
 
 async def test_an_event_may_be_judged_by_numbers_of_its_own(deck: Raise) -> None:
-    patient = replace(Thresholds(), missed_after=60.0, stale_after=120.0)
-    one = deck(event(), event("slow"), overrides={"slow": patient})
+    one = deck(event(), event("slow"), limits=Limits(events={"slow": {"missed_after": 60, "stale_after": 120}}))
     one.stage.silent_from = 20.0
     snapshot = await one.until(60)
     assert {state.id: state.phase.tally for state in snapshot.events} == {

@@ -133,9 +133,9 @@ async def test_another_stream_of_the_event_begins_with_no_samples(tmp_path: Path
 async def test_alarms_stand_as_a_person_left_them(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     silent = event("one"), event("two")
-    shelved, acknowledged = AlarmKey("one", "RECONNECTING"), AlarmKey("two", "RECONNECTING")
+    shelved, acknowledged = AlarmKey("one", "NO_INGEST"), AlarmKey("two", "NO_INGEST")
     stage = Newest(240, 3600, *silent)
-    stage.silent_from = 0.0
+    stage.unsent.update(("one", "two"))
     async with run(path, stage, 240) as (monitor, _):
         await monitor.wait_ready()
         await monitor.acknowledge(acknowledged)
@@ -203,16 +203,16 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
 
 async def test_what_is_answered_while_another_program_writes_is_kept_once_it_lets_go(tmp_path: Path) -> None:
     """With no poll waited for: nothing is due for an hour."""
-    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "RECONNECTING")
+    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "NO_INGEST")
     stage = Newest(240, 3600, event("one"))
-    stage.silent_from = 0.0
+    stage.unsent.update(("one",))
     seldom = Cadence(events=3600.0, qos=3600.0, tick=3600.0)
     async with (
         run(path, stage, 240, cadence=seldom) as (anna, history),
         aclosing(anna.snapshots()) as snapshots,
         asyncio.timeout(20),
     ):
-        while "RECONNECTING" not in kinds(await anext(snapshots)):
+        while "NO_INGEST" not in kinds(await anext(snapshots)):
             pass
         await history.flush()
         listening = asyncio.create_task(anext(snapshots))
@@ -235,14 +235,14 @@ async def test_what_is_answered_while_another_program_writes_is_kept_once_it_let
 
 async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_path: Path) -> None:
     """With nobody's poll waited for: the row is written at once, and the others look for rows twice a second."""
-    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "RECONNECTING")
+    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "NO_INGEST")
     stage, clock = Newest(240, 3600, event("one"), event("two")), MovedClock(240)
-    stage.silent_from = 0.0
+    stage.unsent.update(("one", "two"))
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
     async with run(path, stage, 240) as (anna, _), run(path, stage, 240) as (bert, _), api:
         wall = Monitor(api, clock, random=Random(1), reader=HistoryReader(path))
         for monitor in (anna, bert, wall):
-            assert kinds(await monitor.wait_ready())["RECONNECTING"] is AlarmState.UNACKNOWLEDGED
+            assert kinds(await monitor.wait_ready())["NO_INGEST"] is AlarmState.UNACKNOWLEDGED
         assert await anna.acknowledge(key)
         async with asyncio.timeout(20):
             for other in (bert, wall):

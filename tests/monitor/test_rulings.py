@@ -26,6 +26,7 @@ from livedeck.monitor import (
     HistoryReader,
     Limits,
     LimitsError,
+    LimitTemplate,
     Monitor,
     ProfileChoice,
     Ruling,
@@ -108,7 +109,7 @@ async def test_what_is_taken_as_usual_is_no_fault_from_the_next_sample_on(fading
     assert await deck.monitor.take_as_usual("one")
     snapshot = await deck.next()
     assert [(change.event_id, change.text) for change in snapshot.rule_changes] == [
-        ("one", "taken as usual by anna@regie")
+        ("one", "baseline set by anna@regie")
     ]
     (ruling,) = snapshot.events[0].rulings
     assert ruling.moment.timestamp() == pytest.approx(snapshot.events[0].qos.readings.time[-1], abs=0.01)
@@ -121,7 +122,7 @@ async def test_what_is_taken_as_usual_is_no_fault_from_the_next_sample_on(fading
 
 async def test_content_changes_the_judgement_of_what_is_known_at_once(fading: Fading) -> None:
     """And back: the choice goes before the settings, whose content holds again without it."""
-    deck = Deck(fading, overrides={"one": Thresholds(content=Content.SLIDES)})
+    deck = Deck(fading, limits=Limits(events={"one": {"content": "slides"}}))
     fading.mute_from = 20.0
     assert "AUDIO_LOST" in standing(await deck.until(60))
     newest = (await deck.next()).events[0].qos.readings
@@ -133,6 +134,23 @@ async def test_content_changes_the_judgement_of_what_is_known_at_once(fading: Fa
     assert await deck.monitor.choose_content("one", None)
     snapshot = await deck.next()
     assert (snapshot.events[0].content, standing(snapshot)) == (Content.SLIDES, {"AUDIO_LOST"})
+    await deck.close()
+
+
+async def test_an_event_that_is_renamed_or_moved_has_the_limits_of_its_new_name_or_project(fading: Fading) -> None:
+    templates = (
+        LimitTemplate({"content": "silent"}, events=("Slides *",)),
+        LimitTemplate({"content": "radio"}, projects=("p-radio",)),
+    )
+    deck = Deck(fading, limits=Limits(templates=templates))
+    fading.mute_from = 20.0
+    assert "AUDIO_LOST" in standing(await deck.until(60))
+    fading.events = [event(name="Slides 3")]
+    snapshot = await deck.until(90)
+    assert (snapshot.events[0].content, standing(snapshot)) == (Content.SILENT, set())
+    fading.events = [event(name="Slides 3", parent_id="p-radio")]
+    snapshot = await deck.until(120)
+    assert (snapshot.events[0].content, standing(snapshot)) == (Content.RADIO, {"AUDIO_LOST"})
     await deck.close()
 
 
@@ -171,7 +189,7 @@ async def test_limits_that_are_written_hold_without_a_restart_and_are_told(fadin
     fading.mute_from = 20.0
     assert "AUDIO_LOST" in standing(await deck.until(60))
     lenient = replace(base, low_video=0.6, low_hold=replace(base.low_hold, seconds=30.0))
-    written.news.append(Limits(lenient, {"one": replace(lenient, content=Content.SILENT)}))
+    written.news.append(Limits(lenient, events={"one": {"content": "silent"}}))
     snapshot = await until_told(deck)
     assert told(snapshot) == [
         ("", "low_video 0.7 -> 0.6, low_hold.seconds 15 -> 30", False),
@@ -226,7 +244,7 @@ async def test_what_is_ruled_at_one_deck_holds_at_another_at_a_wall_and_after_a_
             assert state.content is Content.SILENT
         assert await bert.take_as_usual("one")
         for monitor in (anna, wall):
-            state = await judged(monitor, "taken as usual by bert@hall")
+            state = await judged(monitor, "baseline set by bert@hall")
             assert {type(ruling) for ruling in state.rulings} == {UsualMark, ProfileChoice}
     async with decks(path, stage, 90) as (anna, _, wall):
         for monitor in (anna, wall):
@@ -245,5 +263,5 @@ async def test_a_mark_from_before_the_samples_that_are_known_makes_nothing_usual
         history = await History.open(path, NOW)
         await history.record_ruling(UsualMark(NOW, "one", "stream-one", NOW.timestamp() - 3600, "anna@regie:1"))
         await history.close()
-        state = await judged(anna, "taken as usual by anna@regie")
+        state = await judged(anna, "baseline set by anna@regie")
         assert (state.assessment.nominal_fps, len(state.rulings)) == (30, 1)

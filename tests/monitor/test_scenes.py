@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import Any
 
 import pytest
 
 from livedeck.monitor import Reading, Readings, Severity, Thresholds, with_overrides
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes
+from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from monitor.stage import NOW, samples
@@ -23,11 +25,14 @@ INFO, WARNING, CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 Row = dict[str, Any]
 
 
-def judged(rows: Iterable[Row], *, every: float = EVERY, **rules: Any) -> SignalAnalysis:
+def judged(
+    rows: Iterable[Row], *, every: float = EVERY, coverage: Coverage = EVERYTHING, **rules: Any
+) -> SignalAnalysis:
     """The analysis of rows, one in each `every` seconds, by a show's limits; of a `content`, by its own."""
     limits = with_overrides(Thresholds(), rules.pop("limits", {}))
     readings = [Reading(START + every * index, **row) for index, row in enumerate(rows)]
-    return detect(SignalAnalysis(), merge(Readings(), samples(readings)), StreamRules(limits, **rules))
+    known = merge(Readings(), samples(readings))
+    return detect(SignalAnalysis(), known, StreamRules(limits, **rules), coverage=coverage)
 
 
 def loud(analysis: SignalAnalysis) -> dict[str, Severity]:
@@ -219,13 +224,19 @@ def test_a_radio_is_near_silence_by_its_codec_alone() -> None:
     assert loud(judged([*radio, *quiet], limits={"content": "radio"})) == {"AUDIO_LOW": WARNING}
 
 
+def watched(started_at: float | None) -> Coverage:
+    """The coverage of a stream after an answer with a minute's samples. `started_at`: start of the stream."""
+    times = [START + EVERY * index for index in range(MINUTE)]
+    return Coverage().after_answer(times, times[-1] + 3.0, newest=-inf, lag=2.5, started_at=started_at)
+
+
 @pytest.mark.parametrize(
     ("rules", "severity"),
     [
-        ({}, CRITICAL),
-        ({"started_at": START - 30.0}, WARNING),
-        ({"started_at": START - 31.0}, CRITICAL),
-        ({"started_at": START, "had_sound": True}, CRITICAL),
+        ({"coverage": watched(None)}, CRITICAL),
+        ({"coverage": watched(START - 30.0)}, WARNING),
+        ({"coverage": watched(START - 31.0)}, CRITICAL),
+        ({"coverage": watched(START), "had_sound": True}, CRITICAL),
     ],
     ids=["start-not-known", "whole", "past-not-known", "earlier-stream-had-sound"],
 )

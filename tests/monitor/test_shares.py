@@ -38,6 +38,7 @@ class Member:
         self.fault, self.part, self.is_deaf = SharingFault(), 1.0, False
         self.wanted: set[str] = set()
         self.is_answering = True
+        self.capacity: float | None = None
         self._inbox: dict[str, tuple[SharedAnswer, float]] = {}
         self._has_news = asyncio.Event()
         table.members[name] = self
@@ -49,8 +50,8 @@ class Member:
     def holds(self, event_id: str) -> bool:
         return self._table.held.get(event_id) == self.name
 
-    def want(self, event_ids: Collection[str], *, is_answering: bool) -> None:
-        self.wanted, self.is_answering = set(event_ids), is_answering
+    def want(self, event_ids: Collection[str], *, is_answering: bool, capacity: float | None = None) -> None:
+        self.wanted, self.is_answering, self.capacity = set(event_ids), is_answering, capacity
 
     def publish(self, answer: SharedAnswer) -> None:
         for other in self._table.members.values():

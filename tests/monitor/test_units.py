@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bench.families import CLEAN, FAULTS, Chance
-from livedeck.monitor import ROOM_LIST, BitrateUnit, Content, History, Readings, Snapshot, Thresholds
+from livedeck.monitor import ROOM_LIST, BitrateUnit, Content, History, Limits, Readings, Snapshot, Thresholds
 from livedeck.monitor.detection.units import UnitEvidence, judge_unit
 from monitor.stage import NOW, Deck, Stage, at, event, samples, signal
 from monitor.test_rulings import decks
@@ -174,7 +174,7 @@ TRIALS: dict[str, Trial] = {
 async def test_the_unit_is_known_or_asked_for_and_faults_are_told_by_what_is_known(name: str) -> None:
     trial = TRIALS[name]
     stage = Signals({f"e{index}": sent for index, sent in enumerate(trial.sent)}, trial.every, trial.window)
-    deck = Deck(stage, unit=trial.setting, thresholds=Thresholds(content=trial.content))
+    deck = Deck(stage, unit=trial.setting, limits=Limits(Thresholds(content=trial.content)))
     snapshot = await deck.until(trial.lasts)
     state = snapshot.find("e0")
     assert state is not None

@@ -53,7 +53,7 @@ async def test_an_empty_list_clears_nothing_for_half_an_hour_and_is_called_wrong
     assert (alarm.kind, alarm.severity) == ("LIST_WRONG", Severity.WARNING)
     assert alarm.actual == "the list lacks 2 of 2 events that are still served"
     snapshot = await one.next()
-    assert banner(snapshot) == "≠ The list is empty; 2 events are still served: shown from their own answers"
+    assert banner(snapshot) == "≠ The list is empty; 2 events are still served: shown from their own replies"
     assert not is_seen(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at)), "new events cannot be seen"
     assert await raised(one, _HALF_AN_HOUR) == []
     snapshot = await one.next()
@@ -110,7 +110,7 @@ async def test_an_event_of_which_nothing_answers_is_doubted_and_stays(deck: Rais
     assert not kinds & {"ENDED_ON_AIR", "LIST_WRONG"}
     snapshot = await one.next()
     assert len(snapshot.events) == 2
-    assert banner(snapshot) == "≠ The list is empty; the 2 known events are asked by id: no answer yet"
+    assert banner(snapshot) == "≠ The list is empty; the 2 known events are polled by id, no reply yet"
 
 
 async def test_an_event_that_is_denied_by_id_while_its_samples_come_is_a_contradiction_and_stays(deck: Raise) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from golden.warp import Warp
 from livedeck.client import Api
 from livedeck.monitor import Monitor, Snapshot
+from livedeck.monitor.polling.machine import Machine
 from monitor.stage import NOW, Stage
 
 T = TypeVar("T")
@@ -136,15 +137,16 @@ async def watch(
     *steps: tuple[float, Callable[[WallClock], None]],
     see: Callable[[Snapshot], None] = lambda _: None,
     focus: str | None = None,
+    machine: Machine | None = None,
 ) -> list[Snapshot]:
     """Every snapshot of that many seconds by the platform's clock. `steps`: what happens when, to this machine's
     clock or whatever the test likes; `see`: called with each snapshot as it comes; `focus`: the event that somebody
-    looks at."""
+    looks at; `machine`: the measurements of this process."""
     clock, snapshots = WallClock(), list[Snapshot]()
     for when, step in steps:
         asyncio.get_running_loop().call_later(when, step, clock)
     async with platform.serve() as address, _api(address, clock) as api:
-        monitor = Monitor(api, clock, random=Random(1))
+        monitor = Monitor(api, clock, random=Random(1), machine=machine)
         monitor.set_focus(focus)
         async with aclosing(monitor.snapshots()) as coming:
             async for snapshot in coming:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from livedeck.monitor import Alarm, AlarmKey, AlarmState, Diagnosis, Severity
+from livedeck.monitor import Alarm, AlarmKey, AlarmState, Diagnosis, NotWatched, Severity
 from livedeck.notify import Board, EventInfo, Message, Plan, Route, State, Status, step
 
 NOW = datetime(2026, 11, 21, 20, 14, 5, tzinfo=UTC)  # a Saturday
@@ -39,6 +39,7 @@ class Desk:
     def __init__(self, *routes: Route, now: datetime = NOW) -> None:
         self.plan, self.now, self.state = Plan(routes or (Route("ops", "ops"),)), now, State()
         self.alarms: dict[AlarmKey, Alarm] = {}
+        self.stops: tuple[NotWatched, ...] = ()
         self.told: list[Message] = []
 
     def put(self, *alarms: Alarm) -> None:
@@ -49,7 +50,7 @@ class Desk:
         """What goes out then."""
         self.now += timedelta(seconds=after)
         events = {key.event_id: EventInfo(key.event_id.upper(), is_on_air=True) for key in self.alarms if key.event_id}
-        board = Board([*self.alarms.values()], events, is_known)
+        board = Board([*self.alarms.values()], events, is_known, stops=self.stops)
         self.state, messages, _ = step(self.plan, self.state, board, self.now)
         self.told += messages
         assert len({message.key for message in self.told}) == len(self.told)

@@ -56,7 +56,7 @@ def test_what_waits_for_a_target_that_is_gone_is_given_up_as_any_other_is(tmp_pa
     assert (first.state, first.tries) == (WAITING, refused)
     assert (gone.message, gone.state, gone.tries) == (first.message, DEAD, refused)
     assert gone.answer == "no such target in the settings"
-    assert failed == "1 given up: `livedeck notify list`"
+    assert failed == "1 given up: see `livedeck notify list`"
     assert (back, again.state, again.tries, again.answer) == ([first.message], DEAD, 1, "503")
 
 

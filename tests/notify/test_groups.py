@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import AlarmState, Severity
+from livedeck.monitor import AlarmState, NotWatched, Severity
+from livedeck.monitor.model.own import Why
 from livedeck.notify import Board, Hours, Outcome, Route, Spool, Status, step, withheld
 from notify.stage import NOW, Desk, Pager, acknowledged, alarm, over, titles
 
@@ -72,6 +73,17 @@ def test_an_acknowledgement_that_runs_out_escalates_and_pages_nobody_anew() -> N
         "NOT ACKNOWLEDGED CRIT NO_INGEST ONE",
     )
     assert "Acknowledged: by anna@x, expired" in message.text
+
+
+def test_the_minutes_of_an_escalation_leave_out_what_was_not_watched() -> None:
+    desk = Desk(Route("ops", "ops", escalate=5, escalate_to="boss"))
+    desk.put(alarm())
+    (told,) = desk.watch(20)
+    desk.stops = (NotWatched(desk.now, desk.now + timedelta(minutes=10), Why.SLEPT),)
+    assert not desk.look(600)
+    (escalated,) = desk.watch(300)
+    assert escalated.status is Status.ESCALATED
+    assert timedelta(minutes=15) <= escalated.at - told.at <= timedelta(minutes=15, seconds=2)
 
 
 def test_each_acknowledgement_that_runs_out_escalates_once() -> None:
@@ -371,14 +383,21 @@ def test_a_message_is_not_taken_back_as_long_as_one_of_its_alarms_ended_unanswer
     assert [title.split(" after ")[0] for title in told] == ["RESOLVED NO_INGEST ONE"]
 
 
-def test_an_incident_waits_its_own_five_seconds() -> None:
+def test_an_incident_goes_out_at_once_for_its_members_have_waited() -> None:
     desk = Desk()
     desk.put(alarm("other", "FPS_LOW", WARNING))
     desk.look()
     desk.watch(3)
-    desk.put(alarm("", "PLATFORM", affects=("one", "two")))
+    desk.put(alarm("", "PLATFORM", affects=("one", "two"), changed=desk.now))
+    assert titles(desk.look()) == ["CRIT PLATFORM 2 of 2 events"]
     assert titles(desk.watch(3)) == ["WARN FPS_LOW OTHER"]
-    assert titles(desk.watch(5)) == ["CRIT PLATFORM 2 of 2 events"]
+
+
+def test_an_alarm_that_waited_before_it_was_announced_waits_no_second_time() -> None:
+    desk = Desk()
+    desk.now += timedelta(seconds=5)
+    desk.put(alarm("held"), alarm("new", "FPS_LOW", WARNING, changed=desk.now))
+    assert titles(desk.look()) == ["CRIT 2 alarms: NO_INGEST HELD, FPS_LOW NEW"]
 
 
 def test_a_route_is_told_of_what_fits_it_and_of_nothing_else() -> None:

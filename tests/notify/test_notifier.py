@@ -142,7 +142,7 @@ def test_what_is_given_up_is_a_failure_at_once(tmp_path: Path) -> None:
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
         await asyncio.sleep(1)
-        assert notifier.failure == "1 given up: `livedeck notify list`"
+        assert notifier.failure == "1 given up: see `livedeck notify list`"
 
     play(tmp_path / "spool", Receiver([REFUSED]), work)
 

@@ -20,8 +20,8 @@ TWO = [CaseEvent("1", "Friday", "a"), CaseEvent("2", "Monday", "b")]
         (Route("a", "a"), SHOW, ""),
         (Route("a", "a", events=("friday*",)), SHOW, ""),
         (Route("a", "a", events=("4D*",)), SHOW, ""),
-        (Route("a", "a", events=("monday*", "5*")), SHOW, "its event does not match monday*, 5*"),
-        (Route("a", "a", kinds=("AUDIO_*",)), SHOW, "its kind does not match AUDIO_*"),
+        (Route("a", "a", events=("monday*", "5*")), SHOW, "the event of the alarm does not match monday*, 5*"),
+        (Route("a", "a", kinds=("AUDIO_*",)), SHOW, "the kind of the alarm does not match AUDIO_*"),
         (Route("a", "a", events=("monday*",)), Case("API_BLIND", Severity.CRITICAL), ""),
         (Route("a", "a"), Case("X", Severity.INFO), "severity info is below warning"),
         (
@@ -31,12 +31,12 @@ TWO = [CaseEvent("1", "Friday", "a"), CaseEvent("2", "Monday", "b")]
         ),
         (Route("a", "a", events=("mon*",)), Case("PLATFORM", Severity.CRITICAL, TWO), ""),
         (Route("a", "a", projects=("NE*",)), SHOW, ""),
-        (Route("a", "a", projects=("sport", "talk")), SHOW, "its project does not match sport, talk"),
+        (Route("a", "a", projects=("sport", "talk")), SHOW, "the project of the event does not match sport, talk"),
         (Route("a", "a", projects=("news",)), Case("API_BLIND", Severity.CRITICAL), ""),
         (
             Route("a", "a", events=("fri*",), projects=("b",)),
             Case("X", Severity.CRITICAL, TWO),
-            "its project does not match b",
+            "the project of the event does not match b",
         ),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_text_says_what_is_since_when_what_viewers_see_why_and_what_to_do() ->
     message = told()
     assert message.title == "CRIT NO_INGEST Friday show"
     assert message.text.split("\n") == [
-        "Friday show: no samples, since 21:14:05 CET, 6 s (expected samples)",
+        "Friday show: no samples, since 21:14:05 CET, 5 s (expected samples)",
         "Viewers: nothing",
         "Cause: the encoder is off",
         "Do: call the venue",
@@ -51,7 +51,7 @@ def test_the_first_120_characters_say_which_event_what_is_wrong_and_since_when(
     start = message.text[:120]
     assert "Friday show" in start
     assert "no samples" in start
-    assert "since 21:14:05 CET, 6 s" in start
+    assert "since 21:14:05 CET, 5 s" in start
     assert len(message.text) <= 1000
     assert len(message.title) <= 120
 

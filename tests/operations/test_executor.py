@@ -238,7 +238,7 @@ async def test_what_is_gone_is_not_acted_on() -> None:
         target = await platform.target(DRAFT)
         platform.ports.before_answer.append(lambda: platform.other.events.delete(target.target.id))
         result = await platform.run(EnableEvent(target))
-        assert (result.verdict, result.text) == (Verdict.REFUSED, "not sent: it no longer exists")
+        assert (result.verdict, result.text) == (Verdict.REFUSED, "not sent: the object no longer exists")
         assert not platform.writes
 
 
@@ -258,7 +258,7 @@ async def test_a_second_stream_is_refused_with_the_time_of_the_first() -> None:
         await platform.run(ScheduleStream(await platform.target(DRAFT), EVENING + timedelta(hours=1)))
         result = await platform.run(ScheduleStream(await platform.target(DRAFT), EVENING + timedelta(hours=2)))
         assert result.verdict is Verdict.REFUSED
-        assert result.text.startswith("it already has a scheduled stream (20 Nov 2026 22:14:07Z); move that one")
+        assert result.text.startswith("the event already has a scheduled stream (20 Nov 2026 22:14:07Z); move that one")
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

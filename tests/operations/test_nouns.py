@@ -116,7 +116,7 @@ async def test_an_event_without_a_stream_has_none_to_get_and_its_name_or_id_is_s
     noun = NOUNS["stream"]
     for event, said in (({"id": "4f6a", "name": "Show"}, "Show"), ({"id": "4f6a"}, "4f6a")):
         async with api_of(saying({"data": event})) as api:
-            with pytest.raises(Incomplete, match=f"of event {said}: it has none"):
+            with pytest.raises(Incomplete, match=f"of event {said}: the event has none"):
                 await noun.read(api, None, Event(id="4f6a"))
             assert (await read_again(noun, Found(api, item=Event(id="4f6a")))).item.id == "4f6a"
     async with api_of(saying({"data": {**DOCUMENT, "stream": {"id": "s", "status": "live"}}})) as api:

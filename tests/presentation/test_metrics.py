@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from livedeck.cli.demo import demo_settings
-from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Durations, RequestCounts
 from livedeck.monitor import AlarmTransition, EventState, Snapshot
@@ -50,8 +50,9 @@ def evening() -> Snapshot:
 
     async def work() -> Snapshot:
         simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True))
-        async with make_api(demo_settings(simulator), clock=FixedClock(), mount=simulator.app) as api:
-            return await make_monitor(api, FixedClock()).wait_ready()
+        clock = FixedClock(LOOKS_APART)
+        async with make_api(demo_settings(simulator), clock=clock, mount=simulator.app) as api:
+            return await watch_until_evening(make_monitor(api, clock), clock, simulator)
 
     return asyncio.run(work())
 

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 
 import pytest
 
 from livedeck.client import Event, FieldFault
-from livedeck.presentation.preflight import Item, Mark, Preflight, PreflightFacts, preflight
+from livedeck.monitor import (
+    BroadcastState,
+    ConnectionState,
+    ConnectionStatus,
+    EventState,
+    HealthAssessment,
+    Phase,
+    QosState,
+    Snapshot,
+)
+from livedeck.monitor.published.codec import decode, encode
+from livedeck.presentation.preflight import Item, Mark, Preflight, PreflightFacts, gather_facts, preflight
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
@@ -25,7 +39,7 @@ def event(**fields: Any) -> Event:
     return Event.model_validate({**plain, **fields})
 
 
-def restream(key: str = "a-key-of-4711", **fields: Any) -> dict[str, Any]:
+def restream(key: str | None = "a-key-of-4711", **fields: Any) -> dict[str, Any]:
     return {"id": "r", "name": "CDN", "url": "rtmp://live.example/app", "key": key, "enabled": True, **fields}
 
 
@@ -115,3 +129,62 @@ def test_a_key_that_is_also_a_name_has_to_be_looked_at() -> None:
     items = [item for item in preflight(facts(public_keys=keys)).items if item.name == "keys"]
     assert [(item.mark, item.finding.split(" is also ")[0]) for item in items] == [(Mark.CHECK, key) for key in keys]
     assert not any(item.name == "keys" for item in preflight(facts()).items)
+
+
+PICTURE = "https://pictures.example/a.png"
+KEYS = ("a-key-of-4711", "a-key-of-4712", "", None)
+
+
+def workspace(chance: Random) -> Snapshot:
+    """Four events that start soon or run, with restreams and posters of any kind."""
+    events = []
+    for place in range(4):
+        restreams = [
+            restream(id=f"r{number}", key=chance.choice(KEYS), enabled=chance.random() < 0.7)
+            for number in range(chance.randrange(3))
+        ]
+        poster = chance.choice([None, {"original": f"{PICTURE}?signature=a-key-of-4713"}, {"original": None}])
+        minutes = chance.choice([-20, 5, 8, 90])
+        events.append(at(minutes=minutes, id=f"e{place}", restreams=restreams, poster=poster))
+    states = [EventState(show, NOW, Phase(BroadcastState.SCHEDULED), QosState(), HealthAssessment()) for show in events]
+    return Snapshot(0, NOW, ConnectionStatus(ConnectionState.OK, NOW), tuple(states))
+
+
+def marks(moment: Snapshot, place: int) -> dict[str, Mark]:
+    found = preflight(gather_facts(moment, moment.events[place].event, NOW, is_read_only=False))
+    return {item.name: item.mark for item in found.items}
+
+
+def passed_on(moment: Snapshot, *without: str) -> Snapshot:
+    """The moment as the history stores it and a collector sends it."""
+    values = json.loads(json.dumps(encode(moment).values))
+    assert "a-key-of" not in json.dumps(values)
+    return decode({name: value for name, value in values.items() if name not in without})
+
+
+def test_the_past_and_an_attached_deck_give_the_verdict_of_the_deck_that_has_the_keys() -> None:
+    """They get neither keys nor addresses. Two hundred workspaces; every verdict occurs."""
+    seen = Counter[tuple[str, Mark]]()
+    for seed in range(200):
+        moment = workspace(Random(seed))
+        for place in range(4):
+            assert marks(passed_on(moment), place) == marks(moment, place)
+            seen.update(marks(moment, place).items())
+    for name in ("conflicts", "restreams", "poster"):
+        assert {mark for found, mark in seen if found == name} >= {Mark.GO, Mark.CHECK}
+    assert seen["restreams", Mark.NO_GO] > seen["conflicts", Mark.NO_GO] > 20
+
+
+def test_without_keys_and_without_facts_about_them_nothing_is_said_of_them() -> None:
+    """So it is in a history of an older version."""
+    shows = [event(id=name, restreams=[restream()]) for name in ("a", "b")]
+    states = [EventState(show, NOW, Phase(BroadcastState.SCHEDULED), QosState(), HealthAssessment()) for show in shows]
+    moment = Snapshot(0, NOW, ConnectionStatus(ConnectionState.OK, NOW), tuple(states))
+    assert {name: mark for name, mark in marks(moment, 0).items() if name in {"conflicts", "restreams", "poster"}} == {
+        "conflicts": Mark.NO_GO, "restreams": Mark.GO, "poster": Mark.GO,
+    }  # fmt: skip
+    older = marks(passed_on(moment, "withheld"), 0)
+    assert {older[name] for name in ("restreams", "poster")} == {Mark.UNKNOWN}
+    found = preflight(gather_facts(passed_on(moment, "withheld"), shows[0], NOW, is_read_only=False))
+    assert [item.mark for item in found.items if item.name == "conflicts"] == [Mark.CHECK, Mark.UNKNOWN]
+    assert found.is_go

@@ -25,6 +25,7 @@ from livedeck.monitor import (
     Readings,
     RestreamRecord,
     Severity,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.report.chat import messages_a_minute
@@ -99,6 +100,16 @@ def test_of_a_hole_that_was_watched_in_part_that_part_is_an_outage() -> None:
     found = facts(samples((0, 300), (900, 1200)), [(0, 500), (850, 1200)])
     assert seconds(found.outages) == [(298, 500), (850, 900)]
     assert seconds(found.unknown) == [(500, 850)]
+
+
+def test_a_hole_in_time_that_no_response_covers_is_neither_up_nor_down() -> None:
+    """The platform was watched, but gave no samples of this stream for longer than its responses reach back."""
+    gap = UnwatchedRecord(at(400), at(850), "e1", "s1")
+    found = facts(samples((0, 300), (900, 1200)), [(0, 1200)], unwatched=(gap,))
+    assert seconds(found.outages) == [(298, 400), (850, 900)]
+    assert seconds(found.unknown) == [(400, 850)]
+    (words,) = (entry.text for entry in found.entries if entry.text.startswith("not watched"))
+    assert words == f"not watched for 07:30, until {at(850):%H:%M:%S}Z"
 
 
 def test_a_silence_that_was_found_later_is_an_outage() -> None:

@@ -1,4 +1,4 @@
-"""Thresholds, for all events and for one."""
+"""Thresholds, for all events, for those of a name or project, and for one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.monitor import Thresholds
+from livedeck.client import Event
+from livedeck.monitor import Content, Thresholds
 from livedeck.settings import SettingsError, load
 
 LIMITS = """
@@ -15,20 +16,39 @@ LIMITS = """
 low_video = 0.6
 low_hold = { seconds = 20 }
 
-[events."4d2c".thresholds]
-low_video = 0.3
+[[limits]]
+events = ["Radio *"]
+content = "radio"
+thresholds = { low_video = 0.5, low_hold = { samples = 9 } }
+
+[[limits]]
+projects = ["p-halls", "p-yards"]
+thresholds = { low_video = 0.4 }
+
+[events."4d2c"]
+thresholds = { low_video = 0.3 }
 """
 
 
-def test_thresholds_are_set_for_all_and_for_one_event(bare: Path) -> None:
+@pytest.mark.parametrize(
+    ("event", "low_video", "content", "samples"),
+    [
+        (Event(id="another"), 0.6, Content.SHOW, 3),
+        (Event(id="another", name="radio north"), 0.5, Content.RADIO, 9),
+        (Event(id="another", parent_id="p-yards"), 0.4, Content.SHOW, 3),
+        (Event(id="another", name="Radio South", parent_id="p-halls"), 0.4, Content.RADIO, 9),
+        (Event(id="4d2c", name="Radio West", parent_id="p-halls"), 0.3, Content.RADIO, 9),
+        (Event(id="another", name="The Radio North", parent_id="p-hallsx"), 0.6, Content.SHOW, 3),
+    ],
+    ids=["all", "name", "project", "both: the later wins", "its own id wins", "none"],
+)
+def test_the_limits_of_an_event_are_those_of_all_of_its_names_and_projects_and_of_its_id_in_this_order(
+    bare: Path, event: Event, low_video: float, content: Content, samples: int
+) -> None:
     bare.write_text(LIMITS, "utf-8")
-    settings = load()
-    usual = Thresholds()
-    assert settings.thresholds_of().low_video == settings.thresholds_of("another").low_video == 0.6
-    assert settings.thresholds_of().low_hold == replace(usual.low_hold, seconds=20)
-    (own,) = settings.event_thresholds().items()
-    assert own == ("4d2c", replace(settings.thresholds_of(), low_video=0.3))
-    assert own[1] == settings.thresholds_of("4d2c")
+    thresholds, usual = load().limits_in_force().of(event), Thresholds()
+    hold = replace(usual.low_hold, seconds=20, samples=samples)
+    assert thresholds == replace(usual, low_video=low_video, content=content, low_hold=hold)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +59,16 @@ def test_thresholds_are_set_for_all_and_for_one_event(bare: Path) -> None:
         ("[thresholds]\n[thresholds.low_hold]\nsecond = 1\n", "config.toml:3): low_hold.second: there is no such"),
         ("thresholds = 3\n", "config.toml:1)"),
         ("[events.a.thresholds]\nlow_fps = -1\n", "events.a.thresholds ({config}:2): low_fps: a number"),
+        (
+            '[[limits]]\nevents = ["a"]\nthresholds = { low_vidio = 1 }\n',
+            "{config}:3): low_vidio: there is no such threshold",
+        ),
+        ('[[limits]]\nevents = ["a"]\n', "{config}:1): sets nothing; add content or thresholds, or remove it"),
+        (
+            '[[limits]]\ncontent = "radio"\n',
+            "{config}:1): fits every event; name events or projects, or use [thresholds]",
+        ),
+        ('[[limits]]\nevent = ["a"]\n', "{config}:2): no such setting; did you mean events"),
         ("[events.a]\nthreshold = 1\n", "{config}:2): no such setting; did you mean thresholds"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from livedeck.client import Event
 from livedeck.monitor import Content, Limits, LimitsError
 from livedeck.settings import WatchedLimits, WatchedTokens
 
@@ -24,13 +25,17 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_limits_are_read_when_the_file_was_written_and_not_before(config: Path) -> None:
     watched = WatchedLimits()
     assert watched.changed() is None
-    config.write_text('[thresholds]\nlow_video = 0.6\n[events."one"]\ncontent = "radio"\n')
+    config.write_text(
+        '[thresholds]\nlow_video = 0.6\n[events."one"]\ncontent = "radio"\n'
+        '[[limits]]\nevents = ["Hall *"]\nprojects = ["p1", "p2"]\nthresholds = { low_audio = 0.5 }\n'
+    )
     limits = watched.changed()
     assert limits is not None
-    assert (limits.base.low_video, limits.of("one").content) == (0.6, Content.RADIO)
+    assert (limits.base.low_video, limits.of(Event(id="one")).content) == (0.6, Content.RADIO)
     assert watched.changed() is None
     assert [(change.event_id, change.text) for change in limits.changes_since(Limits())] == [
         ("", "low_video 0.7 -> 0.6"),
+        ("", "events Hall *; projects p1, p2: low_audio 0.4 -> 0.5"),
         ("one", "content show -> radio"),
     ]
     config.unlink()

@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cli.commands import LIVEDECK, TIMEOUT, environment, served
+from cli.commands import TIMEOUT, environment, served
+from cli.starts import LIVEDECK
 from simulator.http_client import Row
 
 ROOM = {"name": "r", "restreams": [{"name": "p", "url": "rtmp://x.example/a", "stream_key": "k" * 500}] * 15}

@@ -18,7 +18,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import IN_PROCESS, demo_settings
-from livedeck.cli.screenshots import EVENING, FixedClock, demo_deck, export_svg
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, demo_deck, export_svg, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
@@ -237,13 +237,10 @@ async def deck_stage(
 
     settings = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only, timeout=LONGEST_TIMEOUT)
     free = settings.model_copy(update={"read_only": False})
-    clock = HandClock()
-    async with (
-        make_api(settings, clock=FixedClock(), mount=noting) as api,
-        make_api(free, mount=simulator.app) as other,
-    ):
-        monitor = make_monitor(api, FixedClock(), settings=UNHURRIED, history=history)
-        await monitor.wait_ready()
+    clock, still = HandClock(), FixedClock(LOOKS_APART)
+    async with make_api(settings, clock=still, mount=noting) as api, make_api(free, mount=simulator.app) as other:
+        monitor = make_monitor(api, still, settings=UNHURRIED, history=history)
+        await watch_until_evening(monitor, still, simulator)
         deck = demo_deck(monitor, clock, api, settings, history=history, **display)
         async with deck.run_test(size=size) as pilot:
             stage = Stage(deck, pilot, simulator, other, clock, requests, hooks, refusals, gate)

@@ -300,4 +300,4 @@ async def test_enter_on_the_question_of_the_unit_lets_a_person_answer_it() -> No
         await pilot.pause()
         text = text_of(deck)
         assert "The platform counts bit rates in" in text
-        assert "kbit/s: a picture in HD is 2000 to 8000" in text
+        assert "kbit/s: an HD picture has 2000 to 8000" in text

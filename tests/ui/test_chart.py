@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.presentation import qos
-from livedeck.presentation.qos import Axis, Bucket
+from livedeck.presentation.qos import UNWATCHED, Axis, Bucket
 from livedeck.text.segments import Role, Shade, ShadedLine, StyleRole, plain, width
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.braille import BLANK, draw_curve
@@ -193,6 +193,19 @@ def test_limits_are_drawn_at_their_true_height_in_every_second_cell(share: float
     assert {role.ink for row in drawn for glyph, role in row if glyph != " " and isinstance(role, Shade)} == {
         StyleRole.LIMIT
     }
+
+
+def test_time_that_was_not_watched_is_no_gap() -> None:
+    """A gap says that nothing was sent; of this time nobody knows."""
+    dots = [level(4), level(4), None, None, None, None]
+    curve = Curve("video", "", 1.0, StyleRole.VIDEO, dots)
+    backdrop = Backdrop([qos.NORMAL, None, None], range(3), has_grid=False, unwatched={1})
+    drawn = panel(curve, backdrop, Scale(0, 5, 3))
+    assert [row[1][0] for row in drawn] == [UNWATCHED] * 3
+    assert [row[2][0] for row in drawn] == [GAP] * 3
+    assert plain(status_line("", backdrop))[-3:] == f"▁{UNWATCHED}╌"
+    assert plain(blocks_line(curve, Scale(0, 5, 1), backdrop))[-2:] == UNWATCHED + GAP
+    assert ascii_only(UNWATCHED).isascii()
 
 
 def test_a_missing_sample_is_a_gap_and_never_zero() -> None:

@@ -172,6 +172,39 @@ async def test_who_leaves_while_a_picture_is_decoded_leaves_no_process_behind(
         os.kill(process, 0)
 
 
+LEAVING = """
+import asyncio, sys, threading
+from pathlib import Path
+from livedeck.ui.kit import decoding
+
+async def main(child):
+    decoding._CHILD, sign = child, child.with_name("sign")
+    work = asyncio.create_task(decoding.decode(bytes(4 * 2**20), 4, 2, {}))  # more than a pipe takes
+    while not sign.exists():
+        await asyncio.sleep(0)
+    for _ in range(3):
+        work.cancel()
+        await asyncio.sleep(0)
+    await asyncio.wait([work])
+    assert work.cancelled()
+
+asyncio.run(main(Path(sys.argv[1])))
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join()  # asyncio waits for the process in a thread, which holds its pipes
+"""
+
+
+def test_a_deck_that_cancels_again_while_a_picture_is_decoded_leaves_nothing_open(tmp_path: Path) -> None:
+    """A worker is cancelled once its picture is unwanted, and again when the deck ends; `-X dev` reports leaks."""
+    child = tmp_path / "child.py"
+    slow_to_die = "import time\nheld = b'x' * 2**28"
+    child.write_text(f"{slow_to_die}\nopen({str(tmp_path / 'sign')!r}, 'w').close()\ntime.sleep(9999)")
+    command = [sys.executable, "-X", "dev", "-c", LEAVING, str(child)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [

@@ -62,7 +62,7 @@ async def test_content_is_chosen_by_its_number_and_by_command() -> None:
         assert stage.last_notice() == "there is no content opera: show, radio, silent, slides, share, camera, default"
         stage.deck.dispatch("event.content", "default")
         await stage.idle()
-        assert stage.last_notice() == "Morning service: that is its content already"
+        assert stage.last_notice() == "Morning service: this content is set already"
         assert not stage.writes
 
 

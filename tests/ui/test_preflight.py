@@ -12,7 +12,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import demo_settings
-from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api
 from livedeck.monitor import Monitor, Snapshot, event_key
@@ -62,9 +62,10 @@ async def curtain(*without: str) -> AsyncIterator[tuple[Monitor, Api, list[str]]
 
         await simulator.app(scope, receive, sending)
 
-    async with make_api(demo_settings(simulator), clock=FixedClock(), mount=terse) as api:
-        monitor = make_monitor(api, FixedClock(), settings=UNHURRIED)
-        await monitor.wait_ready()
+    clock = FixedClock(LOOKS_APART)
+    async with make_api(demo_settings(simulator), clock=clock, mount=terse) as api:
+        monitor = make_monitor(api, clock, settings=UNHURRIED)
+        await watch_until_evening(monitor, clock, simulator)
         yield monitor, api, paths
 
 

@@ -294,7 +294,7 @@ async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
         await stage.api.rooms.delete(room(stage).id)
         await stage.press("ctrl+s")
         await agree(stage)
-        assert "it no longer exists. Your input is kept." in words(stage)
+        assert "the object no longer exists. Your input is kept." in words(stage)
         assert "Council channel two" in words(stage)
         assert not stage.writes
 

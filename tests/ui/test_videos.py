@@ -443,7 +443,7 @@ async def test_an_upload_that_is_stopped_in_its_dialog_leaves_no_half_of_it_on_t
         await stage.until(lambda: "of 8,388,608 bytes" in words(stage))
         await stage.press("tab", "enter")
         await stage.until(lambda: stage.shows(Form))
-        assert "the connection ended before all of it was sent" in words(stage)
+        assert "the connection ended before the whole request was sent" in words(stage)
         assert "film.bin" in words(stage)
         assert {*files.iterdir()} == before
         stage.gate.set()

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from livedeck.cli.screenshots import EVENING, FixedClock
+from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime
@@ -34,9 +34,9 @@ async def evening() -> Snapshot:
     """The demo's twelve events at `EVENING`, judged."""
     simulator = Simulator(clock=SimulatorClock(start=EVENING, paused=True))
     settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
-    clock = FixedClock()
+    clock = FixedClock(LOOKS_APART)
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
-        return await make_monitor(api, clock).wait_ready()
+        return await watch_until_evening(make_monitor(api, clock), clock, simulator)
 
 
 def many(snapshot: Snapshot, count: int) -> Snapshot:

@@ -1,4 +1,4 @@
-"""cli joins the other rooms, and is the only one that constructs them: `main`, and the tables of commands.
+"""The command line: `main`, and the tables of commands. No other room constructs the rooms.
 
 `main` imports a command when it is called, so `--help` and `--version` cost next to nothing.
 """
@@ -26,7 +26,7 @@ GROUPS = {
     "event": "live events, with their streams, chat and quality of service",
     "room": "meeting rooms and their relay profiles",
     "video": "recordings of events, with their posters, subtitles, annotations and materials",
-    "alarm": "alarms: what is wrong now, your answers to it, and who is notified",
+    "alarm": "alarms: what is wrong now, your actions on it, and who is notified",
     "past": "the history: what happened, recordings and replays, and the history file",
     "change": "changes with an unknown outcome",
     "collector": "the collector, which watches as a service, with its tokens and its dashboard",
@@ -134,15 +134,15 @@ _WORDS = "livedeck.words"
 
 
 class _Livedeck(NounGroup):
-    """The root of the tree."""
+    """The root of the command tree."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__("", TREE, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, after unsetting environment variables with which Textual would write secrets elsewhere.
+        """Run the command, after unsetting environment variables that make Textual write secrets to other files.
 
-        Wrong settings end it with one line, even if the command reads them before it runs.
+        If the settings are wrong, print one line and exit, even if the command reads them before it runs.
         """
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
@@ -166,7 +166,7 @@ class _Livedeck(NounGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does, but import no command while a shell completes a line. Raises UsageError."""
+        """Resolve a command as click does, but import none while a shell completes a line. Raises UsageError."""
         if ctx.resilient_parsing:
             ctx.meta[_WORDS] = args
             return None, None, []
@@ -213,7 +213,10 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
 
 def _is_close(name: str, typed: str) -> bool:
-    """Return whether an option is similar to the typed one. Ignores dashes, which click counts as likeness."""
+    """Return whether an option is similar to the typed one.
+
+    Ignores dashes, because click counts common dashes as similarity.
+    """
     from difflib import get_close_matches
 
     return bool(get_close_matches(typed.lstrip("-"), [name.lstrip("-")]))

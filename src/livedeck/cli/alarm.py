@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
@@ -21,6 +21,7 @@ from livedeck.monitor import (
     ActionKind,
     Alarm,
     AlarmAction,
+    AlarmChange,
     AlarmCommand,
     AlarmRefused,
     AlarmState,
@@ -28,14 +29,28 @@ from livedeck.monitor import (
     ConnectionStatus,
     Feed,
     Monitor,
+    NotWatched,
     Snapshot,
 )
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
-from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, alarm_text, answer_text, change_text, rule_change_text
+from livedeck.presentation.alarm_text import (
+    HIDDEN_TRANSITIONS,
+    alarm_text,
+    answer_text,
+    change_lines,
+    rule_change_text,
+    stop_text,
+)
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import alarm_action_object, alarms_object, change_object, rule_change_object
+from livedeck.presentation.serialization import (
+    alarm_action_object,
+    alarms_object,
+    change_object,
+    not_watched_object,
+    rule_change_object,
+)
 from livedeck.settings import Settings, SettingsError, WatchedLimits, load
 from livedeck.text.values import safe
 
@@ -46,22 +61,30 @@ if TYPE_CHECKING:
 @click.command
 @FOLLOW
 @formats("table", "json")
+@click.option(
+    "--raw", is_flag=True, help="With --follow: print each change at its true time, before any wait for others."
+)
 @click.option("--shelved", is_flag=True, help="Print shelved, suppressed, out-of-service and just cleared alarms too.")
 @platform
 @click.pass_context
-def list_command(ctx: click.Context, /, *, follow: bool, output_format: str, shelved: bool, **flags: Any) -> None:
+def list_command(
+    ctx: click.Context, /, *, follow: bool, output_format: str, raw: bool, shelved: bool, **flags: Any
+) -> None:
     """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
     Judges again from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
-    machine count. --follow prints a line for each change of an alarm and for each alarm action. The exit code tells
-    only whether the platform responded, not whether there are alarms.
+    machine count. --follow prints a line for each change of an alarm and for each alarm action; faults of many events
+    wait up to 15 s for the incident that explains them. The exit code tells only whether the platform responded, not
+    whether there are alarms.
     """
+    if raw and not follow:
+        raise click.UsageError("--raw needs --follow")
 
     async def work() -> int:
         settings, as_json = load(**merge_flags(ctx, flags)), output_format == "json"
         async with open_watch(settings, limits_source=WatchedLimits() if follow else None) as watch:
             if follow:
-                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved)
+                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved, is_raw=raw)
             snapshot = await watch.feed.wait_ready(TIMEOUT)
             now = watch.feed.clock.now()
             return print_alarms(snapshot, now, as_json=as_json, include_quiet=shelved)
@@ -73,7 +96,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
+    """Add to a command EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),
@@ -103,7 +126,8 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
 def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
     """Withdraw your acknowledgement of an alarm, within 5 min.
 
-    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is none.
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is no such
+    acknowledgement.
     """
     _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.UNACKNOWLEDGE, None, ""))
 
@@ -112,6 +136,7 @@ def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str |
 @_named_alarm
 @DURATION
 @click.option("--reason", required=True, metavar="TEXT", help="Reason why nobody needs to see the alarm.")
+@click.option("--only-this", is_flag=True, help="Do not hide the symptoms of its fault with it.")
 @click.pass_context
 def shelve_command(
     ctx: click.Context,
@@ -122,15 +147,17 @@ def shelve_command(
     target: str | None,
     duration: float | None,
     reason: str,
+    only_this: bool,
     **flags: Any,
 ) -> None:
-    """Shelve an alarm for a reason: nobody sees it for --duration, or until it clears.
+    """Shelve an alarm for a reason: nobody sees it and its symptoms for --duration, or until it clears.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if the alarm does not exist
     or cannot be shelved that long.
     """
     minutes = None if duration is None else duration / 60
-    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.SHELVE, minutes, reason))
+    action = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+    _run_action(ctx, flags, (event, kind, target), lambda _: (action, minutes, reason))
 
 
 @click.command
@@ -169,6 +196,7 @@ _DONE = {
     ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
     ActionKind.UNACKNOWLEDGE: ("alarm.unacknowledge", "acknowledgement taken back"),
     ActionKind.SHELVE: ("alarm.shelve", "shelved"),
+    ActionKind.SHELVE_ALONE: ("alarm.shelve", "shelved alone"),
     ActionKind.UNSHELVE: ("alarm.return", "visible again"),
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
     ActionKind.NOTE: ("alarm.note", "note attached"),
@@ -239,8 +267,9 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
             return await feed.acknowledge(key, shown)
         case ActionKind.UNACKNOWLEDGE:
             await feed.unacknowledge(key, shown)
-        case ActionKind.SHELVE:
-            await feed.shelve(key, command.minutes, command.text, shown)
+        case ActionKind.SHELVE | ActionKind.SHELVE_ALONE:
+            only_this = command.kind is ActionKind.SHELVE_ALONE
+            await feed.shelve(key, command.minutes, command.text, shown, only_this=only_this)
         case ActionKind.NOTE:
             await feed.note(key, command.text, shown)
         case ActionKind.IN_SERVICE:
@@ -279,20 +308,26 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
     return code_of_link(snapshot.link)
 
 
-async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) -> int:
-    """Print every change until cancelled; changes of the connection go to standard error."""
+async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is_raw: bool = False) -> int:
+    """Print every change until cancelled; changes of the connection go to standard error.
+
+    `is_raw`: print the changes at their true times, not as they are announced.
+    """
     reported = ConnectionState.OK
+    stops: frozenset[NotWatched] | None = None
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
+            for stop in snapshot.link.own.stops:
+                if stops is not None and stop not in stops:
+                    echo_json(not_watched_object(stop)) if as_json else echo(stop_text(stop))
+            stops = frozenset(snapshot.link.own.stops)
             for answer in snapshot.alarm_actions:
                 text = answer_text(answer, _subject(snapshot, answer))
                 echo_json(alarm_action_object(answer)) if as_json else echo(text)
             for rule_change in snapshot.rule_changes:
                 subject = _event_name(snapshot, rule_change.event_id)
                 echo_json(rule_change_object(rule_change)) if as_json else echo(rule_change_text(rule_change, subject))
-            for change in snapshot.changes:
-                if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
-                    echo_json(change_object(change)) if as_json else echo(change_text(change))
+            _print_changes(snapshot.true_changes if is_raw else snapshot.changes, as_json, include_quiet)
             state = snapshot.link.state
             is_news = state is not reported and (state.is_answering or reported.is_answering)
             if is_news and state is not ConnectionState.CONNECTING:
@@ -301,8 +336,18 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool) ->
     return DONE
 
 
+def _print_changes(changes: Iterable[AlarmChange], as_json: bool, include_quiet: bool) -> None:
+    if not as_json:
+        for line in change_lines(changes, include_quiet=include_quiet):
+            echo(line)
+        return
+    for change in changes:
+        if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
+            echo_json(change_object(change))
+
+
 def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:
-    """Return the subject of the alarm of an action; the id of its event if the alarm is no longer listed."""
+    """Return the subject of the action's alarm; the id of its event if the alarm is no longer listed."""
     alarms = (*snapshot.alarms, *snapshot.quiet)
     return next((alarm.subject for alarm in alarms if alarm.key == answer.key), answer.key.event_id or "platform")
 

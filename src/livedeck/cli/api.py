@@ -129,7 +129,7 @@ def _body(fields: Sequence[tuple[str, object]]) -> dict[str, object] | None:
 
 
 def _query(fields: Sequence[tuple[str, object]]) -> dict[str, Any]:
-    """Return the fields as parameters; a repeated name, or a JSON list, has several values."""
+    """Return the fields as query parameters. A repeated name or a JSON list gives a parameter several values."""
     found: dict[str, Any] = {}
     for name, value in fields:
         found[name] = (*found.get(name, ()), *(value if isinstance(value, list) else (value,)))

@@ -59,7 +59,7 @@ def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> Non
 async def close_change(settings: Settings, words: str) -> int:
     """Close the open change whose id begins with `words`. Returns the exit code.
 
-    Raises UsageError if no open change, or several, begin so.
+    Raises UsageError unless exactly one open change has such an id.
     """
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.open_changes() if history else ()

@@ -1,4 +1,4 @@
-"""The tree of commands: nouns with their verbs, imported on use; the description to generate; words that moved."""
+"""The tree of commands, which are imported on use; the generated description; new names of renamed commands."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ class NounGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does, but import no command for its help alone.
+        """Resolve a command as click does, but do not import it for its help alone.
 
         Raises UsageError that names the nearest commands, or the new word of an old one.
         """
@@ -294,8 +294,8 @@ class DescribedCommand(click.Command):
 def unknown_text(group: str, words: list[str], names: list[str]) -> str:
     """Return `No such command ...`, followed by the commands that the words may mean.
 
-    `words`: the words after the path of the group. `names`: the names in the group. Moved words and usual guesses come
-    first; without either, similar names do.
+    `words`: the words after the path of the group. `names`: the names in the group. Renamed commands and usual guesses
+    come first; without either, similar names are listed.
     """
     from difflib import get_close_matches
 

@@ -63,7 +63,7 @@ _HELP = {"--help": {"help": "Show this message and exit.", "takes": None}}
 
 
 def complete(described: Described, words: Iterable[str], incomplete: str) -> Iterator[CompletionItem]:
-    """Yield the candidates for the last, incomplete word, as `answer` does, from that description."""
+    """Yield the candidates for the last, incomplete word, as `answer` does, from the description `described`."""
     path, position, awaiting = "", 0, ""
     options = _options(described, path)
     for word in words:

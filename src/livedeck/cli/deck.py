@@ -94,7 +94,7 @@ async def open_file(path: Path) -> str:
     """Open the file with the program that the desktop has for it. Returns why that failed, or an empty text."""
     program = file_opener()
     if not program:
-        return "there is no desktop to open it on; copy its path instead"
+        return "there is no desktop to open the file on; copy its path instead"
     return await asyncio.to_thread(_run_opener, program, path)
 
 

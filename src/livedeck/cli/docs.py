@@ -123,7 +123,7 @@ def help_command(ctx: click.Context, /, *, words: tuple[str, ...]) -> None:
     for word in words:
         group = shown.command
         if not isinstance(group, click.Group):
-            raise click.UsageError(f"{shown.command_path} has no further commands")
+            raise click.UsageError(f"{shown.command_path} has no subcommands")
         name, found, _ = group.resolve_command(shown, [word, shown.help_option_names[0]])
         assert found is not None  # else it has raised UsageError
         shown = click.Context(found, parent=shown, info_name=name)

@@ -111,13 +111,15 @@ def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
     else:
         yield Check("settings", CheckStatus.OK, f"no file at {path}", "`livedeck config init` creates one")
     for name in unknown_variables():
-        yield Check("settings", CheckStatus.WARN, f"{name} is not a setting", "correct its name, or unset it")
+        yield Check(
+            "settings", CheckStatus.WARN, f"{name} is not a setting", "correct the name of the variable, or unset it"
+        )
     mode = "read-only" if settings.read_only else "read and write"
     yield Check("profile", CheckStatus.OK, f"{settings.profile}, {mode}")
 
 
 async def check_collector(settings: Settings) -> list[Check]:
-    """Check that the deck can attach to each collector of the settings. Returns nothing if the settings name none."""
+    """Check that the deck can attach to each collector of the settings. Returns no check if the settings name none."""
     return [
         await _check_collector(settings.model_copy(update={"collector_url": address}))
         for address in settings.collector_urls
@@ -146,9 +148,9 @@ async def _check_collector(settings: Settings) -> Check:
                 advice = "run `livedeck collector token create NAME` where the collector runs; see collector_token_file"
             fault, code = str(error), REFUSED
         except CollectorError as error:
-            fault, advice, code = str(error), "until it responds, this deck has no current data", UNREACHABLE
+            fault, advice, code = str(error), "until the collector responds, this deck has no current data", UNREACHABLE
         except UnknownSchemaError as error:
-            fault, advice, code = f"{link.host}: {error}", "install the collector's version here", REFUSED
+            fault, advice, code = f"{link.host}: {error}", "install the collector's version of livedeck here", REFUSED
         except UnreadableSnapshotError as error:
             fault, advice, code = f"{link.host} is not a collector: {error}", "correct collector_url", UNREACHABLE
         else:
@@ -180,8 +182,8 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
             *access,
             *uploads,
             *clock,
-            *([*await check_events(api), await check_rates(api, settings)] if is_accepted else []),
-            *[await _check_event(api, event_id) for event_id in settings.event_thresholds()],
+            *([*await check_events(api, settings), await check_rates(api, settings)] if is_accepted else []),
+            *[await _check_event(api, event_id) for event_id in settings.limits_in_force().events],
         ]
 
 
@@ -219,14 +221,30 @@ _FIELD_ADVICE = (
 _LIST_ADVICE = "events that were not read are neither shown nor monitored; send this line to the platform's support"
 
 
-async def check_events(api: Api) -> list[Check]:
-    """Read all events and rooms; check that their fields are readable and that no name gives away a stream key."""
+async def check_events(api: Api, settings: Settings) -> list[Check]:
+    """Read all events and rooms.
+
+    Checks that their fields are readable, that no name gives away a stream key, and that limits fit an event.
+    """
     listing = api.without_retry().events.iterate()
     try:
         events = [event async for event in listing]
     except ApiError as error:
         return [Check("fields", CheckStatus.WARN, str(error), "try again later")]
-    return [*check_fields(events, listing.unreadable, listing.shortfall), *await check_keys(api, events)]
+    return [
+        *check_fields(events, listing.unreadable, listing.shortfall),
+        *await check_keys(api, events),
+        *_check_templates(events, settings),
+    ]
+
+
+def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Check]:
+    """Count the events that each table of limits fits: one with a wrong name would have no effect."""
+    for template in settings.limits_in_force().templates:
+        fitting = [event for event in events if template.fits(event)]
+        noun = "listed event" if len(fitting) == 1 else "listed events"
+        finding = f"[[limits]] of {values.safe(str(template), 80)}: {len(fitting)} {noun}"
+        yield _warn_if(not fitting, "limits", finding, "correct the names, unless such an event is still to come")
 
 
 async def check_rates(api: Api, settings: Settings) -> Check:
@@ -289,14 +307,14 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:
             finding = f"{where}: its name contains a key or another secret, which everyone can read"
-            advice = "rename it, and replace that key; until then messages mask the name"
+            advice = "rename the object, and replace that key; until then messages mask the name"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
-    found = f"none of {len(keys)} keys is a name or an id, or part of a name"
+    found = f"{len(keys)} keys checked: none is a name, an id or a part of a name"
     return checks or [Check("keys", CheckStatus.OK, found)]
 
 
 def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, Secret]]:
-    """Yield every stream key, after its owner in words."""
+    """Yield pairs: the owner of a stream key in words, and the key."""
     for event in events:
         if event.streamkey is not None:
             yield f"{_named('event', event)}: the stream key", event.streamkey
@@ -310,7 +328,7 @@ def _keys(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str,
 
 
 def _names(events: Sequence[Event], rooms: Sequence[Room]) -> Iterator[tuple[str, str]]:
-    """Yield every name, after the object that has it in words."""
+    """Yield pairs: an object in words, and its name."""
     for event in events:
         yield _named("event", event), event.name or ""
         for restream in event.restreams or ():
@@ -338,7 +356,7 @@ def _check_clock(api: Api, settings: Settings) -> Iterator[Check]:
     """Compare this machine's clock with the platform's (monitoring.md, "Freshness")."""
     if not any(timing.server_date for timing in api.timings):
         return
-    thresholds = settings.thresholds_of()
+    thresholds = settings.limits_in_force().base
     ahead = skew(api.timings, 0.0, thresholds)
     if not ahead:
         yield Check("clock", CheckStatus.OK, "agrees with the platform")
@@ -408,7 +426,7 @@ async def check_engine(settings: Settings) -> list[Check]:
     try:
         faults = await engine_faults(settings)
     except (SettingsError, Misconfigured) as error:
-        return [Check("engine", CheckStatus.FAIL, str(error), "correct it; see `livedeck docs engine`", USAGE)]
+        return [Check("engine", CheckStatus.FAIL, str(error), "correct the setting; see `livedeck docs engine`", USAGE)]
     if faults is None:
         return []
     advice = "until then each collector polls every event itself; see `livedeck docs engine`"
@@ -427,7 +445,7 @@ def check_file(name: str, path: Path) -> Check:
 
 
 def _unwritable(name: str, path: Path) -> Check:
-    return Check(name, CheckStatus.FAIL, f"{path} cannot be written", "make it writable for this user")
+    return Check(name, CheckStatus.FAIL, f"{path} cannot be written", "make the file writable for this user")
 
 
 def _check_private(name: str, path: Path) -> Check:

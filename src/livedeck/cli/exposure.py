@@ -23,8 +23,8 @@ ORIGIN = re.compile(r"'self'|https?://(\[[0-9a-f:.]+\]|(\*\.)?[a-z0-9.-]+)(:[0-9
 class Exposure:
     """Address to listen on, and the sites that may show its pages in a frame.
 
-    `host`: address or name of this machine; `port` 0 takes any free one. `names`: further host names in requests, such
-    as those that a proxy passes on. `frame_ancestors`: origins.
+    `host`: address or name of this machine; `port`: 0 for any free port. `names`: further host names in requests, such
+    as those that a proxy passes on. `frame_ancestors`: origins of these sites.
     """
 
     port: int
@@ -34,7 +34,7 @@ class Exposure:
 
     @property
     def place(self) -> str:
-        """The listening address in words: `port 8080 of this machine`, or `of` the host."""
+        """The listening address in words: `port 8080 of this machine` or `port 8080 of HOST`."""
         return f"port {self.port} of {'this machine' if self.host == LOOPBACK else self.host}"
 
     def listen(self) -> socket.socket:

@@ -49,14 +49,14 @@ def output_options(command: Command, columns: Sequence[str]) -> Command:
     return formats("table", "json", "ndjson", "csv")(columns_option(QUIET(command)))
 
 
-def check_columns(output: Output, known: Sequence[str]) -> None:
-    """Raise UsageError if --columns names an unknown field. `known`: the names of the fields."""
+def check_columns(output: Output, fields: Sequence[str]) -> None:
+    """Raise UsageError if --columns names an unknown field. `fields`: the names of the fields."""
     from difflib import get_close_matches
 
     for name in output.columns:
-        if name.partition(".")[0] not in known:
-            near = get_close_matches(name, known, 1)
-            advice = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(known)}"
+        if name.partition(".")[0] not in fields:
+            near = get_close_matches(name, fields, 1)
+            advice = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(fields)}"
             raise click.BadParameter(f"no field {shown(name)!r}; {advice}", param_hint="--columns")
 
 

@@ -57,10 +57,10 @@ def argument_names(names: Iterable[str]) -> list[click.Parameter]:
     return [click.Argument([name.lower()], metavar=name) for name in names]
 
 
-async def find_named(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
+async def find_named(noun: Noun, api: Api, words: Sequence[str], materials: Known) -> Found:
     """Return the objects that the words name. Raises ApiError, or UsageError if no object, or several, fit."""
     try:
-        found = await find(noun, api, words, known)
+        found = await find(noun, api, words, materials)
     except NotMatched as error:
         raise click.UsageError(str(error)) from None
     if noun.arguments == ("EVENT",):

@@ -97,6 +97,16 @@ def timeout(default: str) -> Callable[[Command], Command]:
     )
 
 
+PATIENCE = click.option(
+    "--patience",
+    type=time_span,
+    default="10s",
+    show_default=True,
+    metavar="TIME",
+    help="Poll streams that look late again for this long.",
+)
+
+
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:
     """Return the options `--from` and `--to`. `since`, `until`: their further attributes, for click."""
     flags = (
@@ -261,7 +271,7 @@ def _decorate(flags: Iterable[Callable[[Command], Command]], command: Command) -
 
 
 def merge_flags(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the flags of a command; those before its name (`livedeck --profile NAME status`) are the defaults."""
+    """Return the flags of a command. Flags before its name (`livedeck --profile NAME status`) are the defaults."""
     return {**(ctx.obj or {}), **{name: value for name, value in flags.items() if value is not None}}
 
 

@@ -15,7 +15,7 @@ def schema_text(path: str) -> str:
 
 
 def command_schemas() -> Mapping[str, Callable[[], dict[str, Any]]]:
-    """Return a function that makes the schema, for every command that prints JSON, by the words after `livedeck`."""
+    """Return command (the words after `livedeck`) -> function that makes the JSON Schema of its output."""
     from livedeck.cli.formats import schema_name
     from livedeck.cli.objects.reading import noun_fields
     from livedeck.operations.commands import COMMANDS
@@ -76,7 +76,7 @@ def _serve_fields() -> dict[str, Any]:
 
 
 def _result_fields() -> dict[str, Any]:
-    """Return the schema of the fields of the result of a change."""
+    """Return the schema of the fields in the result of a change."""
     from livedeck.cli.objects.changing import ACCEPTED, DRY_RUN
     from livedeck.operations.operation import Verdict
     from livedeck.presentation.documents import ChangeResult

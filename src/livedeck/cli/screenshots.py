@@ -21,6 +21,7 @@ from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api
 from livedeck.monitor import (
     ROOM_LIST,
+    AlarmChange,
     AlarmState,
     Attachment,
     AttachmentState,
@@ -67,7 +68,7 @@ _AWAY = "collector.example cannot be reached: connection refused"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
-    """Return an attachment to a collector that entered its state `seconds` ago."""
+    """Return a deck's attachment to a collector, in a state that began `seconds` ago."""
     return Attachment(state, "collector.example", EVENING - timedelta(seconds=seconds), **values)
 
 
@@ -126,25 +127,56 @@ LASTING_GROUPS = frozenset({"default", "actions"})
 
 
 class FixedClock:
-    """A clock that stands still, so that a picture is the same whenever it is taken."""
+    """A clock that stands still, so that a picture is the same whenever it is taken.
+
+    `before`: seconds from its time to `EVENING`.
+    """
+
+    def __init__(self, before: float = 0.0) -> None:
+        self.before = before
 
     def now(self) -> datetime:
-        """Return `EVENING`."""
-        return EVENING
+        """Return `EVENING`, or the time that long before it."""
+        return EVENING - timedelta(seconds=self.before)
 
     def monotonic(self) -> float:
-        """Return 0: time stands still."""
-        return 0.0
+        """Return the same time in seconds from `EVENING`."""
+        return -self.before
 
     async def sleep(self, seconds: float) -> None:
         """Return soon from a sleep of less than a second; wait for longer ones until cancelled.
 
-        From half a second on it waits a moment, so that polls for actions of other decks do not run without a pause.
+        A sleep of half a second or more takes a moment, so that polls for actions of other decks do not run without a
+        pause.
         """
         if seconds >= 1:
             await asyncio.Event().wait()
         if seconds >= 0.5:
             await asyncio.sleep(0.02)
+
+
+LOOKS_APART = 5.0
+"""Seconds between two looks; one reply proves no absence."""
+
+_WATCHED = 80.0
+"""Seconds for which the deck of a picture has watched a scenario, so that it knows how late samples come."""
+
+
+async def watch_until_evening(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
+    """Judge the simulated platform at `EVENING`, after looks at it since the time at which `clock` stands."""
+    changes: tuple[AlarmChange, ...] = ()
+    simulator.clock.step(-clock.before)
+    while True:
+        snapshot = await monitor.wait_ready(patience=0.0)  # a new fault ends a round before its other replies
+        changes += snapshot.changes
+        if any(state.qos.as_of not in {None, clock.now()} for state in snapshot.events):
+            monitor.refresh()
+        elif clock.before:
+            simulator.clock.step(LOOKS_APART)
+            clock.before -= LOOKS_APART
+            monitor.refresh()
+        else:
+            return replace(snapshot, changes=changes)
 
 
 @asynccontextmanager
@@ -158,11 +190,12 @@ async def still_deck(
     simulator_clock = SimulatorClock(start=EVENING - timedelta(seconds=played_seconds), paused=True)
     simulator = Simulator(seed=1, clock=simulator_clock, scenario=scenario)
     simulator_clock.step(played_seconds)
-    clock, settings = FixedClock(), demo_settings(simulator, read_only=read_only)
+    clock = FixedClock(_WATCHED if played_seconds else LOOKS_APART)
+    settings = demo_settings(simulator, read_only=read_only)
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # rooms must be there whichever screen is shown
-        await monitor.wait_ready()
+        await watch_until_evening(monitor, clock, simulator)
         yield demo_deck(monitor, clock, api, settings, **display)
 
 

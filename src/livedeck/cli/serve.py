@@ -31,7 +31,7 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 
 @click.command
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
-@click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 means any free port.")
 @click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Store everything in this SQLite file.")
 @click.option("--token", help="Token that the API requires. [default: the demo's, on loopback only]")
 @simulation

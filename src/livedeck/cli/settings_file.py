@@ -46,7 +46,7 @@ def edit_settings(change: Callable[[TOMLDocument], None], before_write: Callable
         before_write()
         write_private(path, text, replace=True)
     except TOMLKitError as error:
-        raise SettingsError(f"{path}: {error}; correct it by hand first") from None
+        raise SettingsError(f"{path}: {error}; correct the file by hand first") from None
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}; the settings are not saved") from None
     return path

@@ -8,7 +8,7 @@ from datetime import datetime
 from livedeck.cli.exit_codes import UNREACHABLE, code_of_link
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, history_reader, open_watch
-from livedeck.monitor import EventState, OpenChange, Snapshot
+from livedeck.monitor import PATIENCE, EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
 from livedeck.presentation.connection import is_whole, missing_text
@@ -29,10 +29,13 @@ HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EV
 RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 
 
-async def print_status(settings: Settings, *, as_json: bool) -> int:
-    """Print the status of the platform. Returns the exit code."""
+async def print_status(settings: Settings, *, as_json: bool, patience: float = PATIENCE) -> int:
+    """Print the status of the platform. Returns the exit code.
+
+    `patience`: seconds in which streams that look late are polled again.
+    """
     async with open_watch(settings) as watch:
-        snapshot = await watch.feed.wait_ready(TIMEOUT)
+        snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     recorded = history_reader(settings)
     changes = await recorded.open_changes() if recorded else ()
@@ -89,7 +92,8 @@ def summary(snapshot: Snapshot) -> str:
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:
     findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
     unlisted = [] if state.is_listed else [events.UNLISTED]
-    wrong = "; ".join([*unlisted, *findings, *(f"unreadable {fault}" for fault in events.faults(state))])
+    doubt = [text] if (text := events.doubt_of_encoder(state, render_time)) else []
+    wrong = "; ".join([*doubt, *unlisted, *findings, *(f"unreadable {fault}" for fault in events.faults(state))])
     return [
         [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],
         events.ingest(state, render_time),

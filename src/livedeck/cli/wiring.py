@@ -15,7 +15,17 @@ from livedeck import connect
 from livedeck.client import Api, Outgoing, Secret
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, this_process
-from livedeck.monitor import Clock, History, HistoryReader, HistoryReads, LimitsSource, Monitor, Shares, Video
+from livedeck.monitor import (
+    Clock,
+    History,
+    HistoryReader,
+    HistoryReads,
+    LimitsSource,
+    Monitor,
+    Shares,
+    SystemMachine,
+    Video,
+)
 from livedeck.secret_sources import read_collector_token
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
@@ -176,9 +186,8 @@ def make_monitor(
     return Monitor(
         api,
         clock or SystemClock(),
-        thresholds=settings.thresholds_of(),
+        limits=settings.limits_in_force(),
         cadence=settings.polling_cadence(),
-        overrides=settings.event_thresholds(),
         limits_source=limits_source,
         history=history,
         reader=reader,
@@ -186,6 +195,7 @@ def make_monitor(
         notify_error=notify_error,
         shares=shares,
         unit=settings.rate_unit,
+        machine=None if clock else SystemMachine(),
     )
 
 

@@ -36,7 +36,7 @@ from livedeck.client.http.errors import (
 from livedeck.client.http.files import UPLOAD_CHUNK, FileSource, FileTarget, plain_name
 from livedeck.client.http.hooks import RequestHook, RequestRecord, ResponseHook, ResponseRecord
 from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
-from livedeck.client.http.request import Identifier, Progress, ResponseTiming, UploadProgress
+from livedeck.client.http.request import Identifier, Progress, ResponseTiming, UploadProgress, recording_timings
 from livedeck.client.http.request_counts import BOUNDS, Durations, RequestCounts
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
 from livedeck.client.http.transport import HttpTransport
@@ -221,6 +221,7 @@ __all__ = [
     "collect",
     "cues_out_of_order",
     "plain_name",
+    "recording_timings",
     "service_of",
     "subtitle_file",
 ]

@@ -1,1 +1,1 @@
-"""collector shares the watch: one process watches the platform, and decks attach to it over HTTP (collector.md)."""
+"""The shared watch: one process watches the platform, and decks attach to it over HTTP (collector.md)."""

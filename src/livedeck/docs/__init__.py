@@ -10,12 +10,15 @@ _MARKER = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
 
 def topics() -> tuple[str, ...]:
-    """The names of all pages, in alphabetical order."""
+    """Return the names of all pages, in alphabetical order."""
     return tuple(sorted(page.name.removesuffix(".md") for page in _PAGES.iterdir() if page.name.endswith(".md")))
 
 
 def page(topic: str) -> str:
-    """The Markdown text of that page, without the markers around generated tables. Raises LookupError for no topic."""
+    """Return the Markdown text of a page, without the markers around generated tables.
+
+    Raises LookupError for an unknown topic.
+    """
     if topic not in topics():
         raise LookupError(topic)
     return _MARKER.sub("", (_PAGES / f"{topic}.md").read_text(encoding="utf-8"))

@@ -6,9 +6,10 @@ from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
+from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
-from livedeck.monitor.kinds.deck import clock_change_text
+from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.model.alarm import (
     Alarm,
@@ -23,7 +24,8 @@ from livedeck.monitor.model.alarm import (
 )
 from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
-from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
+from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
+from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
     WATCH_WRITTEN_EACH,
@@ -45,6 +47,7 @@ from livedeck.monitor.model.records import (
     RestreamRecord,
     StreamRecord,
     StreamSpan,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.monitor.model.resources import (
@@ -61,6 +64,7 @@ from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UnitCh
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
     BroadcastState,
+    ClaimEvidence,
     Clock,
     ConnectionProblem,
     ConnectionState,
@@ -78,6 +82,7 @@ from livedeck.monitor.model.state import (
     IngestState,
     ListDoubt,
     Phase,
+    Proof,
     QosState,
     SharingFault,
 )
@@ -92,15 +97,17 @@ from livedeck.monitor.model.thresholds import (
     with_overrides,
 )
 from livedeck.monitor.model.unit import BitrateUnit
-from livedeck.monitor.monitor import Monitor
+from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
+from livedeck.monitor.polling.machine import SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
     "FASTEST",
     "NO_STATUS",
+    "PATIENCE",
     "ROOM_LIST",
     "TAKE_BACK_FOR",
     "UNIT_UNKNOWN",
@@ -129,12 +136,14 @@ __all__ = [
     "Buckets",
     "CachedList",
     "Cadence",
+    "ClaimEvidence",
     "Clock",
     "CollectedStream",
     "ConnectionProblem",
     "ConnectionState",
     "ConnectionStatus",
     "Content",
+    "Dated",
     "Diagnosis",
     "EndWay",
     "EndedEvent",
@@ -158,6 +167,7 @@ __all__ = [
     "IntentRecord",
     "KnownMaterial",
     "KnownStream",
+    "LimitTemplate",
     "Limits",
     "LimitsError",
     "LimitsSource",
@@ -167,12 +177,14 @@ __all__ = [
     "MaterialRecord",
     "MinMax",
     "Monitor",
+    "NotWatched",
     "NotificationRecord",
     "OpenChange",
     "PastError",
     "Phase",
     "Playback",
     "ProfileChoice",
+    "Proof",
     "QosState",
     "Reading",
     "Readings",
@@ -191,9 +203,11 @@ __all__ = [
     "Snapshot",
     "StreamRecord",
     "StreamSpan",
+    "SystemMachine",
     "Thresholds",
     "TimelineEntry",
     "UnitChoice",
+    "UnwatchedRecord",
     "UsualMark",
     "Video",
     "WatchRecord",
@@ -204,9 +218,11 @@ __all__ = [
     "is_stale",
     "known_streams",
     "limits_of",
+    "not_watched_text",
     "person",
     "planned_start",
     "recordings_key",
     "remembered_streams",
+    "watched_seconds",
     "with_overrides",
 ]

@@ -19,7 +19,7 @@ class Feed(Protocol):
 
     Commands are awaited, because they may cross a network. A feed raises AlarmRefused, with a sentence for the user, if
     it cannot carry out a command. `shown` is the alarm as the user saw it, so that a late key press cannot silence a
-    changed alarm. None accepts the current one.
+    changed alarm. If `shown` is None, the action applies to the current alarm.
     """
 
     @property
@@ -60,8 +60,10 @@ class Feed(Protocol):
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take back your own acknowledgement of an alarm, within `TAKE_BACK_FOR`."""
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for some minutes; None: until it clears."""
+    async def shelve(
+        self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
+    ) -> None:
+        """Shelve an alarm for some minutes, with its symptoms unless `only_this`; None: until it clears."""
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm."""

@@ -29,7 +29,14 @@ from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.records import ATTRIBUTED_FOR, AlarmRecord, EventRecord, IntentRecord, ending_actors
+from livedeck.monitor.model.records import (
+    ATTRIBUTED_FOR,
+    AlarmRecord,
+    EventRecord,
+    IntentRecord,
+    UnwatchedRecord,
+    ending_actors,
+)
 from livedeck.monitor.model.ruling import Ruling, Rulings
 from livedeck.monitor.model.state import BroadcastState
 from livedeck.monitor.model.thresholds import Cadence
@@ -43,6 +50,9 @@ _LATENCY = 2.0
 _ANSWERED = 120.0
 """Seconds of older samples that each response repeats."""
 
+_INSTANT = 0.001
+"""Resolution of sample times, in seconds."""
+
 _ENDED_APART = timedelta(seconds=30)
 """Largest difference between the ends that two decks find for the same fault: each deck polls at its own times."""
 
@@ -52,7 +62,11 @@ _NEAR = timedelta(hours=1)
 _LAST = timedelta(seconds=30)
 """Last part of a recording, in which an alarm may begin without being recorded."""
 
-_NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA", "VIDEO_BELOW_PRESET"})
+_NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA"})
+"""Kinds of alarm that are judged by what no recording holds."""
+
+_BELOW_PRESET = "VIDEO_BELOW_PRESET"
+"""Kind of alarm that is judged by the presets, which recordings of older versions lack."""
 
 _STATUS = {
     BroadcastState.COMPLETED: "finished",
@@ -154,15 +168,19 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
         return None
     today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
     since, until = recorded.since, recorded.until
-    logged = alarm_spans(recorded.log)
-    then, now = ([span for span in spans if span.since >= since] for spans in (logged, alarm_spans(today)))
+    judged = [record for record in recorded.log if recorded.can_show(record)]
+    logged = alarm_spans(judged)
+    then, now = (
+        [span for span in spans if span.since >= since]
+        for spans in (logged, alarm_spans(record for record in today if recorded.can_show(record)))
+    )
     pairs = [Comparison(*pair, until) for pair in _paired(then, now)]
     alarms = [pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST]
     compared = sum(pair.then is not None for pair in alarms)
     unjudged = {
         (record.event_id, record.kind, record.target, record.since)
         for record in recorded.log
-        if not _is_judged(record.kind)
+        if not recorded.can_show(record)
     }
     return Judgement(
         since,
@@ -186,6 +204,13 @@ class _Recorded(NamedTuple):
     rulings: tuple[Ruling, ...]
     log: tuple[AlarmRecord, ...]
     intents: tuple[IntentRecord, ...]
+    unwatched: tuple[UnwatchedRecord, ...]
+
+    def gaps(self, key: StreamKey) -> Iterator[tuple[float, float]]:
+        """Yield the times of a stream that were not watched (epoch s)."""
+        for record in self.unwatched:
+            if (record.event_id, record.stream_id) == key:
+                yield record.at.timestamp(), record.until.timestamp()
 
     @property
     def since(self) -> datetime:
@@ -198,6 +223,13 @@ class _Recorded(NamedTuple):
         """Time of the last sample or record."""
         newest = datetime.fromtimestamp(max(readings.time[-1] for readings in self.streams.values()), UTC)
         return max([newest, *(record.at for record in self.events), *(record.at for record in self.log)])
+
+    def can_show(self, record: AlarmRecord) -> bool:
+        """Return whether the recording holds what an alarm of this kind is judged by."""
+        kind = record.kind
+        if kind == _BELOW_PRESET:
+            return all(event.presets is not None for event in self.events if event.event_id == record.event_id)
+        return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
         """Yield the time ranges that lie within `_NEAR` of anything recorded, in order."""
@@ -231,7 +263,14 @@ def _read(db: Foreign) -> _Recorded:
     streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
     _, rulings = journal.rulings(db, 0)
     filled = {key: readings for key, readings in streams.items() if len(readings)}
-    return _Recorded(records, filled, rulings, journal.read(db, AlarmRecord), journal.read(db, IntentRecord))
+    return _Recorded(
+        records,
+        filled,
+        rulings,
+        journal.read(db, AlarmRecord),
+        journal.read(db, IntentRecord),
+        journal.read(db, UnwatchedRecord),
+    )
 
 
 class _Replay:
@@ -282,7 +321,7 @@ class _Replay:
         intents = [intent for intent in self._recorded.intents if now - ATTRIBUTED_FOR <= intent.at <= now]
         self._world.attribute_ends(ending_actors(intents))
         state = MonitorState(self._world.states, self._world.status, now, ended=self._world.ended)
-        changes, _ = self._engine.step(replace(state, events=drop_unproven(state, self._limits.base)))
+        changes = self._engine.step(replace(state, events=drop_unproven(state, self._limits.base))).log
         return [AlarmRecord.of(change) for change in changes]
 
     def _moment(self, now: datetime) -> ClockReading:
@@ -305,8 +344,12 @@ class _Replay:
         for record, event in self._listed.values():
             if event.stream and not record.is_completed:
                 key, until = StreamKey(record.event_id, record.stream_id), now.timestamp() - _LATENCY
-                since, self._answered[key] = self._answered.get(key, 0.0), until
-                yield event.id, _response(self._recorded.streams.get(key, Readings()), since - _ANSWERED, until)
+                gaps, patience = [*self._recorded.gaps(key)], _ANSWERED + 2 * self._cadence.qos
+                if any(begin < until < end + patience for begin, end in gaps):
+                    continue  # in unwatched time, or so soon after it that a response would reach back into it
+                since, self._answered[key] = self._answered.get(key, 0.0) - _ANSWERED, until
+                since = max([since, *(end - _INSTANT for _, end in gaps if end < until)])
+                yield event.id, _response(self._recorded.streams.get(key, Readings()), since, until)
 
 
 def _event(record: EventRecord) -> Event:
@@ -323,6 +366,8 @@ def _event(record: EventRecord) -> Event:
         {
             "id": record.event_id,
             "name": record.name,
+            "parent_id": record.parent_id or None,
+            "video": None if record.presets is None else {"presets": record.presets},
             "scheduled": {"time": record.scheduled} if record.scheduled else None,
             "stream": stream,
             "restreams": [
@@ -344,16 +389,10 @@ def _response(readings: Readings, since: float, until: float) -> QosSamples:
 _OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 
 
-def _is_judged(kind: str) -> bool:
-    return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
-
-
 def alarm_spans(log: Iterable[AlarmRecord]) -> list[AlarmSpan]:
-    """Return the occurrences of alarms in an alarm log, by onset. Skips kinds that a recording cannot show."""
+    """Return the occurrences of alarms in an alarm log, by onset."""
     spans: dict[tuple[AlarmKey, datetime], AlarmSpan] = {}
     for record in log:
-        if not _is_judged(record.kind):
-            continue
         key = AlarmKey(record.event_id, record.kind, record.target)
         found = (span for span in spans.values() if span.key == key)
         near = (span for span in found if abs(span.since - record.since) <= _onset_tolerance(record.kind))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from math import inf
 from random import Random
-from types import MappingProxyType
 from typing import TypeVar
 
 from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, collect
@@ -18,20 +17,23 @@ from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
+from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
+from livedeck.monitor.model.own import NotWatched, Why
 from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, IntentRecord, ending_actors
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
-from livedeck.monitor.model.state import Clock, ClockChange, ConnectionState
-from livedeck.monitor.model.thresholds import Cadence, Content, Thresholds
+from livedeck.monitor.model.state import Clock, ConnectionState, EventState, Proof
+from livedeck.monitor.model.thresholds import Cadence, Content
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.after_end import EndedStreams
 from livedeck.monitor.polling.losses import LossMeter, is_passing
+from livedeck.monitor.polling.machine import Load, Machine
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import (
@@ -39,6 +41,7 @@ from livedeck.monitor.polling.schedule import (
     PROBE,
     PollKey,
     PollSchedule,
+    PollSpec,
     is_on_platform,
     schedule_events,
     with_asks,
@@ -59,13 +62,18 @@ _ACTION_SECONDS = 0.5
 _ANALYSIS_SECONDS = 0.5
 """Seconds spent on re-analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
 
+PATIENCE = 10.0
+"""Seconds from its start in which a report asks late streams again."""
+
+_MIN_LATE = 1.0
+"""Minimum seconds between two polls of a late stream in a report."""
+
 _MAX_NAMED = 6
 """Maximum number of limits named in one line; nobody reads more at once."""
 
 _MAX_FOCUS = 8
 """Maximum number of events that are polled more often at a time, so that many viewers do not load the platform."""
 
-_NO_OVERRIDES: Mapping[str, Thresholds] = MappingProxyType({})
 
 _EXPECTED_FOR = timedelta(minutes=10)
 """Age of the newest recorded sample up to which a monitor that starts expects the event in the list."""
@@ -78,12 +86,13 @@ _log = Log("livedeck.monitor")
 class Monitor:
     """`Feed` that watches every event of the workspace itself.
 
-    `random` spreads the calls in time. `overrides`: thresholds of single events, by id. `limits_source`: source of
-    limits that may change at run time. `history` stores everything and restores it after a restart. `reader`: history
-    of other decks, if this deck stores none. The owner of `api` and `history` closes them. `actor`: the user here,
-    `user@host:pid`. `notify_error`: returns the failing notification targets, or an empty text. `shares`: processes
-    that poll together with this one. `on_demand`: lists polled while somebody looks at them. `unit`: unit of the
-    platform's bit rates, None to learn it; the samples of `api` must be as the platform sends them.
+    `random` spreads the calls in time. `limits_source`: source of limits that may change at run time. `history` stores
+    everything and restores it after a restart. `reader`: history of other decks, if this deck stores none. The owner of
+    `api` and `history` closes them. `actor`: the user here, `user@host:pid`. `notify_error`: returns the failing
+    notification targets, or an empty text. `shares`: processes that poll together with this one. `on_demand`: lists
+    polled while somebody looks at them. `unit`: unit of the platform's bit rates, None to learn it; the samples of
+    `api` must be as the platform sends them. `machine`: source of measurements of this process; None if its loop is not
+    probed, as on a clock that is not this machine's.
 
     Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
     snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, which
@@ -95,10 +104,9 @@ class Monitor:
         api: Api,
         clock: Clock,
         *,
-        thresholds: Thresholds | None = None,
+        limits: Limits | None = None,
         cadence: Cadence | None = None,
         random: Random | None = None,
-        overrides: Mapping[str, Thresholds] = _NO_OVERRIDES,
         limits_source: LimitsSource | None = None,
         history: History | None = None,
         reader: HistoryReader | None = None,
@@ -106,19 +114,23 @@ class Monitor:
         notify_error: Callable[[], str] | None = None,
         shares: Shares | None = None,
         unit: BitrateUnit | None = None,
+        machine: Machine | None = None,
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
+        self._machine, self._own = machine, OwnWatch()
+        self._beat_due = inf  # time of the next pulse of the loop (monotonic s)
         self._timings = api.timings
         self._api, self._history = api.without_retry(), history  # the next round retries
         self._unit = unit
         self._notify_error = notify_error
-        self._limits, self._limits_source = Limits(thresholds or Thresholds(), overrides), limits_source
+        self._limits, self._limits_source = limits or Limits(), limits_source
         self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # changes since the last snapshot
         self._cadence = cadence or Cadence()
         self.on_demand = ResourceCache(api, clock, self._cadence, history)
         self._ended_streams = EndedStreams(self._cadence, history)
         self._losses = LossMeter(self._limits.base)
-        self._poller = Poller(self._fetch, clock, self._cadence, random or Random())  # noqa: S311  jitter is no secret
+        chance = random or Random()  # noqa: S311  jitter is no secret
+        self._poller = Poller(self._fetch, clock, self._cadence, chance, self._own)
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: dict[str, str] = {}  # viewer -> event; the viewer that switched last is at the end
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
@@ -127,6 +139,7 @@ class Monitor:
         self._are_actions_read = False  # whether the actions from before this monitor were read
         self._intents: list[IntentRecord] = []  # changes that the user here sent lately
         self._is_report = False  # one snapshot without further polls
+        self._late: dict[PollKey, PollSpec] = {}  # streams that a report polls again, and nothing else
         self._has_settled = False  # samples of every event were polled once, so that the unit can be judged
         self._is_step_known = False  # for the open step of the clock everything was polled again
         self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
@@ -143,15 +156,17 @@ class Monitor:
 
         Never ends by itself; cancelling it cancels calls in flight. Raises no error of the platform.
         """
-        following = asyncio.create_task(self._follow_actions(self._shared)) if self._shared else None
+        beside = [self._watch_own(self._machine)] if self._machine else []
+        beside += [self._follow_actions(self._shared)] if self._shared else []
+        tasks = [asyncio.create_task(work) for work in beside]
         try:
             yield self._last
             while True:
                 yield await self._round()
                 await self._rest()
         finally:
-            if following:
-                following.cancel()
+            for task in tasks:
+                task.cancel()
             await self._poller.close()
 
     @property
@@ -162,18 +177,29 @@ class Monitor:
     @property
     def is_settled(self) -> bool:
         """True if the platform has responded, and samples of every event to judge were polled."""
-        return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule())
+        return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule_all())
 
-    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  measured by the clock passed in
+    async def wait_ready(
+        self,
+        timeout: float = 15.0,  # noqa: ASYNC109  measured by the clock passed in
+        patience: float = PATIENCE,
+    ) -> Snapshot:
         """Return the first complete snapshot, after `timeout` seconds at most.
 
         A snapshot is complete once samples of every event to judge were polled, or the platform is known to be down.
+        Streams that look late are then polled again, until they are decided or `patience` seconds have passed since the
+        call. In the end nothing more is asked of the others: their evidence is NOT_KNOWN.
         """
-        self._is_report = True
+        self._is_report, self._late = True, {}
+        until = self._clock.monotonic() + patience
         try:
             await wait_first(self._poll_until_ready(), self._clock.sleep(timeout))
+            left = until - self._clock.monotonic()
+            if self.is_settled and left > 0 and self._note_late():
+                await wait_first(self._poll_late(), self._clock.sleep(left))
         finally:
             await self._poller.close()
+        self._last = replace(self._last, events=tuple(_no_longer_asked(state, patience) for state in self._last.events))
         return self._last
 
     def refresh(self) -> None:
@@ -316,9 +342,15 @@ class Monitor:
         """Take your own acknowledgement back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for some minutes; None: until it clears. Raises AlarmRefused."""
-        self.carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason, self.actor))
+    async def shelve(
+        self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
+    ) -> None:
+        """Shelve an alarm for some minutes, with its symptoms unless `only_this`; None: until it clears.
+
+        Raises AlarmRefused.
+        """
+        kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+        self.carry_out(AlarmCommand(key, kind, shown, minutes, reason, self.actor))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm. Raises AlarmRefused."""
@@ -382,6 +414,22 @@ class Monitor:
         while not self._is_ready(await self._round()):
             await self._rest()
 
+    async def _poll_late(self) -> None:
+        """Poll the streams that look late again, until each is decided."""
+        while self._note_late():
+            await self._rest()
+            await self._round()
+
+    def _note_late(self) -> bool:
+        """Note the streams that look late, each with the seconds between two polls. Return whether there are any."""
+        most = self._cadence.qos
+        self._late = {
+            state.id: PollSpec(max(_MIN_LATE, min(most, state.qos.cadence or most)), 0)
+            for state in self._last.events
+            if state.is_undecided
+        }
+        return bool(self._late)
+
     def _is_ready(self, snapshot: Snapshot) -> bool:
         if snapshot.link.is_unauthorized or snapshot.link.failures >= self._cadence.give_up:
             return True
@@ -413,7 +461,7 @@ class Monitor:
         results = await self._poller.round(
             self._schedule(), self._ingest, self._interrupt.wait(), self._debounce.wait()
         )
-        self._note_gap(begun + self._cadence.patience)
+        self._take_pulse(begun + self._cadence.patience)
         self._interrupt.clear()
         self._last = await self._evaluate(results)
         if self._history:
@@ -422,7 +470,7 @@ class Monitor:
             self._history.record_learnt(self._world.news_learnt())
             self._ended_streams.record()
         await asyncio.sleep(0)
-        for change in self._last.changes:
+        for change in self._last.true_changes:
             _log.info(f"alarm {change.transition}", kind=change.alarm.kind, event_id=change.alarm.event_id)
         return self._last
 
@@ -489,8 +537,12 @@ class Monitor:
         return answer
 
     async def _ingest(self, result: PollResult) -> None:
-        """Process a result. End the round early for a new fault, or for a list that a viewer waits for."""
-        self._watch_clock()
+        """Process a result. End the round early for a new fault, or for a list that a viewer waits for.
+
+        The answer to a call that left before a stop of this process is dropped: the call is made again.
+        """
+        if self._take_pulse(self._beat_due) and not isinstance(result.key, ResourceKey):
+            return
         self._close_step()
         if isinstance(result.key, ResourceKey) and result.key.kind is ResourceKind.EVENT:
             await self._world.ingest(result)
@@ -506,16 +558,16 @@ class Monitor:
 
     async def _rest(self) -> None:
         """Wait until a call is due, a slow one is done, somebody polls, or the passing of time changes the snapshot."""
-        to_bell = self._alarms.seconds_to_bell(self._clock.now())
-        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_bell]
+        to_announcement = self._alarms.seconds_to_announcement(self._clock.now())
+        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement]
         if self._last.link.state is not ConnectionState.BLIND:
-            waits.append(self._world.blind_at - self._clock.monotonic())
+            waits.append(self._world.seconds_to_blind(self._read_clock()))
         due = self._watch_clock() + min(waits)
         rest = self._clock.sleep(max(_MIN_REST, min(waits)))
         news = self._others.wait()
         await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result(), news)
         self._awake.clear()
-        self._note_gap(due)
+        self._take_pulse(due)
 
     def _watch_clock(self) -> float:
         """Return this machine's monotonic time. After a step of its wall clock, poll everything to explain the step."""
@@ -524,35 +576,62 @@ class Monitor:
             self._is_step_known = True
             self._timings.clear()  # measured before the clock's step
             self._poller.expedite()
-        return self._clock.monotonic() - self._clock.slept
+        return self._clock.monotonic()
 
-    def _note_gap(self, due: float) -> None:
-        """Record a gap in monitoring if this round comes much later than it was due."""
-        late = self._watch_clock() - due
-        if late >= self._limits.base.unwatched:
-            self._note_change(ClockChange(self._clock.now(), late, is_sleep=True))
+    async def _watch_own(self, machine: Machine) -> None:
+        """Take regular pulses as long as somebody listens here."""
+        while True:
+            self._beat_due = due = self._watch_clock() + BEAT
+            await self._clock.sleep(BEAT)
+            self._note_stop(self._own.beat(self._pulse(machine), due, self._limits.base))
+
+    def _take_pulse(self, due: float) -> bool:
+        """Return whether a stop of this process ends now, as its pulse was due at a time (monotonic s)."""
+        if self._watch_clock() - due < self._limits.base.unwatched:
+            return False
+        stop = self._own.pulse(self._pulse(self._machine), due, self._limits.base)
+        self._note_stop(stop)
+        return stop is not None and stop.why is not Why.SLOW
+
+    def _pulse(self, machine: Machine | None) -> Pulse:
+        load, monotonic = machine.load() if machine else Load(), self._watch_clock()
+        return Pulse(self._clock.now(), monotonic, load.used, load.awaited, load.suspended)
+
+    def _note_stop(self, stop: NotWatched | None) -> None:
+        """Record a stop of this process. What was polled before it says nothing about the present."""
+        if stop is None:
+            return
+        self._world.note_stops(self._own.stops)
+        _log.warning("no monitoring", why=stop.why.value, seconds=stop.seconds)
+        if stop.why is not Why.SLOW:
+            self._poller.start_over()
 
     def _close_step(self) -> None:
         """Classify the step of the clock as soon as a response shows the platform's time."""
         if self._clock.open_step and self._is_step_known and self._timings:
             ahead = connection.seconds_ahead(self._timings, self._clock.offset)
             self._is_step_known = False
-            self._note_change(self._clock.close_step(self._world.seconds_ahead, ahead))
-
-    def _note_change(self, change: ClockChange) -> None:
-        self._world.note_clock_change(change, self._clock.monotonic())
-        if change.is_sleep:
-            self._poller.expedite()
-            _log.warning("no monitoring: the machine slept, or the deck was stopped", seconds=change.seconds)
-        else:
-            _log.warning("this machine's clock was set", seconds=change.seconds)
+            change = self._clock.close_step(self._world.seconds_ahead, ahead)
+            if change.is_sleep:
+                stop = NotWatched(change.at - timedelta(seconds=change.seconds), change.at, Why.SLEPT)
+                self._own.note(stop, self._pulse(self._machine))
+                self._note_stop(stop)
+            else:
+                self._world.note_clock_change(change)
+                _log.warning("this machine's clock was set", seconds=change.seconds)
 
     def _schedule(self) -> PollSchedule:
+        if self._late:
+            return {LIST: PollSpec(inf, 0), **self._late}
+        return self._schedule_all()
+
+    def _schedule_all(self) -> PollSchedule:
         focus = [*dict.fromkeys(reversed(self._focus.values()))][:_MAX_FOCUS]
         monotonic = self._clock.monotonic()
         of_events = schedule_events(self._last.events, self._server_time(), focus, self._world.cadence)
         is_answering = self._last.link.state is not ConnectionState.BLIND
-        of_events = self._others.share_out(of_events, focus, is_answering=is_answering)
+        capacity = self._own.capacity
+        of_events = self._others.share_out(of_events, focus, is_answering=is_answering, capacity=capacity)
         of_ended = self._ended_streams.schedule(monotonic)
         schedule = {**of_events, **of_ended, **self.on_demand.schedule()}
         return with_asks(schedule, self._world.asks(monotonic), self._world.seconds_to_list(monotonic))
@@ -575,7 +654,13 @@ class Monitor:
         until = at.monotonic + _ANALYSIS_SECONDS
         if not await self._world.analyse_outdated(lambda: self._clock.monotonic() >= until):
             self._interrupt.set()
-        measure = LinkMeasure(lost_share, self._clock.offset, is_clock_doubtful=self._clock.open_step != 0.0)
+        measure = LinkMeasure(
+            lost_share,
+            self._clock.offset,
+            is_clock_doubtful=self._clock.open_step != 0.0,
+            own=self._own.judge(*at, self._limits.base, len(self._world.states)),
+            capacity=self._others.of_all(self._own.capacity),
+        )
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()
@@ -595,7 +680,7 @@ class Monitor:
             expected=self._world.expected,
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
-        changes, bells = self._alarms.step(state)
+        changes, bells, log = self._alarms.step(state)
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None
         alarms = self._alarms.ordered(state.events)
         actions, self._actions = tuple(self._actions), []
@@ -617,6 +702,7 @@ class Monitor:
             shortfall=self._world.shortfall,
             ended=self._world.ended,
             list_doubt=self._world.list_doubt,
+            log=None if log == changes else log,
         )
 
     async def _attribute_ends(self) -> None:
@@ -630,3 +716,10 @@ class Monitor:
 
     def _read_clock(self) -> ClockReading:
         return ClockReading(self._clock.now(), self._clock.monotonic())
+
+
+def _no_longer_asked(state: EventState, patience: float) -> EventState:
+    """Return the state of an event that is not polled again after `patience` seconds: an undecided one stays so."""
+    if state.evidence is None or not state.is_undecided:
+        return state
+    return replace(state, evidence=replace(state.evidence, state=Proof.NOT_KNOWN, decided_at=None, asked_for=patience))

@@ -201,7 +201,7 @@ class Playback:
         """Return a video with that id, without checking that the video exists."""
         return Video(video_id)
 
-    async def _refuse(self, *_: Any) -> NoReturn:
+    async def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise AlarmRefused("You are viewing the past: nothing can be changed here")
 
     acknowledge = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import NamedTuple, Protocol
 
 from livedeck.client import QosSamples
+from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.model.state import NO_SHARING_FAULT, Clock, SharingFault
 from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.poller import Poller, PollResult
@@ -31,12 +32,16 @@ _SAME_RETRY = 1.0
 
 
 class SharedAnswer(NamedTuple):
-    """Samples of an event's stream from a response that some process received `age` seconds ago."""
+    """Samples of an event's stream from a response that some process received `age` seconds ago.
+
+    `dated`: moments of the response by the platform's clock, which all processes share; None from an older process.
+    """
 
     event_id: str
     stream_id: str
     samples: QosSamples
     age: float = 0.0
+    dated: Dated | None = None
 
 
 class Shares(Protocol):
@@ -57,8 +62,11 @@ class Shares(Protocol):
     def holds(self, event_id: str) -> bool:
         """Return whether this process has the lease of an event."""
 
-    def want(self, event_ids: Collection[str], *, is_answering: bool) -> None:
-        """Set the events whose leases are distributed. `is_answering`: the platform responds to this process."""
+    def want(self, event_ids: Collection[str], *, is_answering: bool, capacity: float | None) -> None:
+        """Set the events whose leases are distributed. `is_answering`: the platform responds to this process.
+
+        `capacity`: number of events that this process polls in time; None unless it is slow.
+        """
 
     def publish(self, answer: SharedAnswer) -> None:
         """Publish the samples of an event whose lease this process has."""
@@ -88,16 +96,24 @@ class SharedPolls:
         return self._shares.fault if self._shares else NO_SHARING_FAULT
 
     def share_out(
-        self, schedule: dict[PollKey, PollSpec], focus: Collection[str], *, is_answering: bool
+        self,
+        schedule: dict[PollKey, PollSpec],
+        focus: Collection[str],
+        *,
+        is_answering: bool,
+        capacity: float | None = None,
     ) -> dict[PollKey, PollSpec]:
         """Return the part of the schedule that this process polls.
 
         An event in focus here keeps its interval. If another process has the lease of an event, the event is polled
-        here only once its samples are overdue.
+        here only once its samples are overdue. `capacity`: polls per second that this process makes in time; None
+        unless it is slow.
         """
         if self._shares is None:
             return schedule
-        self._shares.want([str(key) for key in schedule if key != LIST], is_answering=is_answering)
+        events = None if capacity is None else capacity * self._cadence.qos
+        keys = [str(key) for key in schedule if key != LIST]
+        self._shares.want(keys, is_answering=is_answering, capacity=events)
         return {
             key: spec if key in {LIST, *focus} or self._shares.holds(str(key)) else self._overdue(spec)
             for key, spec in schedule.items()
@@ -106,6 +122,10 @@ class SharedPolls:
     def _overdue(self, spec: PollSpec) -> PollSpec:
         slack = 2 * self._cadence.together  # responses and calls that are due soon wait for a round
         return spec._replace(interval=spec.interval * _OVERDUE + slack)
+
+    def of_all(self, capacity: float | None) -> float | None:
+        """Return the polls per second of all processes, if this process makes `capacity` of them in time."""
+        return capacity if capacity is None or self._shares is None else capacity / self._shares.part
 
     async def take_in(self) -> bool:
         """Take the samples that others published. Return whether they show a new or worse fault.
@@ -125,7 +145,8 @@ class SharedPolls:
             monotonic = self._clock.monotonic() - shared.age
             if self._poller.note_answer(shared.event_id, monotonic):
                 at = self._clock.now() - timedelta(seconds=shared.age)
-                result = PollResult(shared.event_id, at, monotonic, shared.samples)
+                dated = shared.dated.moved(-self._world.status.skew) if shared.dated else None
+                result = PollResult(shared.event_id, at, monotonic, shared.samples, dated=dated)
                 is_news |= await self._world.ingest(result)
                 await asyncio.sleep(0)
         return is_news
@@ -139,7 +160,8 @@ class SharedPolls:
             return
         newest = tracker.newest.time if tracker.newest else max(result.payload.time, default=0.0)
         samples = result.payload.since(newest - _OVERLAP)
-        self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples))
+        dated = result.moments.moved(self._world.status.skew)
+        self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples, dated=dated))
 
     def _share_retry(self, shares: Shares) -> None:
         """Apply to all processes a retry time that the platform gave to one of them."""

@@ -5,28 +5,42 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, NotFound, QosSamples, RateLimited, ResponseTiming, Shortfall, Stream
 from livedeck.log import Log
 from livedeck.monitor.detection import patterns, restreams
-from livedeck.monitor.detection.delivery import Delivery, usual_lag
+from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
 from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
+from livedeck.monitor.evidence.coverage import Coverage, Span
+from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
+from livedeck.monitor.evidence.presence import (
+    Asks,
+    EncoderStanding,
+    Presence,
+    PresenceLimits,
+    movement_wait,
+    presence,
+    usual_of_platform,
+)
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.limits import Limits
+from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.model.readings import Reading, Readings
 from livedeck.monitor.model.resources import ResourceKey, event_key
 from livedeck.monitor.model.ruling import Ruling, Rulings, UsualMark
 from livedeck.monitor.model.state import (
     BroadcastState,
+    ClaimEvidence,
     ClockChange,
     ConnectionState,
     ConnectionStatus,
@@ -39,6 +53,7 @@ from livedeck.monitor.model.state import (
     IngestState,
     ListDoubt,
     Pattern,
+    Proof,
     QosState,
 )
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
@@ -50,6 +65,7 @@ from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec, fit_rate_
 from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
+from livedeck.text.values import age
 
 _ANALYSIS_BATCH = 30
 """Samples analysed in one pass of the event loop, whatever the number of events."""
@@ -88,12 +104,15 @@ class LinkMeasure(NamedTuple):
     """Measured values of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
 
     `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: the clock
-    made a step, and no response has shown yet whether it was set or the machine slept.
+    made a step, and no response has shown yet whether it was set or the machine slept. `own`: trust in this process.
+    `capacity`: polls per second that all processes together make in time; None without a limit.
     """
 
     lost_share: float = 0.0
     clock_offset: float = 0.0
     is_clock_doubtful: bool = False
+    own: OwnState = WATCHING
+    capacity: float | None = None
 
 
 class _FalseSilence(NamedTuple):
@@ -119,9 +138,11 @@ class EventTracker:
         state: EventState | None = None,
         *,
         turn: asyncio.Semaphore,
+        event_lag: float | None = None,
         had_sound: bool = False,
     ) -> None:
         self._turn, self._had_sound = turn, had_sound
+        self._event_lag = event_lag  # s, of the event's stream before this one
         self.event, self.state, self.is_listed = event, state, True
         self._listed_at, self._thresholds = listed_at, thresholds  # last read: listed, or by its id
         self._seen_at = listed_at  # last proof that the event is as last read
@@ -140,7 +161,13 @@ class EventTracker:
         self._is_frozen = False  # samples arrive, but their time stands still
         self._analysis = SignalAnalysis()
         self._delivery = Delivery()
-        self._workspace_lag: float | None = None  # s, of the other events
+        self._coverage = Coverage()
+        self._not_watched: tuple[Span, ...] = ()  # between the known samples
+        self._asks = Asks()
+        self._presence: Presence | None = None  # at the last good response
+        self._dated_at = 0.0  # date of the last good response (epoch s, server clock)
+        self._interval = Cadence().qos  # s between two asks
+        self._others_lag: float | None = None  # s, of the platform's other streams
         self._false_silence: _FalseSilence | None = None
         self._rulings: tuple[Ruling, ...] = ()
         self._folded_by: StreamRules | None = None  # rules of the analysis
@@ -158,9 +185,9 @@ class EventTracker:
         return self._delivery.lag(self._thresholds)
 
     @property
-    def sample_age(self) -> float | None:
-        """Age of the newest sample at the last response (s); None before the first."""
-        return self._delivery.age
+    def event_lag(self) -> float | None:
+        """Delay with which a new stream of the event begins (s); None if unknown."""
+        return self.lag if self.lag is not None else self._event_lag
 
     @property
     def newest(self) -> Reading | None:
@@ -201,7 +228,7 @@ class EventTracker:
         """Analyse the samples by the present rules, and by the present unit."""
         unit = self._unit
         readings = self._read_again(unit) if self._is_read_otherwise else self._readings
-        await self._analyse(readings, is_frozen=self._is_frozen)
+        await self._analyse(readings, self._coverage, is_frozen=self._is_frozen)
         self._read_by = unit
 
     def _read_again(self, after: UnitVerdict) -> Readings:
@@ -245,44 +272,63 @@ class EventTracker:
         features = self._analysis.features
         return self._had_sound or (features is not None and features.has_sound)
 
-    def preload(self, recorded: Readings, learnt: Learnt | None, had_sound: bool) -> None:
+    def preload(self, recorded: Readings, learnt: Learnt | None, before: Learnt | None, had_sound: bool) -> None:
         """Add samples and learnt values that were recorded before the deck started.
 
         Learnt values count from the first response on. Recorded samples count only if the response continues them: the
-        time in between is unknown.
+        time in between is unknown. `before`: of the event's stream before this one, whose delay this one begins with.
+        `had_sound`: an earlier stream of the event had sound.
         """
         self._had_sound = self._had_sound or had_sound
         if self._answered_at is None:
             self._recorded, self._learnt = recorded, learnt
-            self._delivery = learnt.delivery.resumed() if learnt else self._delivery
+            if learnt:
+                self._delivery = learnt.delivery.resumed()
+                self._coverage = learnt.coverage.reaching(recorded.time[-1]) if len(recorded) else learnt.coverage
+        if self._event_lag is None and before is not None:
+            self._event_lag = before.delivery.lag(self._thresholds)
 
     def news_learnt(self) -> Learnt | None:
         """Return learnt values updated since the previous call, or None."""
         point = self._analysis.oldest_checkpoint
-        state = point and point.memory.last_time, self.lag, self._delivery.surprises
+        spans = self._coverage.spans
+        state = point and point.memory.last_time, self.lag, self._delivery.surprises, [span.since for span in spans]
         if state == self._last_learnt or self._folded_by is None:
             return None
         self._last_learnt = state
-        return Learnt.of(self._analysis, self._folded_by, self._delivery)
+        return Learnt.of(self._analysis, self._folded_by, self._delivery, self._coverage)
 
-    async def ingest(self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading) -> None:
+    async def ingest(
+        self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading, dated: Dated
+    ) -> None:
         """Process the result of a call for samples. A failure only changes the error and the time of failure.
 
-        Pauses now and then: an hour of samples takes 0.1 s to analyse.
+        So does a cached response without news: it proves nothing about now. Pauses now and then: an hour of samples
+        takes 0.1 s to analyse.
         """
-        if isinstance(payload, ApiError):
-            self._error, self._failing_since = str(payload), self._failing_since or at
+        sent, until = dated.sent + status.skew, dated.upper(status.skew) + self._thresholds.ahead
+        is_cached = dated.is_cached(status.skew)
+        if isinstance(payload, ApiError) or (is_cached and not self._has_news(payload, until)):
+            self._error = str(payload) if isinstance(payload, ApiError) else _CACHED
+            self._failing_since = self._failing_since or at
+            self._asks = self._asks.after_failure(sent, self._interval)
             return
-        until = server_time(status, at.wall).timestamp() + self._thresholds.ahead
         if self._is_read_otherwise and len(self._readings):
             await self.analyse_again()
         self._answer, self._read_by = payload, self._unit
         payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
+        self._dated_at = dated.lower(status.skew)
         if len(readings):
-            was_frozen = self._is_frozen
-            await self._analyse(readings, is_frozen=series.is_frozen(payload, self._readings))
-            self._learn_delivery(server_time(status, at.wall).timestamp(), is_proof=not (was_frozen or self._is_frozen))
+            was_frozen, newest_before = self._is_frozen, self._readings.last
+            is_frozen = series.is_frozen(payload, self._readings)
+            coverage = self._covered(payload, self._dated_at, until, is_proof=not (is_frozen or is_cached))
+            await self._analyse(readings, coverage, is_frozen=is_frozen)
+            has_news = newest_before is None or readings.time[-1] > newest_before.time
+            self._asks = self._asks.after_answer(sent, self._dated_at, self._interval, has_news=has_news)
+            if not is_cached:
+                self._learn_delivery(self._dated_at, is_proof=not (was_frozen or self._is_frozen))
+            self._presence = self._judge_presence()
         else:
             self._last_empty_at = at
         self._answered_at, self._error, self._failing_since = at, "", None
@@ -290,13 +336,29 @@ class EventTracker:
         if len(readings):
             self._update_restreams(status)
 
-    async def _analyse(self, readings: Readings, *, is_frozen: bool) -> None:
+    def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool) -> Coverage:
+        """Return the coverage after a response at `at`, without its samples after `until` (server time, epoch s)."""
+        times = sorted(time for time in samples.time if time <= until)
+        known = self._readings if len(self._readings) else self._recorded
+        cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
+        return self._coverage.after_answer(
+            times,
+            at,
+            newest=known.time[-1] if len(known) else -inf,
+            lag=max(self._thresholds.delivery_patience, self._others_lag or 0.0) if lag is None else lag,
+            started_at=started_at.timestamp() if started_at else None,
+            joins=order.hole_limit(cadence, self._thresholds) if cadence else 0.0,
+            is_proof=is_proof,
+        )
+
+    async def _analyse(self, readings: Readings, coverage: Coverage, *, is_frozen: bool) -> None:
         """Analyse all samples; if cancelled, change nothing."""
         if len(self._recorded):
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
         rules = self._rules()
         if readings is self._readings and rules == self._folded_by:
+            self._coverage = coverage
             return
         run_started_at = series.run_start(readings, order.silence_limit(series.cadence(readings), self._thresholds))
         if self._learnt:
@@ -306,29 +368,37 @@ class EventTracker:
         analysis = start
         while True:
             async with self._turn:
-                analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH)
+                analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH, coverage=coverage)
                 await asyncio.sleep(0)  # held until the next pass, so that no other event works in this one
             if analysis.readings is readings:
                 break
         self._analysis, self._folded_by = analysis, rules
         self._readings, self._recorded, self._learnt = readings, Readings(), None
         self._run_started_at, self._is_frozen = run_started_at, is_frozen
+        self._coverage = coverage
+        self._note_not_watched(coverage.gaps(readings.time[0], readings.time[-1]))
+
+    def _note_not_watched(self, gaps: tuple[Span, ...]) -> None:
+        if gaps != self._not_watched:
+            for gap in gaps:
+                if gap not in self._not_watched:
+                    _log.warning("not watched", event_id=self.event.id, until=gap.until, seconds=gap.seconds)
+            self._not_watched = gaps
 
     def _rules(self) -> StreamRules:
         """Return the present rules, the same object as long as they do not change: it keeps what is derived from it."""
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
-        started_at = self.event.stream.started_at if self.event.stream else None
         rules = StreamRules(
-            self._thresholds,
-            self._thresholds.floor(presets),
-            marks,
-            not self._unit.is_doubtful,
-            started_at.timestamp() if started_at else None,
-            self._had_sound,
+            self._thresholds, self._thresholds.floor(presets), marks, not self._unit.is_doubtful, self._had_sound
         )
         return self._folded_by if self._folded_by == rules else rules
+
+    def _has_news(self, payload: QosSamples, until: float) -> bool:
+        """Return whether a response brings a sample newer than the known ones; `until`: time of the latest possible."""
+        newest = self._readings.last
+        return any((newest is None or time > newest.time) and time <= until for time in payload.time)
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
         """Learn the delivery delay at `at` (server time, epoch s).
@@ -340,18 +410,55 @@ class EventTracker:
         before, newest = self._delivery, self._readings.time[-1]
         is_proof = is_proof and self._analysis.last_hole <= before.newest
         self._delivery = before.after_answer(at, newest, self._thresholds, is_proof=is_proof)
-        if newest > before.newest and is_proof and self._was_silent(before):
+        if newest > before.newest and is_proof and self._is_gone:
             self._false_silence = _FalseSilence(before.newest, at, at - before.newest)
 
-    def _was_silent(self, delivery: Delivery) -> bool:
-        return delivery.is_silent(self._analysis.cadence, self._workspace_lag, self._thresholds)
+    @property
+    def _is_gone(self) -> bool:
+        """True if the encoder was proven to be gone at the last good response."""
+        return self._presence is not None and self._presence.standing is EncoderStanding.GONE
+
+    def _judge_presence(self) -> Presence | None:
+        """Return whether the encoder is present at the last good response."""
+        cadence, thresholds, newest = self._analysis.cadence, self._thresholds, self._readings.time[-1]
+        slow = cadence or 0.0
+        due = thresholds.missed_margin_intervals * slow
+        longest = max(thresholds.delivery_patience, thresholds.silence_intervals * slow)
+        lost = self._delivery.lost_limit(cadence, thresholds)
+        seen = self._delivery.seen_lag, self._event_lag
+        limits = PresenceLimits(
+            late=self.lag or max(thresholds.missed_after, thresholds.missed_intervals * slow),
+            lost=longest + due if lost is None else lost,
+            wait=movement_wait(seen, self._others_lag, due, longest) if lost is None else None,
+            due=due,
+        )
+        since = self._coverage.known_since(newest)
+        return presence(self._asks, newest, limits, self._interval, self._presence, watched_since=since)
+
+    def _claim_evidence(self) -> ClaimEvidence | None:
+        """Return the evidence that the encoder is lost; None while it is present, or while time stands still."""
+        found = self._presence
+        if found is None or self._is_frozen or found.standing is EncoderStanding.PRESENT:
+            return None
+        is_gone = found.standing is EncoderStanding.GONE
+        decided = None if found.decided_at is None else datetime.fromtimestamp(found.decided_at, UTC)
+        count = f"{found.answers} {'reply' if found.answers == 1 else 'replies'}"
+        need = "no new sample" if decided is None else f"no new sample until {decided:%H:%M:%S}Z, in 2 replies or more"
+        return ClaimEvidence(
+            "encoder lost",
+            Proof.PROVEN if is_gone else Proof.NOT_YET,
+            f"no new sample in {count}, the newest {age(found.age)} old",
+            need,
+            datetime.fromtimestamp(found.newest, UTC),
+            decided,
+        )
 
     def _update_restreams(self, status: ConnectionStatus) -> None:
         """Update the restreams as last listed."""
         if not self.event.restreams and not self._restreams.intervals:
             return
         listed_at = server_time(status, self._listed_at.wall)
-        phase = derive(self.event, self._evidence(status), listed_at, self._thresholds)
+        phase = derive(self.event, self._evidence(), listed_at, self._thresholds)
         is_fresh = self._sample_freshness(listed_at) is Freshness.FRESH
         is_well = is_fresh and phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.RECEIVING
         on_air_since = (self._run_started_at or self._readings.time[0]) if is_well else None
@@ -360,21 +467,24 @@ class EventTracker:
         )
 
     def evaluate(
-        self, status: ConnectionStatus, cadence: Cadence, at: ClockReading, workspace_lag: float | None = None
+        self, status: ConnectionStatus, cadence: Cadence, at: ClockReading, others_lag: float | None = None
     ) -> EventState:
         """Compute and return the event's state at this moment. The assessment is reused if its inputs are unchanged.
 
-        `workspace_lag`: usual delay of other events' samples (s), used until this event's delay is known.
+        `others_lag`: delay of the platform's other streams (s). Until this stream's delay is known, it may lengthen the
+        wait for its samples.
         """
-        self._workspace_lag = workspace_lag
+        self._others_lag = others_lag
         before, now = self.state, server_time(status, at.wall)
-        phase = derive(self.event, self._evidence(status), now, self._thresholds)
+        phase = derive(self.event, self._evidence(), now, self._thresholds)
         interval = qos_interval(self.event, phase, now, cadence)
+        self._interval = interval or cadence.qos
         of_answer = series.answer_freshness(_age(self._answered_at, at), interval or cadence.qos, self._thresholds)
         of_samples = self._sample_freshness(now)
         qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
         quality = self._quality(of_answer, of_samples, status, qos, now)
-        case = EventCase(self._analysis, phase, quality, now, self._restreams)
+        stops = tuple(stop.moved(status.skew) for stop in status.own.stops)
+        case = EventCase(self._analysis, phase, quality, now, self._restreams, stops)
         is_blind = self._is_blind(status, at)
         if is_blind:
             assessment = unknown(phase.tally)
@@ -405,6 +515,7 @@ class EventTracker:
             self.is_listed,
             self._thresholds.content,
             self._rulings,
+            self._claim_evidence(),
         )
         self.state = before if before == state else state  # an identical object saves its readers a comparison
         return self.state
@@ -449,12 +560,13 @@ class EventTracker:
             freshness=freshness,
             cadence=self._analysis.cadence,
             lag=self.lag,
-            is_overdue=self.lag is not None and (self.sample_age or 0.0) > self.lag,
+            is_overdue=self.lag is not None and (self._delivery.age or 0.0) > self.lag,
             error=self._error,
             future_samples=self._future_samples if is_polled else 0,
             failing_since=self._failing_since.wall if self._failing_since else None,
             unreadable=self._unreadable,
             is_frozen=self._is_frozen,
+            not_watched=self._not_watched,
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
@@ -464,24 +576,32 @@ class EventTracker:
         at = self._answered_at or self._failing_since
         return server_time(status, at.wall) if at else None
 
-    def _evidence(self, status: ConnectionStatus) -> IngestEvidence | None:
+    def _evidence(self) -> IngestEvidence | None:
         if self._answered_at is None:
             return None
         newest, run_started_at = self._readings.last, self._run_started_at
         return IngestEvidence(
-            as_of=server_time(status, self._answered_at.wall),
+            as_of=datetime.fromtimestamp(self._dated_at, UTC),
             newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
             run_started_at=None if run_started_at is None else datetime.fromtimestamp(run_started_at, UTC),
-            is_silent=self._was_silent(self._delivery),
+            is_silent=self._is_gone,
+            is_undecided=self._is_undecided,
             is_frozen=self._is_frozen,
+            silent_since=datetime.fromtimestamp(self._coverage.known_since(newest.time), UTC) if newest else None,
         )
+
+    @property
+    def _is_undecided(self) -> bool:
+        """True if the samples are late, and none was ever seen to arrive."""
+        found = self._presence
+        return found is not None and found.standing is EncoderStanding.LATE_OR_GONE and not found.has_moved
 
     def _sample_freshness(self, now: datetime) -> Freshness:
         """Return the freshness of the known samples; FRESH without samples, so that the response alone decides."""
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
-        lag = 0.0 if self._is_frozen else self.lag or self._workspace_lag or 0.0  # a time that stands still is no delay
+        lag = 0.0 if self._is_frozen else self._delivery.seen_lag or 0.0  # a time that stands still is no delay
         return series.sample_freshness(now.timestamp() - newest.time, self._analysis.cadence, self._thresholds, lag)
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
@@ -500,6 +620,9 @@ class EventTracker:
         if of_answer is Freshness.STALE or (of_answer is Freshness.NEVER and self._error):
             return Freshness.STALE
         return Freshness.FRESH if of_samples is Freshness.FRESH else Freshness.LATE
+
+
+_CACHED = "the reply is from a cache: it was made before the request"
 
 
 def _is_sending(state: EventState | None) -> bool:
@@ -563,7 +686,7 @@ class WorldTracker:
         self._turn = asyncio.Semaphore(1)  # its holder analyses samples
         self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
         self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
-        self._workspace_lag: float | None = None  # s; usual delay of samples
+        self._others_lag: float | None = None  # s; delay of almost all streams
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
         self.shortfall: Shortfall | None = None
         self.list_doubt: ListDoubt | None = None
@@ -580,17 +703,26 @@ class WorldTracker:
         """States of all events as last evaluated."""
         return tuple(tracker.state for tracker in self._trackers.values() if tracker.state)
 
-    @property
-    def blind_at(self) -> float:
-        """Time at which the deck is blind without a response (monotonic s)."""
-        return self._answered_at + connection.blind_after(self.status, self._thresholds)
+    def seconds_to_blind(self, at: ClockReading) -> float:
+        """Return the seconds until the deck is blind without a response."""
+        return connection.blind_after(self.status, self._thresholds) - self._silence(at)
 
-    def note_clock_change(self, change: ClockChange, monotonic: float) -> None:
-        """Record a step of this machine's clock, or a sleep; polls missed meanwhile do not count as failures."""
+    def _silence(self, at: ClockReading) -> float:
+        """Return the watched seconds since the last good response. After a stop they begin anew."""
+        answered, stops = at.wall - timedelta(seconds=at.monotonic - self._answered_at), self.status.own.stops
+        return watched_seconds(whole_since(answered, stops), at.wall, stops)
+
+    def note_clock_change(self, change: ClockChange) -> None:
+        """Record a step of this machine's clock."""
         self.status = replace(self.status, clock_change=change)
-        if change.is_sleep:
-            self._answered_at = monotonic
-            self.status = replace(self.status, recovered_at=change.at)
+
+    def note_stops(self, stops: tuple[NotWatched, ...]) -> None:
+        """Record the stops of this process; polls missed in the newest do not count as failures."""
+        newest = stops[-1]
+        self.status = replace(self.status, own=replace(self.status.own, stops=stops))
+        if newest.why is not Why.SLOW:
+            change = ClockChange(newest.until, newest.seconds, is_sleep=True, why=newest.why)
+            self.status = replace(self.status, clock_change=change, recovered_at=newest.until)
 
     @property
     def expected(self) -> frozenset[str]:
@@ -658,7 +790,7 @@ class WorldTracker:
         if isinstance(result.payload, QosSamples):
             self._learn_unit(tracker, result.payload)
         newest, was_failing = tracker.newest, tracker.is_failing
-        await tracker.ingest(result.payload, self.status, at)
+        await tracker.ingest(result.payload, self.status, at, result.moments)
         self._is_list_wanted |= bool(newest) and not was_failing and isinstance(result.payload, NotFound)
         if newest and tracker.newest and tracker.newest.time > newest.time and not tracker.is_listed:
             self._doubts.take_sample(result.key, at.monotonic)
@@ -682,19 +814,16 @@ class WorldTracker:
         before, self.status = (self.status, self._connect(_round_result(results, measure.lost_share), at, measure))
         if is_urgent and self.status.state is before.state and all(result.key != LIST for result in results):
             return
-        self._workspace_lag = usual_lag(
-            [tracker.lag for tracker in self._trackers.values()],
-            [tracker.sample_age for tracker in self._trackers.values()],
-        )
+        self._others_lag = usual_of_platform(tracker.lag for tracker in self._trackers.values())
         for index, tracker in enumerate(tuple(self._trackers.values()), 1):
             self._evaluate(tracker, at)
             if index % _EVALUATION_BATCH == 0:
                 await asyncio.sleep(0)
         base = replace(self._base_cadence, budget=self._base_cadence.budget * self.part)
-        self.cadence = fit_rate_limit(base, self.states, self.status.round_trip or 0.0)
+        self.cadence = fit_rate_limit(base, self.states, self.status.round_trip or 0.0, measure.capacity)
 
     def _evaluate(self, tracker: EventTracker, at: ClockReading) -> EventState:
-        return tracker.evaluate(self.status, self.cadence, at, self._workspace_lag)
+        return tracker.evaluate(self.status, self.cadence, at, self._others_lag)
 
     @property
     def _thresholds(self) -> Thresholds:
@@ -732,7 +861,7 @@ class WorldTracker:
 
     def _pass_on_rules(self, tracker: EventTracker) -> None:
         """Pass the rules on to an event. The content that a person chose takes precedence over the settings."""
-        event_id, thresholds = tracker.event.id, self._limits.of(tracker.event.id)
+        event_id, thresholds = tracker.event.id, self._limits.of(tracker.event)
         content = self._rulings.content_of(event_id)
         if content and content is not thresholds.content:
             thresholds = replace(thresholds, content=content)
@@ -777,10 +906,17 @@ class WorldTracker:
         if tracker and (way := self._way_of_end(tracker, event, at)):
             self._note_end(tracker, way, at)
         if tracker is None or tracker.stream_id != stream_id:
-            state, had_sound = (tracker.state, tracker.has_sound) if tracker else (None, False)
-            tracker = EventTracker(event, at, self._thresholds, state, turn=self._turn, had_sound=had_sound)
+            state, lag, had_sound = (
+                (tracker.state, tracker.event_lag, tracker.has_sound) if tracker else (None, None, False)
+            )
+            tracker = EventTracker(
+                event, at, self._thresholds, state, turn=self._turn, event_lag=lag, had_sound=had_sound
+            )
             self._pass_on_rules(tracker)
+        before = tracker.event
         tracker.update_event(event, self.status, at, is_listed=is_listed)
+        if (before.name, before.parent_id) != (event.name, event.parent_id):
+            self._pass_on_rules(tracker)  # limits may be set by name or project
         self._trackers[event.id] = tracker
 
     def _way_of_end(self, tracker: EventTracker, event: Event, at: ClockReading) -> EndWay | None:
@@ -857,8 +993,7 @@ class WorldTracker:
 
     def _connect(self, outcome: connection.RoundResult, at: ClockReading, measure: LinkMeasure) -> ConnectionStatus:
         before, exchanges = self.status, self._timings
-        silence = at.monotonic - self._answered_at
-        after = connection.step(before, outcome, at.wall, silence, self._thresholds)
+        after = connection.step(before, outcome, at.wall, self._silence(at), self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
@@ -867,7 +1002,11 @@ class WorldTracker:
         if change and (at.wall - change.at).total_seconds() >= self._thresholds.clock_told:
             change = None
         after = replace(
-            after, clock_offset=measure.clock_offset, clock_change=change, is_clock_doubtful=measure.is_clock_doubtful
+            after,
+            clock_offset=measure.clock_offset,
+            clock_change=change,
+            is_clock_doubtful=measure.is_clock_doubtful,
+            own=measure.own,
         )
         if not exchanges:
             return after

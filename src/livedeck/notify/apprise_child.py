@@ -83,7 +83,7 @@ class Gate:
         }
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Raise RefusedError if the rule does not allow the event."""
+        """Raise RefusedError if the rule does not allow the connection or program of an audit event."""
         check = self._checks.get(event)
         if check and (refusal := check(*arguments)):
             self.refusals.append(refusal)

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import field
 
-from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity, Snapshot, person
+from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
 from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
@@ -26,7 +26,9 @@ from livedeck.text.times import isoformat_utc
 V = TypeVar("V")
 
 GROUP_WAIT = timedelta(seconds=5)
-"""Time from the first alarm of a group to its message, so that faults of one cause share a message."""
+"""Time from the onset of a group's first alarm to its message, so that faults of one cause share a message.
+
+An alarm that waited for an incident before it was announced has waited already, and so has the incident."""
 
 SETTLED = timedelta(minutes=2)
 """Time after the end of a fault. If the fault returns sooner, neither its end nor its return is sent."""
@@ -53,13 +55,14 @@ class Board(Record):
     """The alarms at one moment, in any state.
 
     `is_known`: the platform responds, so an alarm that is missing has cleared. `offset`: seconds that the machine's
-    clock is ahead of the times on the board, because it was set.
+    clock is ahead of the times on the board, because it was set. `stops`: stops of the process that polls.
     """
 
     alarms: Sequence[Alarm] = ()
     events: Mapping[str, EventInfo] = field(default_factory=dict)
     is_known: bool = True
     offset: float = 0.0
+    stops: tuple[NotWatched, ...] = ()
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Board:
@@ -75,7 +78,8 @@ class Board(Record):
             for state in snapshot.events
         }
         alarms = (*snapshot.alarms, *snapshot.quiet)
-        return cls(alarms, events, snapshot.link.state.is_answering, snapshot.link.clock_offset)
+        link = snapshot.link
+        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops)
 
 
 class Plan(Record):
@@ -101,8 +105,9 @@ class Life(Record):
 
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
     when last present, the alarm was acknowledged, shelved, out of service or hidden by another alarm; `is_hidden`: it
-    was only hidden, which the file does not keep. `notified`: name of the route -> last notification. `escalated`: name
-    of the route -> time of the expired acknowledgement that led to the escalation; empty if there was none.
+    was hidden and nobody had handled it; the file does not store this. `notified`: name of the route -> last
+    notification. `escalated`: name of the route -> time of the expired acknowledgement that led to the escalation;
+    empty if there was none.
     """
 
     id: str
@@ -142,7 +147,7 @@ class State(Record):
         return tuple(life for life in self.lives.values() if life.notified)
 
     def is_kept_as(self, other: State) -> bool:
-        """Return whether a restart would continue alike from both states, whenever alarms were last seen."""
+        """Return whether a restart would continue in the same way from both states. `seen_at` does not matter."""
         lives = [
             {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
             for state in (self, other)
@@ -328,18 +333,28 @@ class _Turn:
     # Entries to send
 
     def collect_firing(self) -> None:
-        """Open a group at its first alarm. 5 s later, hold an entry for each alarm of the group."""
+        """Open a group at its first alarm. 5 s after that alarm was raised, hold an entry for each alarm of it."""
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
             by_incident: dict[str, list[Alarm]] = {}
             for alarm in candidates:
                 by_incident.setdefault(alarm.kind if alarm.affects else "", []).append(alarm)
             for incident, alarms in by_incident.items():
-                opened_at = self.before.opened.get((route.name, incident), self.now)
-                if self.now - opened_at < GROUP_WAIT:
+                began = min(self._began(route, alarm) for alarm in alarms)
+                opened_at = min(began, self.before.opened.get((route.name, incident), self.now))
+                if self.now - opened_at < GROUP_WAIT and not incident:
                     self.opened[route.name, incident] = opened_at
                     continue
                 self._hold(route, alarms)
+
+    def _began(self, route: Route, alarm: Alarm) -> datetime:
+        """Return when an alarm was raised.
+
+        Returns now if it has become worse since its last notification, or if the end of an earlier life goes out first.
+        """
+        has_other_life = any(life.key == alarm.key for life in self.missed.values())
+        is_notified = route.name in self.lives[alarm.key].notified
+        return self.now if is_notified or has_other_life else alarm.changed
 
     def _is_news(self, route: Route, alarm: Alarm) -> bool:
         """Return whether the alarm needs a notification on the route now."""
@@ -387,7 +402,7 @@ class _Turn:
             return False
         escalated = life.escalated.get(route.name)
         is_new = escalated is None or escalated < _expired_acknowledgement(alarm)
-        return is_new and self.now - last.at >= timedelta(minutes=route.escalate)
+        return is_new and watched_seconds(last.at, self.now, self.board.stops) >= route.escalate * 60
 
     def collect_resolved(self) -> None:
         """Hold an entry for the end of each notified alarm that cleared long enough ago, and forget its life."""
@@ -428,7 +443,10 @@ class _Turn:
                     yield compose(box.route, box.target, entries, self.now, self.plan.sender)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
-        """Return whether an entry waits for the hours of its route, or an end until its alarm has surely cleared."""
+        """Return whether an entry has to wait.
+
+        It waits for the hours of its route; the end of an alarm also waits until the alarm has surely cleared.
+        """
         life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
         may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
         return may_be_present or self._waits_for_hours(box, entry)

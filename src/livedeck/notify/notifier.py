@@ -66,7 +66,10 @@ class Storage(Protocol):
         """Return the stored state, with times by the clock of a notifier started at `now`. `offset`: as in `keep`."""
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Store the outcome of a step as a whole, with times by the machine's clock, `offset` seconds ahead."""
+        """Store the outcome of a step as a whole.
+
+        `offset`: seconds that the machine's clock is ahead of the outcome's times.
+        """
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Return the messages in that state, oldest first, with times by the machine's clock."""
@@ -160,7 +163,7 @@ class Notifier:
         """Failing targets and the number of dropped messages, in words; empty if all is well."""
         now = self._clock.now()
         silent = [f"{name} since {at:%H:%M:%S}Z" for name, at in self._failing.items() if now - at >= FAILING]
-        given_up = f"{self._dead} given up: `livedeck notify list`" if self._dead else ""
+        given_up = f"{self._dead} given up: see `livedeck notify list`" if self._dead else ""
         return ", ".join(filter(None, [*silent, given_up]))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:

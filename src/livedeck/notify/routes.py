@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, time
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from livedeck.monitor import Severity
 from livedeck.record import Record
+from livedeck.text.patterns import fits
 
 _DAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _SPAN = re.compile(
@@ -114,16 +114,11 @@ def reasons_against(route: Route, case: Case) -> list[str]:
     reasons = []
     if case.severity.rank > route.severity.rank:
         reasons.append(f"severity {case.severity} is below {route.severity}")
-    if not _matches(route.kinds, (case.kind,)):
-        reasons.append(f"its kind does not match {', '.join(route.kinds)}")
-    named = [event for event in case.events if _matches(route.events, (event.id, event.name))]
+    if not fits(route.kinds, case.kind):
+        reasons.append(f"the kind of the alarm does not match {', '.join(route.kinds)}")
+    named = [event for event in case.events if fits(route.events, event.id, event.name)]
     if case.events and not named:
-        reasons.append(f"its event does not match {', '.join(route.events)}")
-    elif case.events and not any(_matches(route.projects, (event.project,)) for event in named):
-        reasons.append(f"its project does not match {', '.join(route.projects)}")
+        reasons.append(f"the event of the alarm does not match {', '.join(route.events)}")
+    elif case.events and not any(fits(route.projects, event.project) for event in named):
+        reasons.append(f"the project of the event does not match {', '.join(route.projects)}")
     return reasons
-
-
-def _matches(patterns: Sequence[str], names: Sequence[str]) -> bool:
-    """Return whether any of the patterns fits any of the names, regardless of upper and lower case."""
-    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns for name in names)

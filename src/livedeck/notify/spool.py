@@ -176,7 +176,7 @@ class Spool:
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
         """Store the outcome of a step at `now` as a whole. Skip an outcome that a restart need not know.
 
-        `offset`: seconds that this machine's clock is ahead of these times.
+        `offset`: seconds that this machine's clock is ahead of the outcome's times.
         """
         state, messages, withdrawn = outcome
         ahead = timedelta(seconds=offset)
@@ -309,7 +309,7 @@ class Spool:
 
 
 def moved(life: Life, ahead: timedelta) -> Life:
-    """Return the stored part of a life, with times by a clock that is `ahead`."""
+    """Return the stored part of a life, with times by a clock that is `ahead` of its own."""
     return replace(
         life,
         since=life.since + ahead,

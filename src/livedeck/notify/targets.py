@@ -79,7 +79,7 @@ FindRefusal = Callable[[str], Awaitable[str]]
 
 
 class CheckedTarget(Target, Protocol):
-    """A receiver that can tell before a try whether the rule for receivers refuses it."""
+    """A target that can tell, before a try, whether the rule for receivers refuses it."""
 
     async def find_refusal(self, find: FindRefusal) -> str:
         """Return why nothing may be sent, as far as the address shows a reason; otherwise empty."""

@@ -1,1 +1,1 @@
-"""operations CHANGE. Every change of the platform is an Operation; one Executor runs them. Needs no terminal."""
+"""Changes of the platform: each is an Operation, and one Executor runs them. Needs no terminal."""

@@ -39,7 +39,10 @@ class Change(Record):
 
 
 class ParsedForm(Record, Generic[D_co]):
-    """Parsed form. `draft`: draft to send. `values`: values of the draft by dotted name. `changes`: for a person."""
+    """Parsed form. `draft`: draft to send. `values`: values of the draft by dotted name.
+
+    `changes`: the changed fields, as texts for a person.
+    """
 
     entries: FieldValues
     draft: D_co

@@ -651,7 +651,8 @@ class ScheduleStream(EventFormOperation):
         stream = current.event.stream
         if not isinstance(error, Conflict) or stream is None or stream.status != PENDING or stream.started_at is None:
             return str(error)
-        return f"it already has a scheduled stream ({_format_time(stream.started_at)}); move that one (S in the deck)"
+        scheduled = _format_time(stream.started_at)
+        return f"the event already has a scheduled stream ({scheduled}); move that one (S in the deck)"
 
     def shows(self, before: EventView, after: EventView | None, /) -> bool:
         old, new = before.event.stream, after.event.stream if after else None

@@ -68,19 +68,19 @@ STILL_THERE = "it still exists"
 AS_BEFORE = "the response shows the values from before"
 NOT_READ = "the object could not be read again, so the change may have been made"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
-SENT_AGAIN = "a similar change was sent after it, and nothing tells the two apart"
+SENT_AGAIN = "a similar change was sent afterwards, and nothing tells the two apart"
 """Reasons why a change has no verdict, which follow the reason why its response is missing."""
 
 NOT_WAITED_FOR = "nobody waited for the response"
 
-LANDS_AFTER = "It may still take effect, even after this one. Check the platform's own page first."
+LANDS_AFTER = "The earlier change may still take effect, even after this one. Check the platform's own page first."
 SENT_TWICE = f"If you send it again, it may happen twice. {LANDS_AFTER}"
 """Advice before a change is sent while an earlier one has no verdict."""
 
 HELD_ELSEWHERE = "not sent: another livedeck of yours is changing the same object; try again when that is done"
 """Refusal if the lock of an object does not become free in time."""
 
-NOT_SENT = "livedeck was closed before it was sent"
+NOT_SENT = "livedeck was closed before the change was sent"
 
 _OUTCOMES = {
     Verdict.DONE: AuditOutcome.DONE,
@@ -235,7 +235,7 @@ class Executor:
             self.in_doubt.pop(key, None)
 
     async def _confirm(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Return the current object, once the person has confirmed the change of the object in this very state.
+        """Return the current object once the person has confirmed its change, having seen it in this state.
 
         Returns the outcome instead if the change is not to be sent. `lock`: holds the object's lock afterwards, but
         never while the person is asked.
@@ -279,7 +279,7 @@ class Executor:
             return OperationResult(Verdict.CANCELLED)
         except ApiError as error:
             if isinstance(error, NotFound) and not _is_of_proxy(error):
-                return OperationResult(Verdict.REFUSED, "not sent: it no longer exists", error, is_gone=True)
+                return OperationResult(Verdict.REFUSED, "not sent: the object no longer exists", error, is_gone=True)
             text = f"not sent: could not re-check {operation.target.name} ({_cause(error)})"
             return OperationResult(Verdict.REFUSED, text, error)
 
@@ -330,14 +330,14 @@ class Executor:
                 return await self._read_back(operation, current, answer)
             error = Unknown(f"{operation.verb} {operation.target.name}: {doubt}", doubt)
         if not operation.may_have_arrived:
-            text = "the connection ended before all of it was sent, so the platform does not have it"
+            text = "the connection ended before the whole request was sent, so the platform does not have it"
             return OperationResult(Verdict.REFUSED, text, error)
         return await self._reconcile(operation, current, error)
 
     def _doubt(self, operation: Operation[T], before: T, answer: object) -> str:
-        """Return why a response of success does not prove the change; empty if it does.
+        """Return why a successful response does not prove the change; empty if it does.
 
-        A response with the values from before may be an older one. If the executor reads back, that read decides.
+        A response that shows the old values may be outdated. If the executor reads the object back, that read decides.
         """
         if operation.is_of_another(answer, before):
             return OF_ANOTHER
@@ -350,7 +350,8 @@ class Executor:
     async def _check_refusal(self, operation: Operation[T], before: T, refusal: ApiError) -> OperationResult:
         """Return REFUSED; APPLIED if a read shows the change; UNKNOWN for a conflict that the document does not know.
 
-        The state of the object may forbid the second copy of a change that a network delivers twice.
+        A network may deliver a change twice. Then the first copy succeeds, and the second may be refused for that
+        reason.
         """
         if isinstance(refusal, Conflict | Validation) and operation.can_show(before):
             title = f"checking: {operation.verb} {operation.target.name}"
@@ -363,12 +364,12 @@ class Executor:
                 text = applied_text(operation, refusal)
                 return OperationResult(Verdict.APPLIED, text, refusal, sight.answer, is_gone=is_gone)
         elif isinstance(refusal, Conflict) and not operation.may_conflict:
-            text = f"{_reason(refusal)}; nothing can prove whether it happened: {operation.no_evidence}"
+            text = f"{_reason(refusal)}; nothing can prove whether the change happened: {operation.no_evidence}"
             return OperationResult(Verdict.UNKNOWN, text, refusal)
         return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, before), refusal)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
-        """Read the object after a change, and return DONE; if values differ from those sent, with these values.
+        """Read the object after a change, and return DONE, with a text about values that differ from those sent.
 
         Somebody else may write between our response and our read. A value that has not changed may only be late, so
         the object is read several times.
@@ -402,7 +403,7 @@ class Executor:
         `error`: why no response proves the outcome; None if the person stopped waiting.
         """
         can_show = operation.can_show(before)
-        nothing_shows = f"nothing can prove whether it happened: {operation.no_evidence}"
+        nothing_shows = f"nothing can prove whether the change happened: {operation.no_evidence}"
         if not can_show and not isinstance(error, NotFound):
             return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {nothing_shows}", error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
@@ -542,7 +543,7 @@ def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> s
 
 
 def _is_of_proxy(error: NotFound) -> bool:
-    """Return whether the response may come from a proxy, which knows nothing about the object: it has no code."""
+    """Return whether this 404 may come from a proxy, which knows nothing about the object: it has no error code."""
     return error.code is None
 
 

@@ -60,7 +60,7 @@ class Rows:
     """A list that was read. `unreadable`: the faults of the rows that were left out.
 
     `shortfall`: rows that were announced and not received; None if the list is complete. `unlisted`: ids of items that
-    the list lacks and that were read by id. `unanswered`: number of further ones that could not be read.
+    the list lacks and that were read by id. `unanswered`: number of further such items that could not be read.
     """
 
     items: tuple[Any, ...] = ()
@@ -81,7 +81,7 @@ class Rows:
 
 def _unanswered_text(noun: Noun, count: int) -> str:
     words = f"{noun.noun} known on air is" if count == 1 else f"{noun.noun}s known on air are"
-    return f"{count} {words} not in the list: unknown"
+    return f"{count} {words} missing from the list: state unknown"
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
@@ -230,7 +230,7 @@ async def _event(api: Api, _: Any, event: Event) -> Event:
 async def _event_with_stream(api: Api, _: Any, event: Event) -> Event:
     found = await api.events.get(event.id)
     if found.stream is None:
-        raise Incomplete(f"get stream of event {safe(found.name or found.id, 60)}: it has none")
+        raise Incomplete(f"get stream of event {safe(found.name or found.id, 60)}: the event has none")
     return found
 
 
@@ -396,17 +396,17 @@ async def _same(item: Any) -> Any:
     return item
 
 
-async def find(noun: Noun, api: Api, words: Sequence[str], known: Known) -> Found:
+async def find(noun: Noun, api: Api, words: Sequence[str], materials: Known) -> Found:
     """Return the objects that the words name: an owner, or an owner and an object. Raises NotMatched or ApiError.
 
-    `known`: returns the materials in the history of this machine. The id of any other material is taken unchecked.
+    `materials`: returns the materials in the history of this machine. The id of any other material is taken unchecked.
     """
     owner: Any = await _find_owner(noun.owner, api, words[0]) if noun.owner else None
     if len(words) < len(noun.arguments):
         return Found(api, owner)
     if noun.name == "material":
         material_id = words[-1].strip()
-        found = [material for material in await known(owner.id) if material.id == material_id]
+        found = [material for material in await materials(owner.id) if material.id == material_id]
         return Found(api, owner, found[0] if found else KnownMaterial(material_id, owner.id, source="its id"))
     every = await (_events if noun.arguments == (EVENT,) else noun.read_all)(api, owner)
     item = await _match_or_read(noun, api, owner, every, words[-1])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class OpenChanges:
     """Open changes of this process, and those of other processes from the history.
 
-    `on_change` is called after each difference. `steps`: id of an object -> progress of its last change, kept until a
+    `on_change` is called whenever they differ. `steps`: id of an object -> progress of its last change, kept until a
     list shows the outcome.
     """
 

@@ -411,7 +411,7 @@ async def all_rows(items: PagedItems[Item]) -> tuple[Item, ...]:
 
 
 def newest_rows(page: Page[Item]) -> tuple[Item, ...]:
-    """Return the rows of the first page, as PartialRows if it lacks rows that its total announces, or is null."""
+    """Return the rows of the first page, as PartialRows if the page is null or lacks announced rows."""
     total = page.total if page.total is not None else int(page.is_null)
     is_whole = len(page) + len(page.unreadable) >= min(total, page.per_page)
     return page.items if is_whole else PartialRows(page.items)
@@ -420,8 +420,8 @@ def newest_rows(page: Page[Item]) -> tuple[Item, ...]:
 class CreateOperation(Operation[tuple[Item, ...]]):
     """Operation that creates an object. `read` returns all objects of its kind, or the newest (`reads_newest`).
 
-    The change is proved by exactly one new object that equals the sent one. Of two, one would be somebody else's. An
-    incomplete list proves nothing.
+    The change is proved by exactly one new object that equals the sent one. Of two such objects, one would be somebody
+    else's. An incomplete list proves nothing.
     """
 
     __slots__ = ()
@@ -440,7 +440,10 @@ class CreateOperation(Operation[tuple[Item, ...]]):
         """Return whether the item equals the sent object, as far as the platform shows it."""
 
     def sent_names(self) -> Mapping[str, str]:
-        """Return the texts by which a new object is told from others, by field. Platforms may trim or shorten them."""
+        """Return, by field, the sent texts that distinguish the new object from others.
+
+        Platforms may trim or shorten them.
+        """
         return {}
 
     def is_of_another(self, answer: object, before: tuple[Item, ...], /) -> bool:
@@ -472,7 +475,7 @@ def has_other_id(answer: object, object_id: str) -> bool:
 
 
 def has_other_names(answer: object, names: Mapping[str, str]) -> bool:
-    """Return whether a text of the answered object is neither the sent one nor its beginning, but for case and spaces.
+    """Return whether a text of the answered object is neither the sent text nor its beginning. Ignores case and spaces.
 
     `names`: sent texts by field. A field that the response lacks proves nothing.
     """

@@ -149,7 +149,7 @@ class ActivatePoster(FieldOperation[Poster], PosterOperation):
     shows_values = True
 
     def effect(self, _current: Poster, /) -> str:
-        return "Viewers see it in the player and in lists from now on, in place of the current one."
+        return "Viewers see this poster in the player and in lists from now on, in place of the current one."
 
     async def send(self, context: SendContext[Poster], /) -> None:
         await context.api.posters.set_active(self.video.id, self.target.id)

@@ -121,7 +121,7 @@ class Reorder(Operation[Ids]):
         added = len(new - old)
         is_moved = [row_id for row_id in before if row_id in new] != [row_id for row_id in now if row_id in old]
         texts = [f"removed: {values.safe(', '.join(removed), 120)}"] if removed else []
-        texts += [f"{added} added, which will be last"] if added else []
+        texts += [f"{added} added; new rows will be last"] if added else []
         return (*texts, *(("somebody else moved rows",) if is_moved else ()))
 
     def confirmation(self, current: Ids, conflicts: Conflicts, /) -> Confirmation:

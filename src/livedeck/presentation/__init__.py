@@ -1,1 +1,1 @@
-"""presentation WORDS. Values of monitor and client as cells, tables, JSON and CSV; no terminal."""
+"""Shows values of the monitor and the client as text: cells, tables, JSON and CSV. Needs no terminal."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from livedeck.monitor import (
     Alarm,
     AlarmAction,
     AlarmChange,
     AlarmState,
     AlarmTransition,
+    NotWatched,
     RuleChange,
     Severity,
     Snapshot,
+    not_watched_text,
     person,
 )
 from livedeck.presentation.alarms import affected_names, answered_by, rule_words
@@ -24,6 +28,12 @@ HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELE
 
 _TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged", AlarmTransition.RELEASED: "visible again"}
 """Words where the name of the transition would mislead, or is older than the word on screens."""
+
+_FOUND = "found"
+"""Word for an alarm whose onset nobody saw: it stood at the first look."""
+
+_NAMED = 6
+"""Maximum number of alarms named in the line of a first look; `alarm list` prints them all."""
 
 _CELLS = 25
 """Width of the first word of a line."""
@@ -46,8 +56,37 @@ def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> lis
 
 def change_text(change: AlarmChange) -> str:
     """Return a transition of an alarm on one line."""
-    alarm, transition = change.alarm, _TRANSITION_WORDS.get(change.transition, change.transition.value)
-    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {transition:<{_CELLS}}  {_severity_text(alarm)}  {_fault_text(alarm)}"
+    word = _TRANSITION_WORDS.get(change.transition, change.transition.value)
+    head = _head(change, _FOUND if _is_found(change) else word)
+    return f"{head}  {_severity_text(change.alarm)}  {_fault_text(change.alarm)}"
+
+
+def _head(change: AlarmChange, word: str) -> str:
+    return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {word:<{_CELLS}}"
+
+
+def change_lines(changes: Iterable[AlarmChange], *, include_quiet: bool = False) -> list[str]:
+    """Return the transitions of alarms, a line each; all that were found at a first look share one line.
+
+    `include_quiet`: also those that need no action.
+    """
+    shown = [change for change in changes if include_quiet or change.transition not in HIDDEN_TRANSITIONS]
+    found = [change for change in shown if _is_found(change)]
+    others = [change_text(change) for change in shown if len(found) < 2 or not _is_found(change)]
+    return [_found_text(found), *others] if len(found) > 1 else others
+
+
+def _is_found(change: AlarmChange) -> bool:
+    return change.transition is AlarmTransition.RAISED and change.alarm.found
+
+
+def _found_text(found: Sequence[AlarmChange]) -> str:
+    """Return the alarms found at a first look on one line: their number, and the worst of them by name."""
+    alarms = sorted((change.alarm for change in found), key=lambda alarm: (alarm.severity.rank, alarm.since))
+    names = [f"{safe(alarm.subject, 80)} {alarm.kind}" for alarm in alarms[:_NAMED]]
+    more = f" and {len(alarms) - _NAMED} more" if len(alarms) > _NAMED else ""
+    count = f"{len(alarms)} alarms at the first look"
+    return f"{_head(found[0], _FOUND)}  {_severity_text(alarms[0])}  {count}: {', '.join(names)}{more}"
 
 
 def answer_text(answer: AlarmAction, subject: str) -> str:
@@ -66,6 +105,11 @@ def rule_change_text(change: RuleChange, subject: str) -> str:
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {'rules changed':<{_CELLS}}  {glyph}{rule_words(change, subject)}"
 
 
+def stop_text(stop: NotWatched) -> str:
+    """Return a time that livedeck did not watch, on one line."""
+    return f"{stop.until:%Y-%m-%d %H:%M:%S}Z  {'not watched':<{_CELLS}}  {not_watched_text(stop)}"
+
+
 def _fault_text(alarm: Alarm) -> str:
     """Return subject, kind and values: `Town hall: PACKET_LOSS loss in 4 of 6 samples (expected: no loss)`."""
     target = f" / {safe(alarm.target_name or alarm.target, 80)}" if alarm.target else ""
@@ -81,7 +125,7 @@ def _severity_text(alarm: Alarm) -> str:
 def _until(alarm: Alarm) -> str:
     """Return why the alarm is quiet, and until when."""
     if alarm.state is AlarmState.SUPPRESSED:
-        return f" by {alarm.parent}"
+        return f", {alarm.reason}" if alarm.reason else f" by {alarm.parent}"
     if alarm.state is AlarmState.ACKNOWLEDGED and alarm.acknowledged_until:
         return f" until {alarm.acknowledged_until:%H:%M:%S}Z"
     until = f" until {alarm.shelved_until:%H:%M:%S}Z" if alarm.shelved_until else ""

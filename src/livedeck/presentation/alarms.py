@@ -294,7 +294,7 @@ def _quiet_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 def quiet_text(alarm: Alarm) -> str:
     """Return why the alarm needs no attention now."""
     if alarm.state is AlarmState.SUPPRESSED:
-        return f"hidden by {alarm.parent}" if alarm.parent else "hidden"
+        return alarm.reason or (f"hidden by {alarm.parent}" if alarm.parent else "hidden")
     return f"{alarm.state}{f': {safe(alarm.reason, 60)}' if alarm.reason else ''}"
 
 
@@ -324,7 +324,7 @@ def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:
 
 
 def rule_words(change: RuleChange, subject: str) -> str:
-    """Return a change of the rules that judge an event: `Main stage: taken as usual by anna@regie`.
+    """Return a change of the rules that judge an event: `Main stage: baseline set by anna@regie`.
 
     `subject`: the event's name, empty for all events.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from livedeck.monitor import UNIT_UNKNOWN, Alarm, EventState, Grade, Severity
+from livedeck.presentation.events import doubt_of_encoder
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import safe
 
@@ -43,6 +44,9 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
     if health.grade is Grade.POOR and not present:  # the alarm comes later, but the health is poor already
         found = ServiceState.WARNING
     parts = [f"{name}: {tally}"]
+    if doubt := doubt_of_encoder(state, render_time):
+        found = worst((found, ServiceState.UNKNOWN))
+        parts.append(doubt)
     if tally.expects_signal:
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
     if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:
@@ -63,7 +67,7 @@ def _measures(state: EventState, render_time: RenderTime) -> dict[str, float]:
 
 
 def worst(states: Iterable[ServiceState]) -> ServiceState:
-    """Return the most urgent state; UNKNOWN is worse than OK only."""
+    """Return the most urgent state; UNKNOWN is worse than OK, but better than WARNING."""
     return max(states, key=_URGENCY.index, default=ServiceState.OK)
 
 

@@ -58,24 +58,24 @@ def missing_text(snapshot: Snapshot) -> str:
 def list_text(doubt: ListDoubt) -> str:
     """Return the doubt of the event list.
 
-    Such as `The list is empty; 6 events are still served: shown from their own answers`.
+    Such as `The list is empty; 6 events are still served: shown from their own replies`.
     """
     if doubt.served:
         return served_text(doubt.listed, doubt.served)
-    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} asked by id: no answer yet"
+    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} polled by id, no reply yet"
     if not doubt.listed:
         return f"The list is empty; {known}"
-    return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: asked by id, no answer yet"
+    return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: polled by id, no reply yet"
 
 
 def served_text(listed: int, served: int) -> str:
     """Return the doubt of a list of `listed` events that lacks `served` more, which the platform still serves."""
     if listed:
         return (
-            f"The list lacks {served} of {listed + served} events that are still served: shown from their own answers"
+            f"The list lacks {served} of {listed + served} events that are still served: shown from their own replies"
         )
     count = f"{served} {'event is' if served == 1 else 'events are'} still served"
-    return f"The list is empty; {count}: shown from their own answers"
+    return f"The list is empty; {count}: shown from their own replies"
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
@@ -115,7 +115,7 @@ def blind_words(link: ConnectionStatus) -> str:
 
 
 def _fact(attachment: Attachment) -> str:
-    """Return the problem of the collector without host and advice, which the header and the connection log have."""
+    """Return the problem of the collector without host and advice, which the header and the connection log show."""
     return safe(attachment.reason.partition("; ")[0].removeprefix(f"{attachment.host} "), 120)
 
 
@@ -139,6 +139,11 @@ def skew_text(attachment: Attachment | None) -> str:
     return f"this clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}" if skew else ""
 
 
+def behind_text(link: ConnectionStatus) -> str:
+    """Return the lateness of the process that polls: `this machine is 3 s behind`; empty while it is in time."""
+    return f"this machine is {link.own.behind:.0f} s behind" if link.own.behind >= 1 else ""
+
+
 def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
     """Return a line for each part of the data path: platform to poller, and collector to this deck."""
     attachment, link = snapshot.attachment, snapshot.link
@@ -147,7 +152,8 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
     as_of = f"response {age(render_time.seconds_since(link.as_of))} ago" if link.as_of else "no response yet"
     trip = f"rtt {link.round_trip * 1000:.0f} ms" if link.round_trip is not None and link.state.is_answering else ""
     glyph, word, role = CONNECTION_BADGES[link.state] if is_heard else ("?", "unknown", StyleRole.STALE)
-    lines = [_way_line(f"platform ← {asks}", f"{glyph} {word}", role, as_of, trip, link.reason if is_heard else "")]
+    rest = as_of, trip, behind_text(link), link.reason if is_heard else ""
+    lines = [_way_line(f"platform ← {asks}", f"{glyph} {word}", role, *rest)]
     if attachment:
         glyph, word, role = ATTACHMENT_BADGES[attachment.state]
         heard = attachment.heard_at
@@ -155,8 +161,8 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
         since = f"since {attachment.since:%H:%M:%S}Z"
         reason = attachment.reason.removeprefix(f"{attachment.host} ")
         where = f"{attachment.host} {reason}" if reason else attachment.host
-        rest = where, since, last, _token_text(attachment), skew_text(attachment)
-        lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *rest))
+        facts = where, since, last, _token_text(attachment), skew_text(attachment)
+        lines.append(_way_line("collector ← deck", f"{glyph} {word}", role, *facts))
     return lines
 
 

@@ -66,7 +66,10 @@ class TimelineEntry(TypedDict):
 
 
 class Alarm(TypedDict):
-    """An alarm. `event_id` is None for the deck's own alarms; `target` is a part of the event, such as a restream."""
+    """An alarm. `event_id` is None for the deck's own alarms; `target` is a part of the event, such as a restream.
+
+    `found`: the fault began before the first look at its event, so its onset was not seen.
+    """
 
     event_id: str | None
     kind: str
@@ -93,6 +96,7 @@ class Alarm(TypedDict):
     episodes: int
     flapping: bool
     escalated: bool
+    found: bool
     affects: list[str]
     timeline: list[TimelineEntry]
 
@@ -126,6 +130,14 @@ class RuleChangeLine(TypedDict):
     event_id: str | None
     by: str | None
     error: bool
+
+
+class NotWatchedLine(TypedDict):
+    """A line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped or slow."""
+
+    since: str
+    until: str
+    not_watched: str
 
 
 class OpenAlarms(TypedDict):
@@ -171,18 +183,46 @@ class Finding(TypedDict):
     since: str | None
 
 
+class UnwatchedTime(TypedDict):
+    """A time of a stream that was not watched (the platform's clock)."""
+
+    since: str
+    until: str
+
+
 class Quality(TypedDict):
-    """The quality of the QoS data. `cadence`: seconds between samples; `lag`: their usual delay."""
+    """The quality of the QoS data. `cadence`: seconds between samples; `lag`: their usual delay.
+
+    `not_watched`: times between the samples that no response covers, so that nothing is known of them.
+    """
 
     freshness: str
     as_of: str | None
     cadence: float | None
     error: str
     lag: float | None
+    not_watched: list[UnwatchedTime]
+
+
+class Evidence(TypedDict):
+    """Evidence for a claim about an event. `have`, `need`: evidence so far, and evidence that proves the claim.
+
+    `state`: "proven"; "not yet" while replies to come decide it; "not known" if nothing more is asked. `since`: time
+    from which on the claim would be true.
+    """
+
+    claim: str
+    state: str
+    have: str
+    need: str
+    since: str | None
 
 
 class Event(TypedDict):
-    """An event. `reference_time`: start of its clock; `faults`: fields that could not be read."""
+    """An event. `reference_time`: start of its clock; `faults`: fields that could not be read.
+
+    `evidence`: evidence that the encoder is lost; None while samples come as usual.
+    """
 
     id: str
     name: str | None
@@ -197,6 +237,7 @@ class Event(TypedDict):
     content: str
     last_sample: LastSample | None
     faults: list[Fault]
+    evidence: Evidence | None
 
 
 class Target(TypedDict):

@@ -40,6 +40,7 @@ def problem_lines(state: EventState, render_time: RenderTime, cells: int, *, fin
     """
     return [
         *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings[:findings]),
+        *([[(doubt, StyleRole.WARNING)]] if (doubt := events.doubt_of_encoder(state, render_time)) else []),
         *([] if state.is_listed else [[(events.UNLISTED, StyleRole.WARNING)]]),
         *_unreadable(state),
     ]
@@ -87,9 +88,11 @@ MIN_BARS = 16
 
 
 def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
-    """Return the text without findings; `no faults` only if the data are current."""
+    """Return the text for an event without findings: `no faults` only if its data are current."""
     if events.is_doubtful(state, render_time):
         return (doubt_text(state), StyleRole.STALE)
+    if doubt := events.doubt_of_encoder(state, render_time):
+        return (doubt, StyleRole.WARNING)
     calm = "no faults" if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
 
@@ -133,6 +136,7 @@ def _state_groups(state: EventState, render_time: RenderTime) -> list[Group]:
         (_DETAIL_RANK, [] if render_time.stale or not health_detail else [(health_detail, StyleRole.TEXT)]),
         (1, _reconnect_window(state, render_time)),
         (4, [(lag, StyleRole.DIM)] if (lag := events.lag_text(state)) else []),
+        (_DETAIL_RANK, [(gap, StyleRole.DIM)] if (gap := events.not_watched_text(state)) else []),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from math import isfinite
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from livedeck.client import FieldFault
 from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
-from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars
+from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text.segments import Group, Line, StyleRole, clip, wrap_groups
@@ -51,6 +52,27 @@ def lag_text(state: EventState) -> str:
     """Return the usual delay of the metrics if it is unusually long: `metrics up to 24 s late`."""
     lag = state.qos.lag
     return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
+
+
+def not_watched_text(state: EventState) -> str:
+    """Return the newest time that was not watched: `not watched 21:04:10 to 21:14:10`; empty without any."""
+    if not state.qos.not_watched:
+        return ""
+    since, until = (datetime.fromtimestamp(time, UTC) for time in state.qos.not_watched[-1])
+    return f"not watched {since:%H:%M:%S} to {until:%H:%M:%S}Z"
+
+
+def doubt_of_encoder(state: EventState, render_time: RenderTime) -> str:
+    """Return the text for late samples of which nothing shows yet if the encoder has left; empty without doubt.
+
+    `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` if a report has stopped asking.
+    """
+    if state.evidence is None or not state.is_undecided:
+        return ""
+    decided_at, asked_for = state.evidence.decided_at, state.evidence.asked_for
+    if decided_at is None:
+        return f"late or gone: not decided in {age(asked_for or 0.0)}"
+    return f"late or gone: known in {age(max(0.0, -render_time.server_seconds_since(decided_at)))}"
 
 
 class Standing(StrEnum):
@@ -95,7 +117,7 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
     return (*state.event.faults, *samples)
 
 
-UNLISTED = "not in the platform's last list: asked by its id"
+UNLISTED = "not in the platform's last list: polled by its id"
 """Text for an event that the last list lacks."""
 
 
@@ -130,7 +152,7 @@ def tally(state: EventState, render_time: RenderTime) -> Line:
 
 
 def is_no_go(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether a scheduled event is not ready to start; a late one is excluded, as its tally shows that."""
+    """Return whether a scheduled event is not ready to start. False for a late event, whose tally says so already."""
     return state.phase.tally is BroadcastState.SCHEDULED and bool(render_time.no_go(state.id))
 
 
@@ -163,7 +185,7 @@ def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]
     if ingest.state is IngestState.INTERRUPTED:
         since = UNKNOWN if ingest.since is None else compact_duration(render_time.server_seconds_since(ingest.since))
         return f"lost {since}", StyleRole.STRONG
-    if ingest.state is IngestState.UNKNOWN:
+    if ingest.state is IngestState.UNKNOWN or state.is_undecided:
         return UNKNOWN, StyleRole.STALE
     if ingest.state is IngestState.NONE and state.phase.tally.expects_signal:
         return "none", StyleRole.STRONG
@@ -195,7 +217,7 @@ def health(state: EventState, render_time: RenderTime) -> Line:
 
 
 def was_asked(state: EventState) -> bool:
-    """Return whether its samples were polled, with a response or an error."""
+    """Return whether the event's samples were polled, with a response or an error."""
     return state.qos.as_of is not None or bool(state.qos.error)
 
 
@@ -267,7 +289,8 @@ def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> L
         return []
     readings, doubtful = state.qos.readings, is_doubtful(state, render_time)
     buckets = bucket_columns(axis, readings, readings.video)
-    return signal_bars(buckets, bucket_statuses(axis, readings), stale=doubtful)
+    unwatched = unwatched_columns(axis, state)
+    return signal_bars(buckets, bucket_statuses(axis, readings), stale=doubtful, unwatched=unwatched)
 
 
 def _recent(state: EventState, render_time: RenderTime) -> Line:
@@ -287,7 +310,7 @@ def elapsed_seconds(state: EventState, render_time: RenderTime) -> Value:
 
 
 def _ingest_words(state: EventState, _: RenderTime) -> Value:
-    ingest_state = state.phase.ingest.state
+    ingest_state = IngestState.UNKNOWN if state.is_undecided else state.phase.ingest.state
     return ("lost", ingest_state.value) if ingest_state is IngestState.INTERRUPTED else (ingest_state.value,)
 
 

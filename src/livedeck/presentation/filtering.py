@@ -136,7 +136,10 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
 
 
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
-    """Return the active filter and the number of hidden rows; empty without one. `clear_key` or a click clears it."""
+    """Return the active filter and the number of hidden rows; empty without a filter.
+
+    `clear_key` or a click clears it.
+    """
     if not view.filter:
         return []
     line: Line = [
@@ -150,7 +153,7 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
 
 
 def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:
-    """Return a note if the user has sorted a table whose normal order is worst first. `next_key` sorts it anew."""
+    """Return a note if the user has sorted a table whose normal order is worst first. `next_key` changes the order."""
     if not schema.is_worst_first or view.sort not in schema.sortable_columns():
         return []
     return [

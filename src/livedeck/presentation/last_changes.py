@@ -30,7 +30,7 @@ class _Change(NamedTuple):
 
 
 class Changes:
-    """The newest changes. It sorts those of a snapshot once."""
+    """Finds the newest changes. Sorts those of a snapshot only once."""
 
     def __init__(self) -> None:
         self._sorted: Remembered[list[_Change]] = Remembered()

@@ -86,7 +86,9 @@ def worst_of(severities: Iterable[Severity]) -> Severity | None:
 def stream_at(
     streams: Sequence[PastStream], at: datetime, *, any_day: bool = False
 ) -> tuple[PastStream, datetime] | None:
-    """Return the stream that ran at `at`, and that time; with `any_day`, of the latest day with a stream at that time.
+    """Return the stream that ran at `at`, and that time.
+
+    `any_day`: take the latest day with a stream at that time of day.
 
     If none ran, returns the nearest stream and its nearer end; None without any streams.
     """
@@ -172,7 +174,7 @@ def state_of(
 
 
 def _cadence(readings: Readings) -> float | None:
-    """Return the median seconds between its newest samples."""
+    """Return the median seconds between the stream's newest samples."""
     newest = readings.time[-21:]
     steps = sorted(after - before for before, after in pairwise(newest))
     return steps[len(steps) // 2] if steps else None

@@ -13,6 +13,7 @@ from msgspec import field
 
 from livedeck.client import Event, EventRestream
 from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, Snapshot, event_key, planned_start
+from livedeck.monitor.model.withheld import Withheld, destination, destinations, enabled, has_poster, public_keys
 from livedeck.presentation.remembered import Remembered
 from livedeck.record import Record
 from livedeck.text.values import age, safe, short_duration
@@ -60,7 +61,7 @@ class PreflightFacts(Record):
     `state`: the event's state in the monitor. `skew`: difference of this machine's clock in seconds, 0 if negligible;
     None: not measured. `is_read_only`: whether changes are refused here. `public_keys`: descriptions of keys that are
     also a name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's
-    clock).
+    clock). `withheld`: facts about keys and addresses that `event` and `others` lack; None if nothing is known of them.
     """
 
     event: Event
@@ -71,10 +72,27 @@ class PreflightFacts(Record):
     is_read_only: bool
     as_of: Mapping[str, datetime | None] = field(default_factory=dict)
     public_keys: tuple[str, ...] = ()
+    withheld: Withheld | None = None
 
     def knows(self, name: str) -> bool:
         """Return whether the field of the event was received and could be read."""
         return _knows(self.event, name)
+
+    def has_destination(self, place: int) -> bool | None:
+        """Return whether a restream has an address and a key, None if unknown. `place`: its place in the event."""
+        restream = (self.event.restreams or ())[place]
+        if _shows_destination(restream):
+            return destination(restream) is not None
+        return None if self.withheld is None else place not in self.withheld.incomplete
+
+    def shares_destination(self, other: Event) -> bool | None:
+        """Return whether both events send to the same address with the same key, None if unknown."""
+        if self.withheld is not None and other.id in self.withheld.shared:
+            return True
+        if destinations(self.event) & destinations(other):
+            return True
+        both = (*enabled(self.event.restreams or ()), *enabled(other.restreams or ()))
+        return False if self.withheld is not None or all(map(_shows_destination, both)) else None
 
 
 class Preflight(Record):
@@ -117,6 +135,7 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
     listed = state.event if state else event
     complete, asked_at = _completed(snapshot, listed)
     listed_at = state.as_of if state else snapshot.at
+    own = None if snapshot.withheld is None else snapshot.withheld.get(event.id, Withheld())
     as_of = {name: listed_at if name in listed.model_fields_set else asked_at for name in _FIELDS}
     return PreflightFacts(
         complete,
@@ -126,16 +145,9 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
         snapshot.link.measured_skew,
         is_read_only,
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
-        tuple(_public_keys(complete)),
+        public_keys(complete) or (own.public_keys if own else ()),
+        own,
     )
-
-
-def _public_keys(event: Event) -> Iterator[str]:
-    if event.streamkey is not None and event.streamkey.is_public:
-        yield "the stream key"
-    for restream in event.restreams or ():
-        if restream.key is not None and restream.key.is_public:
-            yield f"the key of restream {safe(restream.name or 'unnamed', 30)}"
 
 
 def _completed(snapshot: Snapshot, event: Event) -> tuple[Event, datetime | None]:
@@ -167,7 +179,7 @@ def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tup
 
 
 def is_due(state: EventState, now: datetime) -> bool:
-    """Return whether it starts within ten minutes of `now` (the platform's clock) or is late."""
+    """Return whether the event starts within ten minutes of `now` (the platform's clock) or is late."""
     start = planned_start(state.event, now)
     return _is_awaited(state) and start is not None and (now - start).total_seconds() > -DUE_SECONDS
 
@@ -177,7 +189,7 @@ def _is_awaited(state: EventState) -> bool:
 
 
 class DuePreflights:
-    """The checks of the events that are due. It sorts the events of each list once, and then looks at the first."""
+    """The checks of the events that are due. Sorts the events of a list once, then looks only at the first ones."""
 
     def __init__(self, *, is_read_only: bool) -> None:
         self._is_read_only = is_read_only
@@ -245,7 +257,7 @@ def _schedule(facts: PreflightFacts) -> Iterator[Item]:
 
 
 def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
-    own, start = _destinations(facts.event), planned_start(facts.event, facts.now)
+    start = planned_start(facts.event, facts.now)
     near: list[tuple[timedelta, str, str]] = []
     unknown = [] if facts.knows("restreams") else ["this event"]
     is_shared = False
@@ -255,9 +267,10 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
         apart = begins - start if start and begins else None
         is_near = apart is not None and abs(apart.total_seconds()) < NEAR
         name = f'"{safe(other.name or other.id, 40)}"'
-        if (is_running or is_near) and not _knows(other, "restreams"):
+        is_same = facts.shares_destination(other)
+        if (is_running or is_near) and (is_same is None or not _knows(other, "restreams")):
             unknown.append(name)
-        if (is_running or is_near) and own & _destinations(other):
+        if (is_running or is_near) and is_same:
             is_shared = True
             advice = "give one of them another key, or switch its restream off"
             text = f"{name} sends to the same destination with the same key"
@@ -268,7 +281,7 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
     if near:
         names = ", ".join(name for _, name, _ in near)
         text = " ".join(near[0][1:]) if len(near) == 1 else f"{len(near)} others start at about the same time: {names}"
-        yield Item("conflicts", Mark.CHECK, text, "make sure that each has a crew")
+        yield Item("conflicts", Mark.CHECK, text, "make sure that each event has a crew")
     if unknown:
         yield Item("conflicts", Mark.UNKNOWN, f"the platform does not report the restreams of {', '.join(unknown)}")
     elif not near and not is_shared:
@@ -281,19 +294,9 @@ def _apart(apart: timedelta) -> str:
     return f"{abs(minutes)} min {'later' if minutes > 0 else 'earlier'}" if minutes else "at the same time"
 
 
-def _destinations(event: Event) -> frozenset[tuple[str, str]]:
-    """Return address and key of every enabled restream that has both."""
-    return frozenset(destination for restream in _enabled(event) if (destination := _destination(restream)))
-
-
-def _enabled(event: Event) -> list[EventRestream]:
-    return [restream for restream in event.restreams or () if restream.enabled is not False]
-
-
-def _destination(restream: EventRestream) -> tuple[str, str] | None:
-    if not restream.url or not restream.key or not restream.key.reveal():
-        return None
-    return restream.url.rstrip("/"), restream.key.reveal()
+def _shows_destination(restream: EventRestream) -> bool:
+    """Return whether the address and the key were received; a history and a collector pass on neither."""
+    return {"url", "key"} <= restream.model_fields_set
 
 
 def _window(facts: PreflightFacts) -> Iterator[Item]:
@@ -309,25 +312,29 @@ def _window(facts: PreflightFacts) -> Iterator[Item]:
 
 
 def _restreams(facts: PreflightFacts) -> Iterator[Item]:
-    every, enabled = facts.event.restreams or (), _enabled(facts.event)
-    without_key = [restream for restream in enabled if _destination(restream) is None]
+    every = facts.event.restreams or ()
+    in_use = enabled(every)
+    known = [(restream, facts.has_destination(place)) for place, restream in enumerate(every) if restream in in_use]
+    without_key = [restream for restream, is_complete in known if is_complete is False]
     if without_key:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in without_key)
         advice = "livedeck event edit EVENT --restreams FILE"
         yield Item("restreams", Mark.NO_GO, f"no address or key: {names}", advice, "event.edit")
     elif not facts.knows("restreams"):
         yield Item("restreams", Mark.UNKNOWN, _NOT_REPORTED)
+    elif any(is_complete is None for _, is_complete in known):
+        yield Item("restreams", Mark.UNKNOWN, "their addresses and keys are not known here")
     elif not every:
         yield Item("restreams", Mark.GO, "none")
-    elif not enabled:
+    elif not in_use:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in every)
-        advice = "switch one on, or remove them all"
+        advice = "switch a restream on, or remove all of them"
         yield Item("restreams", Mark.NO_GO, f"switched off: {names}", advice, "event.edit")
-    elif len(enabled) < len(every):
-        text = f"{len(every) - len(enabled)} of {len(every)} switched off"
+    elif len(in_use) < len(every):
+        text = f"{len(every) - len(in_use)} of {len(every)} switched off"
         yield Item("restreams", Mark.CHECK, text, "make sure that this is intended", "event.edit")
     else:
-        yield Item("restreams", Mark.GO, f"{len(enabled)} enabled, each with a key")
+        yield Item("restreams", Mark.GO, f"{len(in_use)} enabled, each with a key")
 
 
 def _public(facts: PreflightFacts) -> Iterator[Item]:
@@ -340,7 +347,9 @@ def _poster(facts: PreflightFacts) -> Iterator[Item]:
     poster = facts.event.poster
     if not facts.knows("poster"):
         yield Item("poster", Mark.UNKNOWN, _NOT_REPORTED)
-    elif poster is None or not poster.original:
+    elif poster and "original" not in poster.model_fields_set and facts.withheld is None:
+        yield Item("poster", Mark.UNKNOWN, "its address is not known here")
+    elif poster is None or not (has_poster(facts.event) or (facts.withheld and facts.withheld.has_poster)):
         yield Item("poster", Mark.CHECK, "none", "livedeck event poster EVENT --url ADDRESS", "event.poster")
     else:
         yield Item("poster", Mark.GO, safe(poster.status or "set", 20))

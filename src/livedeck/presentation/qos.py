@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import ceil, floor, isfinite
 from typing import NamedTuple
@@ -47,6 +47,9 @@ def worst_status(statuses: Iterable[int]) -> StatusStyle | None:
     return max(map(status_style, set(statuses)), key=lambda style: style.weight, default=None)
 
 
+UNWATCHED = "╱"
+"""Sign of time that was not watched, in charts."""
+
 MOVE_COLUMNS = 4
 """Step of a moving time axis in columns."""
 
@@ -65,7 +68,10 @@ class Axis(Record):
 
     @classmethod
     def ending_at(cls, at: float, span: float, columns: int) -> Axis:
-        """Return the last `span` seconds with `at` in the last step, in whole steps so that old columns persist."""
+        """Return `span` seconds with `at` in the last step.
+
+        Steps start at multiples of their length, so old ones persist.
+        """
         columns = max(1, columns)
         step = span / columns
         end = (floor(at / step) + 1) * step
@@ -132,6 +138,15 @@ def recent_axis(state: EventState, render_time: RenderTime, span: float, columns
     return Axis.ending_at(render_time.to_server(state.qos.as_of).timestamp(), span, columns)
 
 
+def unwatched_columns(axis: Axis, state: EventState) -> frozenset[int]:
+    """Return the columns of an axis that lie in time that was not watched."""
+    columns: set[int] = set()
+    for since, until in state.qos.not_watched:
+        first, end = ceil((since - axis.start) / axis.step), floor((until - axis.start) / axis.step)
+        columns.update(range(max(0, first), min(axis.columns, end)))
+    return frozenset(columns)
+
+
 BARS = "▁▂▃▄▅▆▇█"
 
 HEADROOM = 1.5
@@ -143,13 +158,23 @@ def _bar(bucket: Bucket, top: float) -> str:
     return BARS[min(max(level, 0), len(BARS) - 1)]
 
 
-def signal_bars(buckets: Sequence[Bucket | None], styles: Sequence[StatusStyle | None], *, stale: bool = False) -> Line:
-    """Return a quiet bar per column; the glyph of an abnormal status, a dash without a sample."""
+def signal_bars(
+    buckets: Sequence[Bucket | None],
+    styles: Sequence[StatusStyle | None],
+    *,
+    stale: bool = False,
+    unwatched: Collection[int] = (),
+) -> Line:
+    """Return a quiet bar for each column, but the glyph of an abnormal status, or a dash without a sample.
+
+    `unwatched`: columns that were not watched.
+    """
     top = HEADROOM * max((bucket.high for bucket in buckets if bucket), default=0.0)
     cells: Line = []
-    for bucket, style in zip(buckets, styles, strict=True):
+    for column, (bucket, style) in enumerate(zip(buckets, styles, strict=True)):
         if style is None or style is NORMAL:
-            glyph, role = (_bar(bucket, top), StyleRole.VIDEO_QUIET) if bucket else ("╌", StyleRole.DIM)
+            empty = UNWATCHED if column in unwatched else "╌"
+            glyph, role = (_bar(bucket, top), StyleRole.VIDEO_QUIET) if bucket else (empty, StyleRole.DIM)
         else:
             glyph, role = style.glyph, style.role
         cells.append((glyph, StyleRole.STALE if stale else role))

@@ -58,7 +58,7 @@ class RenderTime:
         return preflight.against if preflight else ""
 
     def differs_in_time_only(self, other: RenderTime) -> bool:
-        """Return whether only time has passed between both, and blinking glyphs may have come or gone."""
+        """Return whether both are equal except for the time and the visibility of blinking glyphs."""
         return (
             self.stale is other.stale
             and self.server - self.now == other.server - other.now

@@ -61,7 +61,7 @@ def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
 
 
 def room_status(room: Room, render_time: RenderTime) -> Line:
-    """Return the platform's word; an active room has a glyph too."""
+    """Return the platform's word for the status; an active room has a glyph, too."""
     active = room.status == ACTIVE
     role = StyleRole.STRONG if active else StyleRole.DIM
     return _cell(f"{'●' if active else ' '} {_word(room.status)}", render_time, role)

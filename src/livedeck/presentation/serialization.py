@@ -10,10 +10,13 @@ from livedeck.monitor import (
     Alarm,
     AlarmAction,
     AlarmChange,
+    ClaimEvidence,
     ConnectionStatus,
     EventState,
     Finding,
+    IngestState,
     ListDoubt,
+    NotWatched,
     Reading,
     RuleChange,
     Snapshot,
@@ -130,7 +133,7 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "tally": phase.tally.value,
         "reference_time": isoformat_utc(phase.reference_time),
         "ingest": {
-            "state": phase.ingest.state.value,
+            "state": (IngestState.UNKNOWN if state.is_undecided else phase.ingest.state).value,
             "since": isoformat_utc(phase.ingest.since),
             "window_ends": isoformat_utc(phase.ingest.window_ends),
         },
@@ -147,10 +150,26 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
             "cadence": state.qos.cadence,
             "error": state.qos.error,
             "lag": None if state.qos.lag is None else round(state.qos.lag, 3),
+            "not_watched": [
+                {"since": timestamp(since), "until": timestamp(until)} for since, until in state.qos.not_watched
+            ],
         },
         "content": state.content.value,
         "last_sample": sample,
         "faults": [fault_object(fault) for fault in events.faults(state)],
+        "evidence": _evidence_object(state.evidence),
+    }
+
+
+def _evidence_object(evidence: ClaimEvidence | None) -> documents.Evidence | None:
+    if evidence is None:
+        return None
+    return {
+        "claim": evidence.claim,
+        "state": evidence.state.value,
+        "have": evidence.have,
+        "need": evidence.need,
+        "since": isoformat_utc(evidence.since),
     }
 
 
@@ -198,6 +217,7 @@ def alarm_object(alarm: Alarm) -> documents.Alarm:
         "episodes": alarm.episodes,
         "flapping": alarm.flapping,
         "escalated": alarm.escalated,
+        "found": alarm.found,
         "affects": list(alarm.affects),
         "timeline": [
             {"at": isoformat_utc(entry.at), "text": entry.text, "actor": entry.actor or None}
@@ -235,6 +255,11 @@ def rule_change_object(change: RuleChange) -> documents.RuleChangeLine:
         "by": change.actor or None,
         "error": change.is_fault,
     }
+
+
+def not_watched_object(stop: NotWatched) -> documents.NotWatchedLine:
+    """Return a time that livedeck did not watch, with its cause."""
+    return {"since": isoformat_utc(stop.since), "until": isoformat_utc(stop.until), "not_watched": stop.why.value}
 
 
 def to_json(value: object) -> str:

@@ -149,7 +149,7 @@ def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
 
 
 class RowCells(Generic[T]):
-    """The cells of a row. A second later it draws again only those that time changes."""
+    """The cells of a row. Each second, only the cells that depend on the time are drawn again."""
 
     def __init__(self, row: T) -> None:
         self.row = row

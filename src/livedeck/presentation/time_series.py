@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import ceil, isfinite
 from typing import TypeVar
 
 from livedeck.monitor import NO_STATUS, Buckets, EventState, MinMax, Readings
-from livedeck.presentation.qos import Axis, Bucket, StatusStyle, bucket_columns, bucket_statuses, status_style
+from livedeck.presentation.qos import (
+    Axis,
+    Bucket,
+    StatusStyle,
+    bucket_columns,
+    bucket_statuses,
+    status_style,
+    unwatched_columns,
+)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.record import Record
 
@@ -18,9 +27,10 @@ Columns = list[Bucket | None]
 
 
 class TimeSeries(Record):
-    """Samples by column. `statuses` has one entry per column of `axis`, each curve two; None is a gap.
+    """Samples by column. `statuses` has one entry for each column of `axis`, and each curve has two; None is a gap.
 
-    `counts`: number of samples by status. `expected`: the columns that should have samples.
+    `counts`: number of samples by status. `expected`: the columns that should have samples. `unwatched`: the columns
+    in time that was not watched.
     """
 
     axis: Axis
@@ -30,6 +40,7 @@ class TimeSeries(Record):
     statuses: list[StatusStyle | None]
     counts: Mapping[int, int]
     expected: range = range(0)
+    unwatched: frozenset[int] = frozenset()
 
     @property
     def curves(self) -> tuple[Columns, Columns, Columns]:
@@ -140,7 +151,8 @@ def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSe
     """Hold each sample of the series until the next one is due, up to the last response."""
     start = stream_start(state, series.axis.start)
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
-    return hold_samples(series, start, now, state.qos.cadence or USUAL_CADENCE)
+    held = hold_samples(series, start, now, state.qos.cadence or USUAL_CADENCE)
+    return replace(held, unwatched=unwatched_columns(series.axis, state)) if state.qos.not_watched else held
 
 
 JITTER = 1.25
@@ -150,7 +162,8 @@ JITTER = 1.25
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    If columns are shorter than the cadence, a sample fills the columns until the next one is due; empty ones are gaps.
+    If columns are shorter than the cadence, a sample fills the columns until the next one is due; empty columns are
+    gaps.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)

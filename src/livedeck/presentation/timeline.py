@@ -31,7 +31,7 @@ TICK_STEPS = (1800, 3600, 7200, 10_800)
 
 
 class Today:
-    """The hours around now. It keeps what only new data, the next hour or the next column change."""
+    """The hours around now. Lines are kept until new data, the next hour or the next column of time changes them."""
 
     def __init__(self) -> None:
         self._order: Remembered[tuple[Axis, list[EventState]]] = Remembered()
@@ -68,7 +68,8 @@ class Today:
     def _ordered(self, states: Sequence[EventState], render_time: RenderTime) -> tuple[Axis, list[EventState]]:
         """Return the visible hours in one column, and the events with a bar in them, in order.
 
-        Time alone changes neither before the next hour: an event on air or planned has a bar until an hour from now.
+        Without new data, both stay the same until the next hour: events on air or planned have a bar in the coming
+        hour.
         """
         hour = render_time.server.replace(minute=0, second=0, microsecond=0)
 
@@ -96,7 +97,7 @@ def _lines(shown: Sequence[EventState], axis: Axis, name_cells: int, render_time
 
 
 def _axis(states: Sequence[EventState], hour: datetime) -> Axis:
-    """Return the visible hours around that one, in one column."""
+    """Return the visible hours around `hour`, in one column."""
     start = hour - timedelta(hours=PAST_HOURS)
     latest = start + timedelta(hours=MAX_HOURS)
     ends = [end for state in states if (end := _planned_end(state)) is not None and end <= latest]

@@ -73,7 +73,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventFacts:
-    """The facts of one event in a stretch of time. `cadence`: seconds between samples, the accuracy of outages.
+    """The facts of one event in a stretch of time. `cadence`: seconds between samples; outages are accurate to this.
 
     `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`: time
     with samples; `outages`: time without samples in which somebody watched; `unknown`: the rest. `bad`: time of outages
@@ -165,7 +165,8 @@ def facts_of(
     samples = _samples(recorded)
     on_air = _on_air(recorded)
     up, holes, cadence = _signal(samples, on_air)
-    watched = joined(Span(watch.at, watch.until) for watch in recorded.watched)
+    not_watched = [Span(gap.at, gap.until) for gap in recorded.unwatched]
+    watched = without([Span(watch.at, watch.until) for watch in recorded.watched], not_watched)
     silences = [Span(episode.since, episode.until) for episode in recorded.episodes if episode.kind in _SILENCE]
     outages = _outages(holes, joined([*watched, *silences]))
     faults = tuple(sorted(_faults(recorded), key=lambda fault: (fault.since, fault.severity.rank)))
@@ -380,10 +381,10 @@ def gaps_text(facts: EventFacts) -> list[str]:
     if facts.unknown:
         seconds = seconds_of(facts.unknown)
         sentences.append(
-            f"For {seconds:.0f} s on air there is no sample and nobody watched: this counts neither as up nor as down."
+            f"For {seconds:.0f} s on air there is no sample, not watched: this counts neither as up nor as down."
         )
     if facts.cadence is not None:
-        sentences.append(f"Samples are {facts.cadence:g} s apart: outages are accurate to that.")
+        sentences.append(f"Samples are {facts.cadence:g} s apart: outages are accurate to this time.")
     elif facts.on_air:
         sentences.append("There are no samples: whether a signal arrived is unknown.")
     if facts.event.scheduled is None:

@@ -35,7 +35,7 @@ _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmStat
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """The sheet, as of the last time at which somebody watched: `watched`, None if nobody did within a day.
+    """The sheet, as of `watched`, the last time at which somebody watched; None if nobody did within a day.
 
     `wrong`: open alarms. `put_away`: alarms shelved or out of service. `coming`: planned events, the next first.
     """

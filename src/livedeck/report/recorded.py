@@ -20,6 +20,7 @@ from livedeck.monitor import (
     NotificationRecord,
     Readings,
     Ruling,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.report.spans import Span
@@ -52,6 +53,7 @@ class Recorded:
     rulings: tuple[Ruling, ...] = ()
     notifications: tuple[NotificationRecord, ...] = ()
     watched: tuple[WatchRecord, ...] = ()
+    unwatched: tuple[UnwatchedRecord, ...] = ()
     samples: Mapping[tuple[str, str], Readings] = field(default_factory=dict)
     known_until: datetime | None = None
 
@@ -101,6 +103,7 @@ async def gather(
         tuple(ruling for ruling in await history.ruling_log(since) if is_relevant(ruling.event_id, ruling.at)),
         tuple(notice for notice in await history.notifications(since) if notice.at < until),
         await history.watched(since, until),
+        await history.unwatched(since, until, topic),
         {key: found for key in streams if len(found := await history.readings(*key, *bounds))},
         min(until, now - WATCH_WRITTEN_EACH),
     )

@@ -351,7 +351,7 @@ def _worst(facts: EventFacts) -> str:
 
 
 def _acknowledged(facts: EventFacts) -> str:
-    """Return the number of acknowledged alarms and the median time to it as text: `1 of 4 alarms, median 36 s`."""
+    """Return the acknowledged alarms and the median time to acknowledge as text: `1 of 4 alarms, median 36 s`."""
     count = sum(item.seconds is not None for item in facts.acknowledgements)
     taken = facts.seconds_to_acknowledge
     return f"{count} of {len(facts.acknowledgements)} alarms{'' if taken is None else f', median {age(taken)}'}"

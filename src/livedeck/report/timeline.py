@@ -96,6 +96,7 @@ def _entries(recorded: Recorded) -> Iterator[Entry]:
     yield from (_ruling(ruling, recorded) for ruling in recorded.rulings if recorded.contains(ruling.at))
     yield from (_link(link) for link in recorded.links)
     yield from _watch(recorded)
+    yield from _unwatched_streams(recorded)
 
 
 def _events(recorded: Recorded) -> Iterator[Entry]:
@@ -182,7 +183,7 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     return Entry(record.at, EntryKind.ALARM, safe(words, 400), record.event_id, name, safe(by, 60), record.severity)
 
 
-_SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE}
+_SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE}
 """Alarm actions that have more detail than the alarm's transition: a note's text, and the end of a shelf."""
 
 
@@ -231,6 +232,15 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
         if hole.until == recorded.known_until != recorded.span.until:
             words = f"nobody has watched since: {lasted} as of {until}"
         yield Entry(hole.since, EntryKind.WATCH, words)
+
+
+def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
+    """Yield entries for the times of streams that no response covers."""
+    for gap in recorded.unwatched:
+        if recorded.contains(gap.at):
+            lasted = short_duration((gap.until - gap.at).total_seconds())
+            words = f"not watched for {lasted}, until {gap.until:%H:%M:%S}Z"
+            yield Entry(gap.at, EntryKind.WATCH, words, gap.event_id, recorded.name_of(gap.event_id))
 
 
 def unwatched(recorded: Recorded) -> Spans:

@@ -27,6 +27,7 @@ from livedeck.settings.model import (
     DisplaySettings,
     EventSettings,
     LimitSettings,
+    LimitTemplateSettings,
     PlatformSettings,
     RouteSettings,
     Settings,
@@ -113,7 +114,7 @@ def _read_text(path: Path) -> str | None:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
         reason = "not a regular file; name a regular file" if is_other else f"{error.strerror}; let this user read it"
         raise SettingsError(f"{path}: {reason}") from None
-    if reason := owner_fault(path, status, others=stat.S_IWGRP | stat.S_IWOTH):
+    if reason := owner_fault(path, status, forbidden=stat.S_IWGRP | stat.S_IWOTH):
         raise SettingsError(f"{path}: {reason}")
     if len(content) > MAX_BYTES:
         raise SettingsError(
@@ -158,7 +159,7 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line (from 1) that sets `keys` in the TOML text, or else the nearest table around them; None for none.
+    """Return the line (from 1) that sets `keys` in the TOML text, else that of the nearest table around them, or None.
 
     A table in an array (`[[notify.routes]]`) has its index as key.
     """
@@ -538,6 +539,8 @@ def _names_at(keys: tuple[str | int, ...]) -> set[str]:
         return set(PlatformSettings.model_fields)
     if keys[0] == "notify" and len(keys) > 1:
         return set((TargetSettings if keys[1] == "targets" else RouteSettings).model_fields)
+    if keys[0] == "limits":
+        return set(LimitTemplateSettings.model_fields)
     if keys[0] == "collector" and len(keys) > 1:
         return set(CollectorTokenSettings.model_fields)
     default = Settings.model_fields[str(keys[0])].default

@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, Severity, Thresholds, with_overrides
+from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, LimitTemplate, Severity, Thresholds, with_overrides
 from livedeck.notify import TARGETS, Hours, Route
 from livedeck.text.themes import Theme
 
@@ -161,6 +161,28 @@ class EventSettings(BaseModel):
         return {**self.thresholds, "content": self.content} if self.content else self.thresholds
 
 
+class LimitTemplateSettings(EventSettings):
+    """Settings of all events that fit shell patterns."""
+
+    events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
+    projects: tuple[str, ...] = Field(
+        default=("*",), description="shell patterns for the id of the project of the event"
+    )
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> Self:
+        if not self.overrides:
+            raise ValueError("sets nothing; add content or thresholds, or remove it")
+        if self.template.is_for_all:
+            raise ValueError("fits every event; name events or projects, or use [thresholds]")
+        return self
+
+    @property
+    def template(self) -> LimitTemplate:
+        """The template for the monitor."""
+        return LimitTemplate(self.overrides, self.events, self.projects)
+
+
 def _check_absolute(path: Path | None) -> Path | None:
     if path is None or expand_user(str(path)).is_absolute():
         return path
@@ -208,7 +230,7 @@ def _target_fields() -> Iterator[tuple[str, Any]]:
             yield f"{secret}_command", (SecretCommand, Field(default=(), description=f"program that prints {words}"))
             yield (
                 f"{secret}_file",
-                (SecretFile, Field(default=None, description="file that holds the same, instead of the program")),
+                (SecretFile, Field(default=None, description=f"file that holds {words}, instead of the program")),
             )
 
 
@@ -238,18 +260,18 @@ class RouteSettings(BaseModel):
 
     model_config = _STRICT
 
-    to: str = Field(min_length=1, description="target of its messages")
+    to: str = Field(min_length=1, description="target that gets the messages")
     name: str = Field(default="", description="name of the route; empty: the name of its target")
-    severity: Severity = Field(default=Severity.WARNING, description="lowest severity that it sends")
+    severity: Severity = Field(default=Severity.WARNING, description="lowest severity that the route sends")
     events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
     projects: tuple[str, ...] = Field(
         default=("*",), description="shell patterns for the id of the project of the event"
     )
     kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of the alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
-        default="", description="hours in which somebody reads its messages, as in `Mo-Fr 08:00-18:00`; empty: always"
+        default="", description="hours in which somebody reads the messages, as in `Mo-Fr 08:00-18:00`; empty: always"
     )
-    through: Severity = Field(default=Severity.CRITICAL, description="lowest severity that it sends at any hour")
+    through: Severity = Field(default=Severity.CRITICAL, description="lowest severity that the route sends at any hour")
     escalate: Number = Field(
         default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to`; 0: never"
     )
@@ -301,7 +323,9 @@ class NotifySettings(BaseModel):
     heartbeat_command: SecretCommand = Field(
         default=(), description="program that prints the address to call each minute while all is well"
     )
-    heartbeat_file: SecretFile = Field(default=None, description="file that holds the same, instead of the program")
+    heartbeat_file: SecretFile = Field(
+        default=None, description="file that holds the address to call, instead of the program"
+    )
     allow_private: tuple[Annotated[str, AfterValidator(_check_entry)], ...] = Field(
         default=(), description="your private hosts, addresses and networks that may receive messages"
     )
@@ -397,7 +421,8 @@ class CollectorSettings(BaseModel):
         description="address and port; beyond loopback only with `behind_proxy`; empty: no server",
     )
     behind_proxy: bool = Field(
-        default=False, description="your proxy in front of it speaks TLS, and only the proxy can reach it"
+        default=False,
+        description="your proxy in front of the collector speaks TLS, and only the proxy can reach the collector",
     )
     allowed_hosts: tuple[str, ...] = Field(default=(), description="host names of the proxy")
     tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
@@ -433,7 +458,9 @@ class EngineSettings(BaseModel):
     redis_url_command: SecretCommand = Field(
         default=(), description="program that prints the address of the Redis that the collectors share"
     )
-    redis_url_file: SecretFile = Field(default=None, description="file that holds the same, instead of the program")
+    redis_url_file: SecretFile = Field(
+        default=None, description="file that holds the address of the Redis, instead of the program"
+    )
     name: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9._-]{0,64}$",
@@ -456,7 +483,7 @@ class PlatformSettings(BaseModel):
     model_config = _STRICT
 
     base_url: str = Field(default="", description="address of the platform's API; https, or http to loopback")
-    upload_url: str = Field(default="", description="address of its upload endpoints, if it differs")
+    upload_url: str = Field(default="", description="address of the upload endpoints, if they have their own")
     token_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         default=None, description="file that holds the token; refused if others can read it"
     )
@@ -472,13 +499,13 @@ class PlatformSettings(BaseModel):
     read_only: bool = Field(default=False, description="send only GET and HEAD")
     meet_segment: str = Field(default="meet", description="path segment of the meeting product")
     platforms: dict[str, str] = Field(
-        default={}, description="domain of a relay address = its value of `service`; wins over the built-in table"
+        default={}, description="relay platforms, as domain = value of `service`; they win over the built-in table"
     )
     users: dict[str, str] = Field(
-        default={}, description="id of a user = a name for them, because the platform names no users"
+        default={}, description="names of users, as id = name, because the platform names none"
     )
     folders: dict[str, str] = Field(
-        default={}, description="id of a project or folder = a name for it, because the platform names none"
+        default={}, description="names of projects and folders, as id = name, because the platform names none"
     )
     bitrate_unit: Literal["auto", "bit", "kbit"] = Field(
         default="auto", description="unit of the platform's bit rates, per second; `auto` learns it from their values"
@@ -536,7 +563,7 @@ class DisplaySettings(BaseModel):
     )
     window_title: bool = Field(default=True, description="show the most urgent alarm in the title of the window")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
-        default={}, description="name of an action = its key or a list of keys (`livedeck config keys`)"
+        default={}, description="keys of actions, as action = key or list of keys (`livedeck config keys`)"
     )
 
 
@@ -547,21 +574,19 @@ class LimitSettings(BaseModel):
 
     thresholds: ThresholdTable = Field(default={}, description="limits of the alarms by name (`monitoring.md`)")
     events: dict[str, EventSettings] = Field(
-        default={}, description="content and limits of one event by its id; they win over `[thresholds]`"
+        default={}, description="content and limits of one event by its id; they win over `[[limits]]`"
+    )
+    limits: tuple[LimitTemplateSettings, ...] = Field(
+        default=(),
+        description="content and limits of events by name or project; they win over `[thresholds]`, and a later one "
+        "over an earlier one",
     )
 
-    def thresholds_of(self, event_id: str = "") -> Thresholds:
-        """Return the thresholds of an event; without an id, those of events that have none of their own."""
-        event = self.events.get(event_id)
-        return with_overrides(with_overrides(Thresholds(), self.thresholds), event.overrides if event else {})
-
-    def event_thresholds(self) -> Mapping[str, Thresholds]:
-        """Return the thresholds of each event that has limits or content of its own, by its id."""
-        return {event_id: self.thresholds_of(event_id) for event_id, event in self.events.items() if event.overrides}
-
-    def limits(self) -> Limits:
+    def limits_in_force(self) -> Limits:
         """Return the limits for the monitor."""
-        return Limits(self.thresholds_of(), self.event_thresholds())
+        own = {event_id: event.overrides for event_id, event in self.events.items() if event.overrides}
+        base = with_overrides(Thresholds(), self.thresholds)
+        return Limits(base, tuple(table.template for table in self.limits), own)
 
 
 class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
@@ -589,7 +614,8 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         description="percent of the time on air that should be good; the rest is the error budget",
     )
     cadence: CadenceSettings = Field(
-        default=CadenceSettings.model_construct(), description="seconds between polls, and limits of their number"
+        default=CadenceSettings.model_construct(),
+        description="seconds between polls, and limits on the number of polls",
     )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"

@@ -32,7 +32,13 @@ _PROFILES = """
 """
 
 _EVENTS = """
-# Content and limits of one event, by its id. They win over the limits above.
+# Content and limits of the events whose name or project fits shell patterns. They win over the limits above.
+# [[limits]]
+# events = ["Radio *"]
+# content = "radio"  # show, radio, silent, slides or share
+# thresholds = { low_audio = 0.5 }
+
+# Content and limits of one event, by its id. They win over both.
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10"]
 # content = "slides"  # show, radio, silent, slides, share or camera
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
@@ -69,7 +75,7 @@ _ENGINE = """
 # name = "north"
 """
 
-_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]'}
+_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]', "limits": "[[limits]]"}
 """Setting -> heading of its TOML tables, in which the user chooses the capital part."""
 
 

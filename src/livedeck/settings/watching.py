@@ -29,7 +29,7 @@ class WatchedLimits:
         if before == self._written:
             return None
         try:
-            return load_limits().limits()
+            return load_limits().limits_in_force()
         except SettingsError as error:
             raise LimitsError(str(error)) from None
 

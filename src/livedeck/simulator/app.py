@@ -187,7 +187,7 @@ class SimulatorMiddleware:
 def _refuse_framing(scope: Scope) -> Response | None:
     """Return the refusal of a request that cannot be served; it ends the connection.
 
-    Two servers may read its framing differently, its head is too large, or it speaks another protocol.
+    Reasons: two servers may read its framing differently, its head is too large, or it uses another protocol.
     """
     status = head_fault(scope)
     if status is not None:
@@ -207,7 +207,7 @@ def _in_origin_form(scope: Scope) -> Scope:
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:
-    """Return the body, refused once it exceeds the limit by its declared or its received length."""
+    """Return a `receive` that refuses the body once its declared or received length exceeds the limit."""
     declared = Headers(scope=scope).get("content-length", "")
     limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
     if declared.isdecimal() and int(declared[:20]) > limit:
@@ -289,7 +289,7 @@ def _path_parameter(name: str) -> Schema:
 
 
 def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
-    """Yield the parameters of the query of a GET, or the headers beside a file."""
+    """Yield the query parameters of a GET, or the headers that come with an uploaded file."""
     if endpoint.takes is None or (endpoint.takes_body and endpoint.body != "file"):
         return
     schema = endpoint.takes.model_json_schema(schema_generator=_SchemaGenerator)

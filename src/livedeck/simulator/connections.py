@@ -92,7 +92,7 @@ class Listener(socket.socket):
 
     @classmethod
     def open(cls, host: str, port: int) -> Listener:
-        """Listen at the address; port 0 takes any free one. Raises OSError."""
+        """Listen at the address; port 0 means any free port. Raises OSError."""
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.create_server((host, port), family=family) as bound:
             listener = cls(bound.family, bound.type, bound.proto, fileno=bound.detach())
@@ -142,7 +142,7 @@ class Listener(socket.socket):
         super().close()
 
     def _refuse_by_spare(self) -> None:
-        """Accept the next connection and close it; left waiting, it would wake the loop again at once."""
+        """Accept the next connection and close it. If it were left waiting, it would wake the loop again at once."""
         self._spare.close()
         with contextlib.suppress(OSError):
             super().accept()[0].close()

@@ -25,9 +25,9 @@ L = TypeVar("L", bound=ListQuery)
 class Endpoint(Generic[T]):
     """A method on a path, its input, handler and output: one object for the route and for its OpenAPI description.
 
-    `takes` is the model of the query (GET), of the JSON or form body, or of the headers beside a file. `answer` is the
-    model of a success, or the schema of a body in another `media` type than JSON. `errors`: the codes that do not
-    follow from the other fields.
+    `takes` is the model of the query (GET), of the JSON or form body, or of the headers that come with a file. `answer`
+    is the model of a success, or the schema of a body in another `media` type than JSON. `errors`: the codes that do
+    not follow from the other fields.
     """
 
     method: str

@@ -32,7 +32,10 @@ UNSET: Any = None
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Must:
-    """The rule for a value. `core` checks it (None: the annotated type does), `schema` describes it (None: `core`)."""
+    """The rule for a value.
+
+    `core` checks it (None: the annotated type does), `schema` describes it (None: `core` does).
+    """
 
     words: str
     core: CoreSchema | None = None
@@ -217,7 +220,7 @@ class RequestBody(Parameters):
 
     @classmethod
     def ignored(cls) -> set[str]:
-        """Return the fields of its object that it cannot set."""
+        """Return the fields of the object that the request cannot set."""
         return {*cls.of.model_fields} - {*cls.model_fields} if cls.of else set()
 
     @model_validator(mode="before")

@@ -35,7 +35,7 @@ class Addresses:
 async def serve(
     simulator: Simulator, host: str = "127.0.0.1", port: int = 0, timeouts: Timeouts | None = None
 ) -> AsyncIterator[Addresses]:
-    """Serve while the block runs; port 0 takes any free one. Raises OSError at once for an address in use."""
+    """Serve while the block runs; port 0 means any free port. Raises OSError at once for an address in use."""
     with Listener.open(host, port) as listener:
         server = _Server(simulator, timeouts or Timeouts())
         listener.make_room = server.close_unused
@@ -62,7 +62,7 @@ class _Server(Server):
         return bool(unused)
 
     def _with_abort(self, app: ASGIApp) -> ASGIApp:
-        """Return the app; each scope contains a function that cuts its connection."""
+        """Return the app, with a function in each scope that cuts its connection."""
 
         async def app_with_abort(scope: Scope, receive: Receive, send: Send) -> None:
             abort = partial(self._abort_connection, scope.get("client"))

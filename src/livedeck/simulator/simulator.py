@@ -40,7 +40,7 @@ class Simulator:
     Args:
         seed: The number that ids, keys and signals are derived from (None: 1).
         clock: The simulator's time (None: this machine's).
-        data: A file for the documents; uploads go to a folder beside it. None: in memory, uploads in a temporary one.
+        data: A file for the documents; uploads go to a folder beside it. None: memory, uploads in a temporary folder.
         workspace: The table of `data/workspaces/` to serve.
         cadence: Seconds between QoS samples.
         scenario: A name or a TOML file, played from the start.

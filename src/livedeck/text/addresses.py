@@ -88,7 +88,7 @@ def show_in(text: str) -> str:
 
 
 def show_text(text: str) -> Shown:
-    """Mask a text by `show` if it is an address, else (such as a name) by `show_in`."""
+    """Mask a text: an address by `show`, any other text, such as a name, by `show_in`."""
     return show(text) if _BEGINS.match(text) else shown(show_in(text))
 
 

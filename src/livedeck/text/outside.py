@@ -41,7 +41,7 @@ _VIRAMA = 9
 
 
 def shown(text: str) -> Shown:
-    """Return the text in one safe line: breaks and tabs become spaces, blank letters `␣`; hidden characters go.
+    """Return the text in one safe line: breaks and tabs become spaces, blank letters `␣`. Hidden characters vanish.
 
     Everything that scripts need stays: accents, vowel signs, joiners between letters, emoji of several characters.
     """
@@ -75,7 +75,7 @@ def escaped_json(text: str) -> str:
 
 
 def shown_after(before: str, text: str) -> Shown:
-    """Return `text` as `shown` when it follows `before`, whose last letter an accent at its beginning may belong to."""
+    """Return `text` as `shown` after `before`: an accent at its beginning belongs to the last letter of `before`."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
 

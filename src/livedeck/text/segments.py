@@ -250,8 +250,8 @@ def changed_ranges(
 def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
     """Yield the cells in which two lines differ.
 
-    Equal segments at both ends are not looked at. If the others have the same lengths in both lines, only the changed
-    ones are compared cell by cell.
+    Equal segments at both ends are not looked at. If the other segments have the same lengths in both lines, only
+    changed segments are compared cell by cell.
     """
     first, last = 0, 0
     for old, new in zip(before, after, strict=False):
@@ -318,8 +318,8 @@ ELLIPSIS = "…"
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
     """Return what follows the ellipsis if the text is cut to `cells` cells: its last word, or the end of a long word.
 
-    The last word distinguishes the names of a series. `measure`: returns the cells of a text; larger letters have their
-    own.
+    The last word distinguishes the names of a series. `measure`: returns the cells of a text; large letters need
+    another measure.
     """
     letters, limit = [*split_letters(text.rstrip())], (cells - measure(ELLIPSIS)) * 3 // 5
     first = next((place + 1 for place in range(len(letters) - 1, -1, -1) if letters[place] == " "), 0)

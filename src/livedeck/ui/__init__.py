@@ -1,1 +1,1 @@
-"""ui SHOWS. It is given a monitor and its snapshots; it never sees HTTP, files or settings."""
+"""The screens of the deck. They get a monitor and its snapshots, and never see HTTP, files or settings."""

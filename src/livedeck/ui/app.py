@@ -204,7 +204,7 @@ class Deck(ExactApp):
         self.call_after_refresh(self._prepare_log)
 
     def _prepare_log(self) -> None:
-        """Import what the log needs once the first frame is drawn, so that its first line holds nobody up."""
+        """Import the log's modules once the first frame is drawn, so that the first log line causes no delay."""
         self.run_worker(asyncio.to_thread(prepare), exit_on_error=False)
 
     def _on_app_resumed(self, _: object) -> None:
@@ -240,7 +240,10 @@ class Deck(ExactApp):
             self.snapshot_signal.publish(None)
 
     async def travel(self, moment: datetime | None) -> None:
-        """See `Context`. The monitor keeps running, so the present is up to date as soon as you return."""
+        """Show the deck as it was at a moment, or the present if None.
+
+        The monitor keeps running, so the present is up to date as soon as you return.
+        """
         if self._now is None:
             if self.past is None or moment is None:
                 raise PastError("this is a recording: it has no present to return to")
@@ -313,7 +316,7 @@ class Deck(ExactApp):
                 self.snapshot_signal.publish(None)
 
     def machine_time(self) -> datetime:
-        """See `Context`."""
+        """Return the time on this machine's clock, even while the past is shown."""
         return self._now.clock.now() if self._now else self.past.machine_time() if self.past else self.clock.now()
 
     async def _check_uploads(self) -> None:
@@ -380,20 +383,23 @@ class Deck(ExactApp):
 
     @cached_property
     def directory(self) -> Directory:
-        """See `Context`. Imported when a form opens."""
+        """Directory with names for the ids that the platform gives no name. Imported when a form opens."""
         from livedeck.ui.shell.directory import Directory
 
         return Directory(self._names, self.preferences)
 
     @cached_property
     def confirmer(self) -> Confirmer:
-        """See `Context`. Imported, with its dialogs, at the first question: the first picture asks none."""
+        """Confirmer, which asks for consent and runs operations.
+
+        Its modules are imported at the first question, because the first picture asks none.
+        """
         from livedeck.ui.shell.confirmer import Confirmer
 
         return Confirmer(self, zone=self.identity["zone"], refresh_key=key_of("app.ask", self.actions))
 
     def render_time(self) -> RenderTime | None:
-        """See `Context`."""
+        """Return the instant to paint for, which stays the same until the next tick; None before the first snapshot."""
         if self.snapshot is None:
             return None
         now = self.clock.now()
@@ -412,14 +418,14 @@ class Deck(ExactApp):
         return self._render_time
 
     def displayed(self) -> Displayed | None:
-        """See `Context`."""
+        """Return the content of the screens: the newest snapshot, or the frozen one."""
         render_time = self.render_time()
         if self.preferences.frozen or self.snapshot is None or render_time is None:
             return self.preferences.frozen
         return Displayed(self.snapshot, render_time)
 
     def selected_event(self) -> EventState | None:
-        """See `Context`."""
+        """Return the selected event as displayed; None if there is none."""
         displayed = self.displayed()
         if displayed is None:
             return None
@@ -430,47 +436,50 @@ class Deck(ExactApp):
         return self._events_by_id[1].get(self._selection.key)
 
     def select_event(self, event_id: str) -> None:
-        """See `Context`."""
+        """Select an event on every screen."""
         self._selection.choose(event_id)
         self.snapshot_signal.publish(None)
 
     def note_sight(self) -> None:
-        """See `Context`."""
+        """Record that the screen in front shows the newest snapshot and the selected event."""
         if self.snapshot is not None:
             state = self.selected_event()
             self._sights.paint(Sight(self.snapshot, state.id if state else None), self.clock.monotonic())
 
     def forget_sights(self) -> None:
-        """See `Context`."""
+        """Count the next picture as seen at once, because the person at the keys has just caused it."""
         self._sights.clear()
 
     def last_seen(self) -> Snapshot | None:
-        """See `Context`."""
+        """Return the snapshot that a person saw last, which a key acts on; None before the first."""
         sight = self._sights.last_seen(self.clock.monotonic())
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move a cursor that follows the worst event back to the event under which a person last saw it."""
+        """If the cursor follows the worst event, move it back to the event at which a person last saw it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
 
     def select_new_event(self, event_id: str) -> None:
-        """See `Context`."""
+        """Select an event that a person has just created, once it is listed."""
         self._selection.awaited = event_id
         self._select_awaited()
         self.snapshot_signal.publish(None)
 
     def no_event_text(self) -> str:
-        """See `Context`."""
+        """Return a text that says why no event is selected, and what to do."""
         return self._selection.missing_text("event") or "no event is selected"
 
     def has_chosen_event(self) -> bool:
-        """See `Context`."""
+        """Return whether the operator has ever chosen an event."""
         return self._selection.is_chosen
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """See `Context`. An action applies to the selected event, so that event must be visible."""
+        """Clear the selection if the rows no longer contain the selected event.
+
+        An action applies to the selected event, so that event must be visible.
+        """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
             state = self.selected_event()
@@ -479,7 +488,7 @@ class Deck(ExactApp):
         self._selection.follow(_event_name(state) if state else None, rows[0].id if rows else None)
 
     def watch_event(self, event_id: str | None) -> None:
-        """See `Context`."""
+        """Poll the quality of an event more often than that of others; None treats all events alike."""
         if event_id != self._watched_id:
             self._watched_id = event_id
             self.monitor.set_focus(event_id)
@@ -500,7 +509,10 @@ class Deck(ExactApp):
             self.dispatch(message.link.command, message.link.argument)
 
     def dispatch(self, name: str, argument: str = "") -> None:
-        """See `Context`. The only way in for keys, palette and commands."""
+        """Run the action `name`, or announce why it is not possible now.
+
+        Keys, palette and commands run every action in this way.
+        """
         action = self.actions.by_name[name]
         self._aim()
         reason = action.disabled_reason(self)
@@ -530,7 +542,7 @@ class Deck(ExactApp):
         self.announce(f"{name} failed because of a fault in the deck: {where}", Severity.CRITICAL)
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """See `Context`."""
+        """Show a notice above the keys and keep it in the log."""
         now, text = self.machine_time(), masked(text)
         self.preferences.add_notice(now, severity, text)
         if self.history is not None:
@@ -539,7 +551,7 @@ class Deck(ExactApp):
         self.snapshot_signal.publish(None)
 
     def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
-        """See `Context`."""
+        """Copy a text to the clipboard of the terminal's machine, or to a file if the text is too long."""
         text = text if in_clear else mask_secrets(text)
         if self.copy_text(text, self._multiplexer):
             self.announce(f"{name} copied")
@@ -560,21 +572,24 @@ class Deck(ExactApp):
             self.announce(f"{reason}. Saved to {path} instead.")
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
-        """See `Context`."""
+        """Return the screen in front, typed as `kind`."""
         assert isinstance(self.screen, kind)
         return self.screen
 
     def go_to(self, mode: str) -> None:
-        """See `Context`. While a dialog is open, the screen stays: the dialog would be left behind, waiting unseen."""
+        """Show the screen of that mode, unless a dialog is open, which would then wait unseen."""
         if not self.screen.is_modal:
             self.switch_mode(mode)
 
     async def ask(self, dialog: Screen[R]) -> R:
-        """See `Context`."""
+        """Show a dialog over the current one and wait for its result."""
         return await self.push_screen_wait(dialog)
 
     def open(self, dialog: Screen[R], then: Callable[[R | None], None] | None = None) -> None:
-        """See `Context`. If `then` fails, the error is announced like that of an action, and the deck continues."""
+        """Show a dialog and pass its result to `then`.
+
+        If `then` fails, the error is announced like that of an action, and the deck continues.
+        """
 
         def take(result: R | None) -> None:
             try:
@@ -587,17 +602,17 @@ class Deck(ExactApp):
         self.push_screen(dialog, take)
 
     def start(self, work: Awaitable[None], name: str) -> Worker[None]:
-        """See `Context`."""
+        """Run work in its own worker."""
         return self.run_worker(work, name=name, group=name, exit_on_error=False)
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """See `Context`."""
+        """Return a feature's state, made at the first call with that function and kept until the deck ends."""
         if make not in self._states:
             self._states[make] = make(self)
         return cast("S", self._states[make])
 
     def set_theme(self, name: str) -> bool:
-        """See `Context`."""
+        """Draw the deck in a theme and save the choice."""
         if self.no_color:
             return False
         self.theme = name
@@ -605,11 +620,11 @@ class Deck(ExactApp):
         return True
 
     def suspend_process(self) -> None:
-        """See `Context`."""
+        """Stop the deck and return the terminal to the shell, until `fg` continues it."""
         self.action_suspend_process()
 
     def leave(self, code: int = 0) -> None:
-        """See `Context`."""
+        """End the deck with the exit code `code` and restore the terminal."""
         self.exit(code)
 
     def crash_text(self, error: str) -> str:

@@ -46,12 +46,13 @@ class Fleet:
         self.server = server
         self.stores = {name: SharedStore(server.address, "workspace", f"{name}/1", patience=patience) for name in names}
         self.engines = {name: Engine(store, CLOCK, ttl) for name, store in self.stores.items()}
+        self.capacity: dict[str, float] = {}  # of the slow ones, in events
 
     async def beat(self, *names: str) -> None:
         """A claim of each of these, or of all, one after the other, as often as it takes all to know each other."""
         for _ in range(3):
             for name in names or self.engines:
-                self.engines[name].want(EVENTS, is_answering=True)
+                self.engines[name].want(EVENTS, is_answering=True, capacity=self.capacity.get(name))
                 await self.engines[name].join()
 
     def held(self) -> dict[str, set[str]]:
@@ -107,6 +108,46 @@ async def test_each_event_is_held_by_one_and_the_budget_is_divided(redis_server:
         assert [engine.held_events for engine in fleet.engines.values()] == [*map(len, fleet.held().values())]
         assert {engine.part for engine in fleet.engines.values()} == {1 / 3}
         assert not any(engine.fault.apart_since or engine.fault.lost for engine in fleet.engines.values())
+
+
+async def test_a_slow_collector_gives_up_what_it_cannot_poll_and_takes_it_back_once_it_is_well(
+    redis_server: RedisServer,
+) -> None:
+    async with fleet_of(redis_server, "a", "b", "c") as fleet:
+        before = fleet.held()
+        fleet.capacity["a"] = 4.0  # events, of the ten that would be its part
+        await fleet.beat()
+        fleet.assert_shared_out()
+        after = fleet.held()
+        assert after["a"] < before["a"]
+        assert 1 <= len(after["a"]) <= len(before["a"]) - 3
+        assert all(before[name] <= after[name] for name in "bc")  # only its own events moved
+        parts = {name: engine.part for name, engine in fleet.engines.items()}
+        assert parts == pytest.approx({"a": 40 / 240, "b": 100 / 240, "c": 100 / 240})
+        del fleet.capacity["a"]
+        await fleet.beat()
+        assert fleet.held() == before
+        assert {engine.part for engine in fleet.engines.values()} == {1 / 3}
+
+
+async def test_if_all_are_slow_each_keeps_its_events(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet:
+        before = fleet.held()
+        fleet.capacity |= {"a": 5.0, "b": 5.0}
+        await fleet.beat()
+        fleet.assert_shared_out()
+        assert fleet.held() == before
+        assert {engine.part for engine in fleet.engines.values()} == {1 / 2}
+
+
+async def test_the_share_of_a_slow_collector_goes_with_it(redis_server: RedisServer) -> None:
+    async with fleet_of(redis_server, "a", "b") as fleet:
+        fleet.capacity["b"] = 1.0
+        await fleet.beat()
+        with Redis(unix_socket_path=str(redis_server.socket)) as client:
+            assert len(client.keys("*:shares")) == 1
+            await fleet.engines.pop("b").leave()
+            assert not client.keys("*:shares")
 
 
 async def test_a_join_takes_its_share_and_a_leave_gives_it_back(redis_server: RedisServer) -> None:

@@ -37,7 +37,7 @@ from livedeck.collector.serving.ledger import Ledger, uses_path
 from livedeck.http_server import serve_app
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
-from livedeck.presentation.alarm_text import HIDDEN_TRANSITIONS, change_text
+from livedeck.presentation.alarm_text import change_lines
 from livedeck.presentation.connection import loss_text
 from livedeck.presentation.metrics import Counted, count_turns
 from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
@@ -123,7 +123,7 @@ async def _collect(settings: Settings) -> int:
 async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
     """Serve the collector's data while the block runs, if `listen` is set.
 
-    Raises OSError if it cannot listen; the file name of the error is the address.
+    Raises OSError if it cannot listen; `filename` of the error is the address.
     """
     address = settings.collector.address()
     if address is None:
@@ -228,9 +228,8 @@ class Collector:
                     echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  notify            {message.target}: {message.title}")
 
     def _print(self, snapshot: Snapshot) -> None:
-        for change in snapshot.changes:
-            if change.transition not in HIDDEN_TRANSITIONS:
-                echo(change_text(change))
+        for line in change_lines(snapshot.changes):
+            echo(line)
         link = snapshot.link
         if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:
             self._reported = link.state

@@ -45,7 +45,10 @@ class Membership:
 
     @property
     def fault(self) -> str:
-        """Why notifications may be missing: Redis is long out of reach, and another collector sends them; or empty."""
+        """Why notifications may be missing: Redis is long out of reach, and another collector may send them.
+
+        Else empty.
+        """
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:
             return ""
@@ -63,7 +66,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         yield None
         return
     if history is None or history.path is None:
-        raise SettingsError("engine: each collector needs a history of its own: set `history` to a file")
+        raise SettingsError("engine: each collector needs its own history; set `history` to a file")
     try:
         from livedeck.collector.engine.engine import Engine
         from livedeck.collector.engine.rows import SharedRows
@@ -95,7 +98,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
 
 
 async def _refuse_namesake(engine: Engine, name: str) -> None:
-    """Raise SettingsError if a live collector has the same name: with one name, the death of either would go unseen."""
+    """Raise SettingsError if a live collector has the same name, because the death of either would not be noticed."""
     from livedeck.collector.engine.shared import SharedStoreError
 
     with suppress(SharedStoreError):  # without Redis the check is impossible; that Redis is away is reported elsewhere

@@ -116,9 +116,9 @@ def explain_command(
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
     KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
-    the kind can have is explained. EVENT is an id or a name in the history of this machine; an unknown one is taken as
-    typed. --at takes a time in the zone of the settings. Sends no request to the platform. Exit code 6 if no route
-    would notify.
+    the kind can have is explained. EVENT is an id or a name in the history of this machine; an event that is not there
+    is taken by the typed name. --at takes a time in the zone of the settings. Sends no request to the platform. Exit
+    code 6 if no route would notify.
     """
 
     async def work() -> int:
@@ -179,7 +179,9 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     escalation = f"; notifies {route.escalate_to} after {route.escalate:g} min without acknowledgement"
     after = escalation if route.escalate else ""
     if route.is_quiet(case.severity, local):
-        return f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the alarm is not {route.through}{after}"
+        return (
+            f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"
+        )
     return f"yes, 5 s after the alarm began{after}"
 
 
@@ -274,6 +276,6 @@ def _spool(settings: Settings, *, reads: bool) -> Spool:
     path = spool_file(settings)
     if not path.exists():
         raise SettingsError(
-            f"{path} does not exist: this history never sent notifications; `livedeck collector run` sends them"
+            f"{path} does not exist: this history has sent no notifications; `livedeck collector run` sends them"
         )
     return Spool(path, reads=reads)

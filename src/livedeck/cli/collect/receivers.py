@@ -18,7 +18,7 @@ from livedeck.secret_sources import secret_from_command, secret_from_file
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
 
-_NO_SPOOL = "notifications are kept beside the history, and none is kept: set `history` to a file"
+_NO_SPOOL = "notifications are stored beside the history, and no history is kept: set `history` to a file"
 
 
 def make_plan(settings: Settings) -> Plan:
@@ -56,7 +56,10 @@ async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> Che
 
 
 def _read_target(path: str, table: TargetSettings, means: Means) -> CheckedTarget:
-    """Read the secrets of a target and make it. Raises SettingsError."""
+    """Read the secrets of a target's table and return the target. `path`: the table, for errors.
+
+    Raises SettingsError.
+    """
     kind = TARGETS[table.kind]
     address = read_secret(f"{path}.{table.kind}", *table.source(table.kind))
     secret = read_secret(f"{path}.secret", *table.source("secret")) if kind.secret else ""

@@ -95,7 +95,7 @@ def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datet
         path = await _edit(add)
         if expires:
             echo(f"The token of {name} expires {_time(expires)}.", err=True)
-        echo(f"{path} keeps its digest. The token of {name}, shown only now:", err=True)
+        echo(f"Digest saved to {path}. The token of {name}, shown only now:", err=True)
         echo(made)
         return DONE
 
@@ -146,13 +146,13 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
             validity = f"valid until {_time(until)}" if until > now else "refused now"
             said.append(f"The old token is {validity}.")
             if old.previous_until and old.previous_until > now:
-                said.append("The token before that is refused now.")
+                said.append("The token before the old one is refused now.")
 
         path = await _edit(rotate)
         if expires:
             said.append(f"The new token expires {_time(expires)}.")
         echo(" ".join(said), err=True)
-        echo(f"{path} keeps its digest. The new token of {name}, shown only now:", err=True)
+        echo(f"Digest saved to {path}. The new token of {name}, shown only now:", err=True)
         echo(made)
         return DONE
 
@@ -263,7 +263,7 @@ def _time(at: datetime) -> str:
 @click.argument("name", metavar="NAME")
 @click.pass_context
 def delete_command(ctx: click.Context, /, *, name: str) -> None:
-    """Delete the token of NAME. A running collector ends its connections."""
+    """Delete the token of NAME. A running collector closes the connections that use it."""
 
     async def work() -> int:
         def remove(document: TOMLDocument) -> None:

@@ -45,8 +45,8 @@ class ExportTarget:
     """Target of the exported bytes.
 
     `path`: a file, or with --all-streams a folder; None for a generated name. `pipe`: write to standard output instead.
-    `force`: how often --force was given. Once replaces existing files; twice also takes an answer that is not proved to
-    be the log.
+    `force`: how often --force was given. Given once, it replaces existing files; given twice, it also accepts an answer
+    that is not proved to be the log.
     """
 
     path: Path | None

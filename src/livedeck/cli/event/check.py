@@ -8,7 +8,7 @@ import click
 
 from livedeck.cli.exit_codes import run
 from livedeck.cli.lookup import find_known_event
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import PATIENCE, merge_flags, platform
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import open_watch
 from livedeck.client import ApiError
@@ -38,18 +38,20 @@ class _Plugin(click.Command):
 
 @click.command(cls=_Plugin)
 @click.argument("event", metavar="[EVENT]", required=False)
+@PATIENCE
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
+def command(ctx: click.Context, /, *, event: str | None, patience: float, **flags: Any) -> None:
     """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
     0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
-    follows the first line. Alarms shelved or out of service at a deck of this machine do not count.
+    follows the first line. If samples are late, and nothing shows in --patience whether the encoder has left, the event
+    is UNKNOWN: `late or gone`. Alarms shelved or out of service at a deck of this machine do not count.
     """
 
     async def work() -> int:
         try:
-            return await print_check(load(**merge_flags(ctx, flags)), event)
+            return await print_check(load(**merge_flags(ctx, flags)), event, patience)
         except (click.ClickException, ApiError, SettingsError) as error:
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             echo(f"LIVEDECK UNKNOWN - {text}")
@@ -58,13 +60,13 @@ def command(ctx: click.Context, /, *, event: str | None, **flags: Any) -> None:
     ctx.exit(run(work))
 
 
-async def print_check(settings: Settings, words: str | None) -> int:
+async def print_check(settings: Settings, words: str | None, patience: float) -> int:
     """Print the state of the named event, or of all events. Returns the exit code of a plugin.
 
-    Raises UsageError, ApiError.
+    `patience`: seconds in which streams that look late are polled again. Raises UsageError, ApiError.
     """
     async with open_watch(settings) as watch:
-        snapshot = await watch.feed.wait_ready(TIMEOUT)
+        snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
         if not snapshot.link.state.is_answering:
             echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.reason}")
             return ServiceState.UNKNOWN

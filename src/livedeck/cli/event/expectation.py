@@ -44,7 +44,7 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
             settings,
             lambda known, at, actor: ProfileChoice(known.next_moment(target.id, at), target.id, content, actor),
         )
-        in_force = content or settings.thresholds_of(target.id).content
+        in_force = content or settings.limits_in_force().of(target).content
         echo(f"{safe(target.name or target.id, 80)}: content {in_force}{'' if content else ', by the settings'}")
         return DONE
 
@@ -73,7 +73,7 @@ def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> No
         if newest is None or target.stream is None:
             echo(f"livedeck event rebaseline: {name} has no samples to take as a baseline", err=True)
             return FAULT
-        if old > settings.thresholds_of(target.id).missed_most:
+        if old > settings.limits_in_force().of(target).missed_most:
             echo(f"livedeck event rebaseline: the newest sample of {name} is {age(old)} old: no signal now", err=True)
             return FAULT
         stream_id, sample = target.stream.id or "", newest

@@ -66,7 +66,8 @@ def command(
 class QosFollower:
     """Polls the samples of one event. `left_out`: number of unusable samples in the last reply.
 
-    `unit_question`: question about the unit of the bit rates, which are missing until it is answered; empty without.
+    `unit_question`: question about the unit of the bit rates, or empty. Until it is answered, the bit rates are
+    missing.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class QosFollower:
         self.unit_question, self._evidence = "", UnitEvidence()
         self._unit, self._chosen_unit = settings.rate_unit, (rulings or Rulings()).unit_of(api.host)
         self._api, self._clock, self._cadence = api, clock, settings.polling_cadence()
-        self._thresholds = settings.thresholds_of(event.id)
+        self._thresholds = settings.limits_in_force().of(event)
         self._skew, self._failures, self._reported = 0.0, 0, Freshness.FRESH
 
     async def poll(self) -> None:

@@ -134,10 +134,10 @@ class Wait:
 
 
 def is_reached(state: EventState, goal: str) -> bool:
-    """Return whether the event has reached the goal."""
+    """Return whether the event has reached the goal. Late samples prove neither a signal nor its absence."""
     if goal == "completed":
         return state.phase.tally is BroadcastState.COMPLETED
-    if state.phase.tally is not BroadcastState.ON_AIR:
+    if state.phase.tally is not BroadcastState.ON_AIR or state.is_undecided:
         return False
     has_fault = any(finding.severity is not Severity.INFO for finding in state.assessment.findings)
     return goal == "on-air" or (state.assessment.health.grade is Grade.GOOD and not has_fault)
@@ -147,5 +147,6 @@ def describe(state: EventState) -> str:
     """Return the state of the event in words: `Choir, hall B: ON AIR, 100 GOOD`."""
     health = state.assessment.health
     score = f", {health.score} {health.grade}" if health.score is not None else ""
-    faults = ", ".join(finding.kind for finding in state.assessment.findings)
+    doubts = ["late or gone"] if state.is_undecided else []
+    faults = ", ".join([*doubts, *(finding.kind for finding in state.assessment.findings)])
     return f"{safe(state.event.name or state.id, 60)}: {state.phase.tally}{score}{f', {faults}' if faults else ''}"

@@ -68,9 +68,9 @@ WAIT_POLL_SECONDS = 2.0
 ACCEPTED = "accepted"
 """Verdict if the platform accepted the change but shows other values right after."""
 
-SO_ALREADY = "nothing sent: it already has these values"
+SO_ALREADY = "nothing sent: the object already has these values"
 
-NOT_AS_SEEN = "nothing sent: it changed since you read it; read it again, then decide"
+NOT_AS_SEEN = "nothing sent: the object changed since you read it; read it again, then decide"
 
 _OPTIONS = (
     YES,
@@ -101,7 +101,9 @@ def change_command(command: Command) -> click.Command:
 
     text = [f"{operation.help}.", *([EVENT_HELP] if "EVENT" in command.arguments else [])]
     if operation.evidence:
-        text.append(f"If the reply is lost, livedeck reads again: the change was applied if {operation.evidence}.")
+        text.append(
+            f"If the reply is lost, livedeck reads the object again: the change was applied if {operation.evidence}."
+        )
     else:
         text.append(
             f"If the reply is lost, livedeck cannot find out whether the change was applied: {operation.no_evidence}."
@@ -185,16 +187,16 @@ def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
     return (f"{', '.join(names)} changed",) if names else ()
 
 
-async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], known: Known) -> Found:
+async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[str, ...], materials: Known) -> Found:
     """Return the objects that the command line names. Raises UsageError, ApiError."""
     if command.names is Names.NOTHING:
         return Found(api)
     noun = command.noun
-    found = await find_named(noun, api, words, known)
+    found = await find_named(noun, api, words, materials)
     if command.names is not Names.ORDER:
         return found
     if noun.name == "material":
-        return replace(found, order=order, siblings=_in_order(noun, order, await known(found.owner.id)))
+        return replace(found, order=order, siblings=_in_order(noun, order, await materials(found.owner.id)))
     rows = await noun.read_all(api, found.owner)
     if gaps := rows.gaps(noun):
         raise Unreadable(f"{noun.path} reorder: an order needs every {noun.noun}, and {'; '.join(gaps)}")
@@ -253,7 +255,7 @@ def fill_form(
 
 
 def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference) -> bool:
-    """Return whether the entry equals the value before. Times are compared to the second, as forms show them."""
+    """Return whether the entry equals the entry `before`. Times are compared to the second, as forms show them."""
     if field.kind is not FieldKind.DATETIME or not entry or not before:
         return entry == before
     try:
@@ -352,8 +354,8 @@ async def run_change(
 
     `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
     maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
-    were read. Locks make this wait for other commands that change the object, so a change that is still open then has
-    no living process.
+    were read. The locks make this wait for other commands that change the object. If a change is still open afterwards,
+    its process has ended.
     """
     open_changes = OpenChanges()
     async with locks.hold(operation.target) as is_free:

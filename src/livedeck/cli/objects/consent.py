@@ -83,7 +83,7 @@ class CommandPort:
         if self.open_changes.of_target(operation.audit_name or operation.name, operation.target):
             return self._agrees_by_name(confirmation, "an earlier change of the object has no verdict yet")
         if confirmation.level is ConfirmLevel.TYPE_NAME:
-            return self._agrees_by_name(confirmation, "it may cut an audience off")
+            return self._agrees_by_name(confirmation, "the change may cut off an audience")
         if not self.consent.yes and not is_interactive():
             return self._refuse("No terminal to confirm at. Add --yes.", USAGE)
         if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
@@ -115,8 +115,14 @@ class CommandPort:
         if consent.overwrite:
             return True
         if consent.yes or consent.if_unchanged or not is_interactive():
-            advice = "read it again, then decide" if consent.if_unchanged else "look at it, or add --overwrite"
-            return self._refuse(f"it changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED)
+            advice = (
+                "read the object again, then decide"
+                if consent.if_unchanged
+                else "look at the object, or add --overwrite"
+            )
+            return self._refuse(
+                f"the object changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED
+            )
         return self._ask("Send anyway? [y/N] ").casefold() in _YES or self._refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:

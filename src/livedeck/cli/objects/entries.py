@@ -166,7 +166,7 @@ def _without_repeated(
             kept[name] = {inner: part for inner, part in value.items() if f"{name}.{inner}" in known}
     other = [name for name in content if name in current and name not in kept and content[name] != current[name]]
     if other:
-        echo(f"livedeck: ignored, since they cannot be sent: {', '.join(map(shown, other))}", err=True)
+        echo(f"livedeck: fields ignored, because they cannot be sent: {', '.join(map(shown, other))}", err=True)
     return kept
 
 
@@ -177,11 +177,13 @@ _CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
 def _file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
-    """Yield field name and entry for each value of the file, which writes `a.b` nested or with a dot."""
+    """Yield field name and entry for each value of the file. The file may write `a.b` nested or with a dot."""
     fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in known]
     if unknown:
-        raise click.UsageError(f"the file has {', '.join(map(shown, unknown))}; the fields are {', '.join(known)}")
+        raise click.UsageError(
+            f"the file has unknown fields: {', '.join(map(shown, unknown))}; the fields are {', '.join(known)}"
+        )
     for name, value in fields.items():
         yield name, _file_entry(known[name], value, initial.get(name))
 
@@ -220,7 +222,9 @@ _KINDS = {
 def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
     wrong = [shown(str(word)) for word in words if word not in field.choices]
     if wrong:
-        raise click.UsageError(f"{flag_name(field)}: no {', '.join(wrong)}; allowed: {' '.join(field.choices)}")
+        raise click.UsageError(
+            f"{flag_name(field)}: {', '.join(wrong)} is not allowed; choose from {' '.join(field.choices)}"
+        )
     return tuple(words)
 
 
@@ -234,14 +238,18 @@ def _rows(field: Field, rows: Any, before: Entry) -> tuple[Mapping[str, Entry], 
 
 
 def _row(
-    field: Field, schema: FormSchema[Any], row: Mapping[str, Any], known: tuple[Mapping[str, Any], ...]
+    field: Field, schema: FormSchema[Any], row: Mapping[str, Any], old_rows: tuple[Mapping[str, Any], ...]
 ) -> Mapping[str, Entry]:
     names = {column.name: column for column in schema.fields}
     unknown = [shown(str(name)) for name in row if name not in {*names, *_READ_ONLY}]
     if unknown:
-        raise click.UsageError(f"{flag_name(field)}: a row has {', '.join(unknown)}; the fields are {', '.join(names)}")
-    same = [old for old in known if row.get("id") and old.get("id") == row["id"]]
-    same += [old for old in known if not row.get("id") and old.get(schema.title_field) == row.get(schema.title_field)]
+        raise click.UsageError(
+            f"{flag_name(field)}: a row has unknown fields: {', '.join(unknown)}; the fields are {', '.join(names)}"
+        )
+    same = [old for old in old_rows if row.get("id") and old.get("id") == row["id"]]
+    same += [
+        old for old in old_rows if not row.get("id") and old.get(schema.title_field) == row.get(schema.title_field)
+    ]
     old = same[0] if same else {}
     entries = {**schema.empty(), **old}
     for name, value in row.items():

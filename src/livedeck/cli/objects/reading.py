@@ -74,7 +74,7 @@ def list_command(noun: Noun) -> click.Command:
 
 
 async def with_unlisted(api: Api, rows: Rows, on_air: Iterable[str]) -> Rows:
-    """Return the list of events, with those that it lacks although they were on air a moment ago and still exist."""
+    """Return the list of events, and add existing events that it lacks although they were on air a moment ago."""
     served, unanswered = list[Event](), 0
     for event_id in Doubts().missing({event.id for event in rows.items}, on_air):
         try:

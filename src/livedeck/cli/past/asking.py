@@ -35,7 +35,7 @@ _AROUND = timedelta(minutes=5)
 def past_moment(text: str, after: datetime | None = None) -> datetime:
     """Parse a time of the past as people type it; a day means its beginning. Raises click.BadParameter.
 
-    `after`: a time without a day then means the first such time after it.
+    `after`: if given, a time without a day means the first such time after this moment.
     """
     is_day = re.fullmatch(r"\d{4}-\d\d-\d\d|today|yesterday", text)
     reference = TimeReference(SystemClock().now(), past=True, after=after)
@@ -55,7 +55,7 @@ def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime |
 
 
 def _read(at: datetime) -> str:
-    """Return the words for how a typed time was understood, for errors."""
+    """Return how a typed time was understood, in words for an error."""
     return f"read as {at:%Y-%m-%d %H:%M:%S}Z"
 
 
@@ -113,7 +113,10 @@ class Past:
         return {record.event_id: record.name or record.event_id for record in self.events}
 
     def span(self, since: datetime | None, until: datetime | None, otherwise: Span) -> Span:
-        """Return the typed time range, which ends now at the latest; `otherwise` without one. Raises UsageError."""
+        """Return the typed time range, which ends now at the latest; `otherwise` if none was typed.
+
+        Raises UsageError.
+        """
         if since is None and until is None:
             return otherwise
         if since and since >= self.now:

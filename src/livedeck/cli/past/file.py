@@ -101,7 +101,7 @@ def _report_lines(report: FileReport) -> list[str]:
 def _advice(report: FileReport) -> str:
     if report.faults:
         return "a deck that meets the damage sets the file aside, starts a new one and copies all readable rows"
-    return "commands skip damaged rows, or name the rows that they need; `livedeck past salvage` copies the rest"
+    return "commands skip these rows, or fail if they need one; `livedeck past salvage` copies the others"
 
 
 def _counted(rows: Any) -> str:
@@ -160,7 +160,7 @@ def prune_command(
             return DONE
         of_event = f" of {safe(event.name, 60)}" if event else ""
         of_time = f" before {before:%Y-%m-%d %H:%M}Z" if before else ""
-        echo(f"to be deleted, all{of_event}{of_time}: {counted}", err=True)
+        echo(f"to be deleted: all data{of_event}{of_time}: {counted}", err=True)
         if not yes and not is_interactive():
             echo("No terminal to confirm at. Add --yes.", err=True)
             return USAGE
@@ -192,7 +192,7 @@ def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, 
     def work(path: Path) -> int:
         if path.exists() and path.samefile(damaged):
             raise click.UsageError(
-                f"{damaged} is the history in use, which a deck sets aside by itself; name another one with --history"
+                f"{damaged} is the history in use: a deck salvages it by itself; name another target with --history"
             )
         found = salvage(damaged, path, SystemClock().now())
         echo(found.text)

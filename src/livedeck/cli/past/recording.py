@@ -27,7 +27,6 @@ from livedeck.monitor import ConnectionState, History, Monitor, PastError, Snaps
 from livedeck.monitor.history.database import StorageError
 from livedeck.monitor.history.foreign import check_whole, in_thread
 from livedeck.monitor.judging import AlarmSpan, Comparison, Judgement, judge
-from livedeck.monitor.model.limits import Limits
 from livedeck.settings import load
 from livedeck.text.values import safe
 
@@ -143,8 +142,7 @@ async def _show(path: Path, at: datetime | None, flags: dict[str, Any]) -> int:
 async def _judge(path: Path) -> int:
     end_on_interrupt()
     settings = load()
-    limits = Limits(settings.thresholds_of(), settings.event_thresholds())
-    judgement = await judge(path, limits, settings.polling_cadence())
+    judgement = await judge(path, settings.limits_in_force(), settings.polling_cadence())
     if judgement is None:
         echo(f"livedeck past replay: {path} has no samples to judge", err=True)
         return FAULT
@@ -161,8 +159,8 @@ def judgement_lines(judgement: Judgement) -> list[str]:
     same = len(judgement.alarms) - differing
     reasons = {
         "of kinds that a recording cannot show": judgement.unjudged,
-        "begun before it": judgement.begun_before,
-        "begun at its very end": judgement.begun_last,
+        "begun before the recording": judgement.begun_before,
+        "begun at the very end": judgement.begun_last,
     }
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
     left_out = f"; not compared: {why}" if why else ""

@@ -74,7 +74,7 @@ class PagePublisher:
         return self._made
 
     async def updates(self) -> AsyncGenerator[tuple[int, Update] | None, None]:
-        """Yield the number and whole of the newest page, then numbers and changes, until `end`.
+        """Yield the newest page with its number, then each change with its page number, until `end` is called.
 
         Yields None after SILENT_SECONDS without a change. A slow reader skips to the newest page.
         """

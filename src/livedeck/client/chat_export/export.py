@@ -50,7 +50,7 @@ _NULL = "its list of messages is null"
 class ChatExport(Record):
     """The stream, format and options of an export.
 
-    `zone`: rewrite times in this zone. `safe_csv`: prefix cells that a spreadsheet would evaluate with a `'`. Raises
+    `zone`: rewrite times in this zone. `safe_csv`: put a `'` before cells that a spreadsheet would evaluate. Raises
     Invalid for safe_csv with another format than CSV.
     """
 
@@ -185,7 +185,10 @@ class _ExportRun:
         self._started_at = transport.timing.timer()
 
     async def reason_against(self, path: Path | None) -> str:
-        """Return why the answer may not become the file; empty if it may. A doubt counts only against an old file."""
+        """Return why the answer may not become the file; empty if it may.
+
+        A doubt counts only if the file exists already.
+        """
         is_text = self._export.is_verbatim and self._export.format != "json"
         is_old = path is not None and await asyncio.to_thread(os.path.lexists, path)
         if is_text and not self.head.size and (is_old or self.fault) and await self._is_empty_log():
@@ -204,7 +207,10 @@ class _ExportRun:
         return not (parser.is_null or parser.error or members_fault(parser.members, 0))
 
     async def copy(self, writer: ChunkWriter, *, is_checked: bool) -> None:
-        """Copy the bytes as they arrive, and check them. Raises Rejected for an error instead of a log in JSON."""
+        """Copy the bytes as they arrive, and check them.
+
+        Raises Rejected if a JSON answer is an error instead of a log.
+        """
         export_format = self._export.format
         small = bytearray()
         async with self._transport.stream(self._request(export_format)) as response:

@@ -16,8 +16,8 @@ ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
 class ChatFormatKind(NamedTuple):
     """A format of an export.
 
-    `writer`: makes the writer of an export; its argument: prefix cells that a spreadsheet would evaluate. Raises
-    Misconfigured if a package is missing. `is_verbatim`: the platform sends this
+    `writer`: makes the writer of an export. Its argument: True to put a `'` before cells that a spreadsheet would
+    evaluate. Raises Misconfigured if a package is missing. `is_verbatim`: the platform sends this
     format, so an unchanged export copies its bytes (platform-api.md, "Chat log"). `extra`: the extra of livedeck that
     installs the package, or empty.
     """

@@ -30,7 +30,7 @@ class RowFormatter(Protocol):
     escaped_formulas: int
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """Return the next messages of the file as text. Raises ValueError if the format cannot represent one."""
+        """Return the next messages of the file as text. Raises ValueError if the format cannot hold a message."""
         ...
 
 
@@ -63,7 +63,7 @@ class JsonDocument:
 class Csv:
     """RFC 4180, every cell in quotes; the header is the field names (platform-api.md, "Chat log").
 
-    `safe`: prefix cells that a spreadsheet would evaluate with a `'`. `escaped_formulas`: number of such cells.
+    `safe`: put a `'` before cells that a spreadsheet would evaluate. `escaped_formulas`: number of such cells.
     """
 
     tail = ""
@@ -74,7 +74,7 @@ class Csv:
         self.escaped_formulas = 0
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """A row each."""
+        """Return a row for each message."""
         if self._safe:
             return "".join(_row([self._escape_formula(cell) for cell in as_cells(message)]) for message in messages)
         try:
@@ -98,7 +98,7 @@ class Csv:
 class Text:
     """`[created_at] username: message`, one line each; a line break becomes a space (platform-api.md, "Chat log").
 
-    So no message can pass for two.
+    Without line breaks, one message cannot look like two.
     """
 
     head, tail, escaped_formulas = "", "", 0

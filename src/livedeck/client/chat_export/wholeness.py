@@ -53,7 +53,10 @@ class JsonWholeness:
         self._is_in_text ^= not len(texts) % 2
 
     def _unescaped(self, chunk: bytes) -> bytes:
-        """Return the piece without escaped quotation marks and backslashes, also those that two pieces share."""
+        """Return the piece without escaped quotation marks and backslashes.
+
+        An escape may be split between two pieces.
+        """
         if not self._escape and b"\\" not in chunk:
             return chunk
         data = (self._escape + chunk).replace(b"\\\\", b"")

@@ -65,7 +65,7 @@ def _path_fault(path: str) -> str:
 
 
 def _decoded_fault(path: str) -> str:
-    """Return why a server that decodes the path, even several times, may leave the base address; empty if none may."""
+    """Return why the path may leave the base address after a server decoded it, perhaps several times; else empty."""
     for _ in range(_ROUNDS):
         if _CONTROL.search(path):
             return "should have no control characters"

@@ -33,6 +33,7 @@ _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <=
     HTTPStatus.GONE,
 }
 _MAX_ITEMS = 100  # complaints kept of a response
+_MAX_AGE_DIGITS = 9  # of an `Age` header; more is no number of seconds
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
 _BY_STATUS: Mapping[int, type[Rejected]] = {
@@ -107,6 +108,12 @@ def server_date(headers: Mapping[str, str]) -> datetime | None:
     return _http_date(headers.get("Date", ""))
 
 
+def seconds_cached(headers: Mapping[str, str]) -> float:
+    """Return the seconds for which a cache had held the response (`Age`); 0 if it is missing or unreadable."""
+    text = headers.get("Age", "").strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_AGE_DIGITS else 0.0
+
+
 def request_id(headers: Mapping[str, str]) -> str:
     """Return the platform's id of the request, safe to show; empty if the response has none."""
     return _quoted(headers.get("X-Request-ID", ""))[:80]
@@ -138,7 +145,7 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status; for an error body with 2xx the status in its code, since codes begin with the status."""
+    """Return the status; for an error body with status 2xx, the status with which its code begins."""
     return code // 1000 if status < 300 and code is not None else status
 
 

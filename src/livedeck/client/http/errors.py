@@ -79,7 +79,7 @@ class ApiError(Exception):
         self.status, self.request_id, self.headers, self.body = status, request_id, headers, body
 
     def with_response_of(self, other: ApiError) -> Self:
-        """Return this error after it took over the response behind the other one."""
+        """Take over the attributes of the response from `other`, and return this error."""
         self.status, self.request_id = other.status, other.request_id
         self.headers, self.body = other.headers, other.body
         return self

@@ -172,7 +172,9 @@ def _safe_path(path: Path) -> str:
 
 
 class ChunkWriter:
-    """Writes a file or pipe in a thread, one mebibyte while the next one arrives. `written`: bytes accepted so far.
+    """Writes a file or pipe in a thread: one mebibyte is written while the next one arrives.
+
+    `written`: bytes accepted so far.
 
     `write`, `fill` and `finish` raise OSError.
     """

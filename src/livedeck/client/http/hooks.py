@@ -22,7 +22,7 @@ class RequestRecord(Record):
     Attributes:
         operation: Operation in words, such as `list events`.
         method: HTTP method.
-        path: Path below the base address, without the query; of a signed link the address, with masked secrets.
+        path: Path below the base address, without the query; for a signed link, its address with secrets masked.
         headers: Headers by lower-case name; values that may grant access are masked.
     """
 

@@ -76,8 +76,8 @@ _upload: ContextVar[Upload | None] = ContextVar("upload", default=None)
 async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload]:
     """Make the request in the block stop writing its body as soon as a refusal comes (HTTP/1.1 only).
 
-    A platform may respond with success while it still reads; its body goes out to the end. `expects_continue`: hold the
-    body back until the platform asks for it or responds, for a second at most.
+    A platform may respond with success while it still reads; then the body is sent to its end. `expects_continue`: hold
+    the body back until the platform asks for it or responds, for a second at most.
     """
     upload = Upload(expects_continue)
     token = _upload.set(upload)
@@ -90,8 +90,8 @@ async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload
 async def close_if_surplus(response: httpcore.Response) -> bool:
     """Close the connection if bytes follow a response that was read to its end.
 
-    Returns True if they contain another response; some platforms only send a line break too many. httpcore would keep
-    surplus bytes and take them for the next response. A further read shows them: with
+    Returns True if they contain another response, not just a line break too many, as some platforms send. httpcore
+    would keep surplus bytes and take them for the next response. A further read shows them: with
     surplus bytes httpcore returns at once; without them it reads from the connection.
     """
     stream = response.extensions.get("network_stream")
@@ -435,7 +435,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                     await self._changed()
 
     async def _changed(self) -> None:
-        """Wait until data arrived, writing may go on, or the connection ended."""
+        """Wait until data arrives, writing may continue, or the connection ends."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         await waiter

@@ -106,7 +106,9 @@ class Outgoing:
     async def open(
         self, method: str, address: str, headers: Mapping[str, str], body: bytes = b"", *, silence: float = _TIMEOUT
     ) -> AsyncIterator[Incoming]:
-        """Send a request once and open its reply for reading. `silence`: seconds without a byte that end it.
+        """Send a request once and open its reply for reading.
+
+        `silence`: seconds without a byte after which reading fails.
 
         Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
         """
@@ -161,7 +163,7 @@ class Outgoing:
 
 
 class Incoming:
-    """A reply that is being received. `headers`: found by a name in any case."""
+    """A reply that is being received. `headers`: their names are found in upper and lower case."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code

@@ -52,7 +52,7 @@ class LinkGuard(Record):
 
 
 class EgressGuard(Record):
-    """Checks the addresses of a notification. `is_clear`: plain http, which may not leave this machine."""
+    """Checks the addresses of a notification. `is_clear`: True for plain http, which may not leave this machine."""
 
     egress: Egress
     is_clear: bool = False

@@ -50,7 +50,7 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """Return the error with the source's advice, or its fault, in front."""
+        """Return the error, its text preceded by the source's advice, or by the fault of the source."""
         if self._source is None:
             return error
         text = f"{self._error or self._source.advice} (the platform refused the token: {error})"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import ip_address
@@ -97,6 +99,7 @@ class ResponseTiming(Record):
         server_date: `Date` of the response; None if it has none.
         status: HTTP status.
         request_id: `X-Request-ID` of the response; empty if it has none.
+        age: Seconds for which a cache had held the response (`Age`); 0 if it does not say.
     """
 
     at: datetime
@@ -104,6 +107,31 @@ class ResponseTiming(Record):
     server_date: datetime | None
     status: int = 200
     request_id: str = ""
+    age: float = 0.0
+
+
+_recorder: ContextVar[list[ResponseTiming] | None] = ContextVar("recorder", default=None)
+
+
+@contextmanager
+def recording_timings() -> Iterator[list[ResponseTiming]]:
+    """Yield a list that gets the timing of each response to the calls of this block, oldest first.
+
+    Calls that other tasks make meanwhile stay out of it.
+    """
+    timings: list[ResponseTiming] = []
+    before = _recorder.set(timings)
+    try:
+        yield timings
+    finally:
+        _recorder.reset(before)
+
+
+def record_timing(timing: ResponseTiming) -> None:
+    """Add the timing of a response to the list of the block that waits for it, if there is one."""
+    timings = _recorder.get()
+    if timings is not None:
+        timings.append(timing)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -189,7 +217,7 @@ def check_base_url(name: str, address: str) -> str:
 
 
 def is_https_or_loopback(address: str) -> bool:
-    """Return whether nobody on the network can read a request to the address."""
+    """Return whether a request to the address is safe from readers on the network."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -181,13 +181,16 @@ def rows(document: object, summary: str) -> list[object]:
 
 
 def type_name(value: object) -> str:
-    """Return the JSON type of a value in words, such as `a number` or `null`; the shape of a Broken value."""
+    """Return the JSON type of a value in words, such as `a number` or `null`; for a Broken value, its shape."""
     return value.shape if isinstance(value, Broken) else _TYPE_NAMES.get(type(value), "something else")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Response:
-    """A complete response. `headers`: found by a name in any case. `is_to_change`: the request was a change."""
+    """A complete response. `headers`: their names are found in upper and lower case.
+
+    `is_to_change`: the request was a change.
+    """
 
     summary: str
     status: int

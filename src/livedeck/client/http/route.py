@@ -43,7 +43,7 @@ class Route:
 
     @property
     def names_certificates(self) -> bool:
-        """Whether files of certificates are named here, or may be in the environment."""
+        """True if certificate files are named here, or may be named in the environment."""
         return self.use_environment or self.ca_file is not None or self.client_cert is not None
 
     def check(self) -> None:

@@ -43,7 +43,7 @@ class ClientTiming(Record):
 
 
 class RateLimiter:
-    """Token bucket: allows the requests of one second at once, then one each `1 / rate` seconds, in order."""
+    """Token bucket: allows the requests of one second at once, then one every `1 / rate` seconds, in order."""
 
     def __init__(self, timing: ClientTiming) -> None:
         self._timing = timing
@@ -73,7 +73,7 @@ class CoolingDown(Exception):  # noqa: N818  named like the errors in errors.py
 
 
 class Cooldown:
-    """Pause of all reads after the platform refused one as too many.
+    """Pause of all reads after the platform refused a read because it received too many requests.
 
     It lasts as long as the platform says; otherwise each pause is longer than the one before. Afterwards a single read
     goes first, and the others follow once that one is not refused.
@@ -131,7 +131,8 @@ def _longest_delay(tries: int) -> float:
 class RetryPolicy:
     """Retries of one read: the time limit of the next try, and the wait before it.
 
-    The wait is any part of a delay that doubles each time, because readers that failed together should spread.
+    The wait is a random part of a delay that doubles each time, so that clients that failed together do not retry
+    together.
 
     `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up instead of read from a
     clock, so that a clock that stands still cannot cause endless retries.

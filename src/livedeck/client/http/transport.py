@@ -36,7 +36,7 @@ import httpx
 
 from livedeck import __version__
 from livedeck.client.http.encoding import bearer, httpx_content, query
-from livedeck.client.http.error_mapping import proves_refusal, request_id, server_date
+from livedeck.client.http.error_mapping import proves_refusal, request_id, seconds_cached, server_date
 from livedeck.client.http.errors import (
     LOST_RESPONSE,
     ApiError,
@@ -56,7 +56,14 @@ from livedeck.client.http.network import AsyncioBackend, SpokeFirst, Violation, 
 from livedeck.client.http.quoting import quoted_body, quoted_headers
 from livedeck.client.http.reach import LinkGuard, check_tunnel, guarding
 from livedeck.client.http.renewal import TokenRenewal, TokenSource
-from livedeck.client.http.request import BaseUrl, Request, ResponseTiming, StreamedResponse, is_https_or_loopback
+from livedeck.client.http.request import (
+    BaseUrl,
+    Request,
+    ResponseTiming,
+    StreamedResponse,
+    is_https_or_loopback,
+    record_timing,
+)
 from livedeck.client.http.request_counts import RequestCounts
 from livedeck.client.http.response import LONG_BODY, Response, unpack
 from livedeck.client.http.route import Proxy, Route
@@ -309,7 +316,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections. Does nothing in another event loop: theirs has ended, and has closed them."""
+        """Close the connections. Does nothing in another event loop: their own loop closed them when it ended."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
@@ -449,7 +456,10 @@ class Transport:
         round_trip = self.timing.timer() - response.request.extensions["started_at"]
         request_id = safe(response.headers.get("X-Request-ID", ""), 80)
         date = server_date(response.headers)
-        self.timings.append(ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id))
+        age = seconds_cached(response.headers)
+        timing = ResponseTiming(self.timing.now(), round_trip, date, response.status_code, request_id, age)
+        self.timings.append(timing)
+        record_timing(timing)
 
     async def _send(self, request: Request, sent: httpx.Request) -> httpx.Response:
         """Send without httpx's own `send`, which logs whole addresses with their signatures at INFO."""
@@ -572,9 +582,9 @@ class Connections(httpx.AsyncBaseTransport):
     Each change gets a connection of its own, which nothing else has used: a late or surplus response to another request
     cannot be taken for its response.
 
-    The TLS context takes 20 ms, so it is made for the first address that needs one, unless the route names
-    certificates, whose faults are found at once. Raises Misconfigured for an unusable route, and for HTTP/2 without the
-    package h2.
+    Making the TLS context takes 20 ms, so it is made for the first address that needs it. If the route names
+    certificates, it is made at once, so that their faults show early. Raises Misconfigured for an unusable route, and
+    for HTTP/2 without the package h2.
     """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -672,7 +682,7 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """Yield the body as sent. Raises httpcore's errors.
 
     The rest of a long body of a stated length comes straight from the connection, which then ends with the response:
-    httpcore and h11 copy each byte four times. They keep nothing back, because they hand out a part as it arrives.
+    httpcore and h11 copy each byte four times. Neither holds bytes back, because each hands out a part as it arrives.
     """
     rest = _sent_size(response.headers) or 0
     connection = response.extensions.get("network_stream") if response.http_version == "HTTP/1.1" else None

@@ -71,8 +71,8 @@ class Model(BaseModel):
     def with_faults(self, faults: tuple[FieldFault, ...]) -> Self:
         """Return a copy with these faults, for an object restored from storage or just read.
 
-        A declared private attribute would be set for each object by a call of Python, a third of the time that a chat
-        message takes to read. Hardly any object has faults.
+        Pydantic would set a declared private attribute of every object by a Python call, which takes a third of the
+        time to read a chat message. Hardly any object has faults.
         """
         copy = self.model_copy()
         object.__setattr__(copy, "__pydantic_private__", {_FAULTS: faults} if faults else None)
@@ -239,7 +239,7 @@ class Resource:
         return await self._transport.send(request, lambda answer: self._read_rows(model, answer, request)[0])
 
     async def _optional(self, model: type[M], request: Request) -> M | None:
-        """Return the object, or None: no object is required if the document does not show an answer."""
+        """Return the object in the response, or None if it has none. For responses that the document does not show."""
 
         def parse(answer: object) -> M | None:
             value = answer.get("data") if isinstance(answer, dict) else None
@@ -248,7 +248,10 @@ class Resource:
         return await self._transport.send(request, parse)
 
     async def _success(self, request: Request) -> None:
-        """Send a change whose response has no documented content. An object in it must be one of the request's."""
+        """Send a change whose response has no documented content.
+
+        Raises Unreadable if it has an object that the request does not name.
+        """
         body = request.body.value if isinstance(request.body, JsonBody) else None
         order = body if isinstance(body, list) else []
         ids = {*request.path.casefold().split("/"), *map(_segment, order)}

@@ -29,7 +29,10 @@ class CueSyntaxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A text from `start` to `end`, in seconds; `text` may have several lines. `line`: number of its times, from 1."""
+    """A text from `start` to `end`, in seconds; `text` may have several lines.
+
+    `line`: number of the line with its times, from 1.
+    """
 
     start: float
     end: float
@@ -38,14 +41,14 @@ class Cue:
 
 
 class _Block(Record):
-    """Lines without a blank one between them. `first`: the number of the first."""
+    """Lines in a row without a blank line. `first`: the number of the first of them."""
 
     first: int
     lines: tuple[str, ...]
 
 
 def parse(content: bytes) -> tuple[Cue, ...]:
-    """Return the cues of a WebVTT or SRT file; its first line tells the format. Raises CueSyntaxError."""
+    """Return the cues of a WebVTT or SRT file; the first line tells the format. Raises CueSyntaxError."""
     lines = _text(content).split("\n")
     if lines[0].startswith("WEBVTT"):
         return _vtt(lines)

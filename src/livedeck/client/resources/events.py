@@ -143,7 +143,7 @@ class Streams(Resource):
     """The schedule of an event's stream."""
 
     async def schedule(self, event_id: Identifier, started_at: datetime) -> Stream:
-        """Schedule a stream at an aware time. Raises Invalid without a time zone, and any ApiError.
+        """Schedule a stream at a time with a time zone. Raises Invalid without a zone, and any ApiError.
 
         >>> start = datetime(2026, 11, 21, 18, tzinfo=UTC)
         >>> (await api.streams.schedule(draft_id, start)).started_at == start
@@ -152,7 +152,7 @@ class Streams(Resource):
         return await self._schedule("POST", event_id, started_at, describe_call("schedule stream of event", event_id))
 
     async def reschedule(self, event_id: Identifier, started_at: datetime) -> Stream:
-        """Move the stream to another aware time. Raises Invalid without a time zone, and any ApiError.
+        """Move the stream to another time with a time zone. Raises Invalid without a zone, and any ApiError.
 
         >>> stream = await api.streams.schedule(draft_id, datetime(2026, 11, 21, 18, tzinfo=UTC))
         >>> stream = await api.streams.reschedule(draft_id, datetime(2026, 11, 21, 19, tzinfo=UTC))

@@ -70,7 +70,7 @@ _NO_PLATFORMS: Mapping[str, str] = MappingProxyType({})
 def service_of(url: str, platforms: Mapping[str, str] = _NO_PLATFORMS) -> str:
     """Return the value of `service` for an RTMP address: `video_share`, ... or `custom`.
 
-    The longest suffix of the host in the table decides, on label boundaries; case, port and a trailing dot are ignored.
+    If several domains of the table fit the host, the longest one decides. Case, port and a trailing dot are ignored.
     `platforms`: domain -> service, consulted before the table of the package.
     """
     labels = _host(url).split(".")

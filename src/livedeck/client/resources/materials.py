@@ -36,7 +36,7 @@ class Material(Model):
 
 
 class MaterialLink(Model):
-    """A short-lived download address of a material, without a token."""
+    """A short-lived download address of a material, which needs no token."""
 
     link: SignedLink
 
@@ -53,7 +53,7 @@ class Materials(Resource):
         *,
         progress: UploadProgress | None = None,
     ) -> Material | None:
-        """Upload a file beside a video, reading it while it is sent. Returns None if the answer lacks it.
+        """Upload a file beside a video, reading it while it is sent. Returns None if the answer lacks the material.
 
         `file`: a path, bytes, or a file open for reading bytes, from its current position. `progress`: called with the
         bytes sent and the size. Raises FileFault, and any other ApiError.

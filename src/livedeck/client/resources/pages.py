@@ -23,8 +23,8 @@ T = TypeVar("T")
 class Shortfall(Record):
     """The rows of a list that the platform announced and did not send.
 
-    `missing`: their number, None if it is unknown. `announced`: number of rows in the list by its last `total`, None if
-    no page states it.
+    `missing`: their number, None if it is unknown. `announced`: number of rows in the list according to its last
+    `total`, None if no page states it.
     """
 
     missing: int | None = None
@@ -93,7 +93,7 @@ class Page(Sequence[T], Generic[T]):
         return page if page.items or page.unreadable else None
 
     def _is_all_before(self, page: Page[T]) -> bool:
-        """Return whether this page reaches the total of the next page, or its own if the next page states none."""
+        """Return whether the list ends with this page, by the total of `page`, the next one, else by its own total."""
         total = self.total if page.total is None else page.total
         return total is not None and (self.page - 1) * self.per_page + len(self) + len(self.unreadable) >= total
 
@@ -121,7 +121,7 @@ class _Walk:
         return len(self.ids) + len(self.unreadable)
 
     def needs_again(self, page: Page[Any]) -> bool:
-        """Return whether a page is null in place of rows, unless the page before was as well."""
+        """Return whether to request a page again: it is null in place of rows, and the page before was not."""
         total = self.total if page.total is None else page.total
         return page.is_null and not self._was_null and (total is None or self.received < total)
 
@@ -170,9 +170,9 @@ class _Walk:
 class PagedItems(AsyncIterator[T]):
     """Every item, page by page, each id once.
 
-    `fetch`: number of a page -> page. `max_unannounced`: number of rows after which a list ends that announces fewer.
-    `unreadable`: faults of the rows that were left out. `shortfall`: the rows that were announced and not received;
-    None if all were, which is certain only after the last item.
+    `fetch`: number of a page -> page. `max_unannounced`: number of rows after which reading stops if the list announces
+    fewer. `unreadable`: faults of the rows that were left out. `shortfall`: the rows that were announced and not
+    received; None if all were, which is certain only after the last item.
 
     Items that are created or deleted during the read move others to the next or the previous page. So the list is read
     again until a pass finds nothing new and nothing twice, or two passes find nothing new. One pass is enough if every

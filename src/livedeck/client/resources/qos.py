@@ -46,7 +46,7 @@ _DOCUMENTED = frozenset({"time", *_MEASURED})
 
 
 class QosSample(NamedTuple):
-    """A sample: an aware time, rates in bit/s and frames/s. None if missing."""
+    """A sample: an aware time, rates in bit/s and frames/s, and a status. A missing value is None."""
 
     time: datetime
     bitrate_video: float | None
@@ -147,8 +147,8 @@ class Qos(Resource):
     async def get(self, event_id: Identifier) -> QosSamples:
         """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS response").
 
-        There are none before the stream starts: `newest` is then None. Of a longer answer the newest MAX_SAMPLES are
-        read. Raises ApiError.
+        There are none before the stream starts: `newest` is then None. If the answer has more, only the newest
+        MAX_SAMPLES are read. Raises ApiError.
 
         >>> samples = await api.qos.get(event_id)
         >>> if samples.newest:
@@ -195,9 +195,9 @@ class Qos(Resource):
 
         `since`: yield stored samples after this aware time first; None begins with the newest. A sample that arrives
         late is yielded late. Waits while the event has no stream; the stream has ended when the event states its
-        `finished_at`, or has another stream. Raises ApiError if a read fails in spite of its retries; to go on, watch
-        again with `since` the last time. Raises Invalid for a time without a zone, Misconfigured for an unusable
-        interval.
+        `finished_at`, or has another stream. Raises ApiError if a read fails in spite of its retries; to go on, call it
+        again with `since` set to the time of the last sample. Raises Invalid for a time without a zone, Misconfigured
+        for an unusable interval.
 
         >>> async for sample in api.qos.watch(event_id):
         ...     print(sample.time.tzinfo)
@@ -269,7 +269,7 @@ def _is_plain(samples: QosSamples) -> bool:
 
 
 def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
-    """Return the samples of an answer that continues the one `before`; None if a new row is not plain."""
+    """Return the samples of an answer that continues the samples `before`; None if a new row is not plain."""
     try:
         added = _parse_samples([*found.rows], summary, bits)
     except Unreadable:

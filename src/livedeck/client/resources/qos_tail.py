@@ -1,7 +1,7 @@
 """Reads only what a QoS answer adds to the one before. The platform repeats up to 3600 samples in each.
 
-The result is that of reading the whole answer, for any two answers: samples are reused only if their bytes are the same
-in both, one after the other. Anything else is read whole.
+The result is always the same as after reading the whole answer: samples are reused only if their bytes are the same in
+both answers, one after the other. Anything else is read whole.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ T = TypeVar("T")
 
 
 class Continuation(NamedTuple):
-    """A new answer as a part of the one before and what follows. `first`: index of the earliest sample in both.
+    """A new answer: samples that the last answer had already, then added ones.
 
-    `rows`: the added samples.
+    `first`: index, in the last answer, of the earliest sample that both have. `rows`: the added samples.
     """
 
     first: int

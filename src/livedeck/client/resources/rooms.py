@@ -42,7 +42,9 @@ class RelayProfile(Model):
 
 
 class Room(Model):
-    """A meeting room. `code`: typed by a guest; `link`: joins a guest. `restreams`: oldest first.
+    """A meeting room. `code`: code that a guest types; `link`: address by which a guest joins.
+
+    `restreams`: oldest first.
 
     `type`: `permanent_meeting` or any other word; `status`: `pending` or any other word.
     """
@@ -217,7 +219,7 @@ class Relays(Resource):
         draft: RelayDraft | None = None,
         **fields: Unpack[RelayFields],
     ) -> RelayProfile:
-        """Change the fields of the draft, or `fields` instead, from the next start of the relay on.
+        """Change the fields of the draft, or `fields` instead. The relay uses them from its next start on.
 
         Raises RelayRunning while the relay runs, NotFound also if the profile belongs to another room, and any other
         ApiError.

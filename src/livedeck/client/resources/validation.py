@@ -127,7 +127,7 @@ _Path = tuple[int | str, ...]
 
 
 class _Repair:
-    """A value under repair until the model accepts it. `root`: a list with it as only item; the input is not changed.
+    """A value under repair until the model accepts it. `root`: a list whose only item is a copy of the value.
 
     A wrong value is first replaced by its only possible meaning, then by null; if that fails, its parent becomes null.
     Items of lists are dropped instead.

@@ -24,7 +24,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 """Seconds until the first retry, doubled after each failure up to the longest. Jitter takes off up to half."""
 
 _SOON = 3
-"""Maximum number of failures that count while the collector is starting, since it has data in a moment."""
+"""Maximum number of failures that lengthen the pause while the collector is starting: it has data soon."""
 
 _REFUSED_PAUSE = 30.0
 """Seconds until a retry after a refused token. Frequent wrong tokens would get 429, which hides the reason
@@ -142,7 +142,7 @@ class Follower:
         listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
         held, place = await asyncio.to_thread(Held.listed, listing), str(listing.get("id", ""))
         if not _PLACE.fullmatch(place):
-            raise UnreadableSnapshotError("its listing has no id to resume from")
+            raise UnreadableSnapshotError("the collector's listing has no id to resume from")
         self.held, self._id, self._is_listed_only = held, place, True
         self.actor, self.may = (masked_line(listing.get(name, ""), 100) for name in ("by", "may"))
         self._measure(str(listing.get("now", "")))
@@ -163,14 +163,14 @@ class Follower:
         place, _, time = comment.partition(" ")
         if place and time.isdecimal():
             if place != self._id:
-                raise _RelistError("a change of the collector did not arrive")
+                raise _RelistError("a change from the collector did not arrive")
             self._measure(time)
             self._settle()
 
     def _change(self, event: ServerEvent) -> None:
         boot, _, seq = self._id.rpartition("-")
         if self.held is None or event.id != f"{boot}-{int(seq) + 1}":
-            raise _RelistError("a change of the collector did not arrive")
+            raise _RelistError("a change from the collector did not arrive")
         try:
             change = json.loads(event.data or "")
         except (ValueError, RecursionError) as error:
@@ -193,7 +193,7 @@ class Follower:
     def _lose(self, reason: str) -> None:
         """Give up the change stream, so that the next step requests the list anew.
 
-        It does so at once, or after a pause if the last list led to no change stream.
+        The list is requested at once, or after a pause if the last list led to no change stream.
         """
         self._id = ""
         _log.info("listing the collector again", reason=reason)

@@ -91,7 +91,7 @@ class Link:
         outgoing: HTTP client; its creator closes it.
         addresses: URLs of the collectors. If one does not respond, the next is used.
         token: Access token of the deck.
-        silence: Seconds as in `SILENCE`.
+        silence: Seconds without a byte after which a stream counts as broken.
 
     Raises:
         Misconfigured: An address is neither https nor loopback, or the token does not fit into a header.

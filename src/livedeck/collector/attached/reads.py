@@ -23,7 +23,7 @@ class Getter(Protocol):
 
 
 def _asked(ask: F) -> F:
-    """Return a method that asks the collector instead, with an empty result if that fails."""
+    """Return a method that puts the question of `ask` to the collector. Its result is empty if that fails."""
     question = QUESTIONS[ask.__name__]
 
     @wraps(ask)
@@ -77,6 +77,8 @@ class RemoteHistory(HistoryReads):
     events = _asked(HistoryReads.events)
     episodes = _asked(HistoryReads.episodes)
     watched = _asked(HistoryReads.watched)
+    unwatched = _asked(HistoryReads.unwatched)
+    stops = _asked(HistoryReads.stops)
     answer_log = _asked(HistoryReads.answer_log)
     ruling_log = _asked(HistoryReads.ruling_log)
     collected_streams = _asked(HistoryReads.collected_streams)

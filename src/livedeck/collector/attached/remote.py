@@ -83,9 +83,13 @@ _log = Log("livedeck.collector")
 
 @dataclass(slots=True)
 class _News:
-    """Changes, actions and bells since the last snapshot that was passed on. `notices`: texts for the user."""
+    """Changes, actions and bells since the last snapshot that was passed on.
+
+    `log`: changes of the alarms at their true times. `notices`: texts for the user.
+    """
 
     changes: tuple[AlarmChange, ...] = ()
+    log: tuple[AlarmChange, ...] = ()
     answers: tuple[AlarmAction, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
     bells: tuple[AlarmKey, ...] = ()
@@ -94,8 +98,14 @@ class _News:
     def add(self, snapshot: Snapshot) -> None:
         """Add the changes and actions of the snapshot, but not its bells."""
         self.changes += snapshot.changes
+        self.log += snapshot.true_changes
         self.answers += snapshot.alarm_actions
         self.rule_changes += snapshot.rule_changes
+
+    def add_changes(self, changes: tuple[AlarmChange, ...]) -> None:
+        """Add changes whose true times are not known."""
+        self.changes += changes
+        self.log += changes
 
 
 class Remote:
@@ -176,8 +186,16 @@ class Remote:
         self._seq += bool(self._seq or self._follower.held or self._alone_last)
         return replace(snapshot, seq=self._seq)
 
-    async def wait_ready(self, timeout: float = 15.0) -> Snapshot:  # noqa: ASYNC109  counted on the clock passed in
-        """Return the first snapshot with data, or after `timeout` seconds one that says why there is no data."""
+    async def wait_ready(
+        self,
+        timeout: float = 15.0,  # noqa: ASYNC109  counted on the clock passed in
+        patience: float = 0.0,
+    ) -> Snapshot:
+        """Return the first snapshot with data, or after `timeout` seconds one that says why there is no data.
+
+        `patience` is the monitor's: the collector polls late streams anyway, and says when each is decided.
+        """
+        del patience
         self._is_report = True
         await wait_first(self._follower.list_once(), self.clock.sleep(timeout))
         return self._numbered(self._compose())
@@ -206,7 +224,7 @@ class Remote:
         if self._alone:
             return
         if is_listed:
-            self._news.changes += _changes_between(before, snapshot)
+            self._news.add_changes(_changes_between(before, snapshot))
         else:
             self._news.add(snapshot)
         is_late = self.clock.now() - snapshot.at > _RINGS
@@ -229,7 +247,7 @@ class Remote:
             base = Snapshot(0, began, ConnectionStatus(ConnectionState.CONNECTING, began))
         if silence and alone is None:
             base = self._blind(base, silence)
-        own_changes, own_bells = self._own.step(MonitorState((), _connected(now), now, silence=silence))
+        own_changes, own_bells, _ = self._own.step(MonitorState((), _connected(now), now, silence=silence))
         alarms = urgent_first((*base.alarms, *self._own.ordered(())), base.events)
         return replace(
             base,
@@ -241,6 +259,7 @@ class Remote:
             alarm_actions=news.answers,
             rule_changes=news.rule_changes,
             bells=(*news.bells, *own_bells),
+            log=None if news.log == news.changes else (*news.log, *own_changes),
             attachment=self._attachment(silence, news.notices),
         )
 
@@ -318,7 +337,10 @@ class Remote:
             await self._link.post("/v1/poke", {})
 
     def set_focus(self, event_id: str | None) -> None:
-        """Set the event on the screen. Its samples are polled more often, and loaded for the whole hour."""
+        """Set the event on the screen.
+
+        Its samples are polled more often, and those of the whole last hour are loaded.
+        """
         if event_id != self._focus:
             self._has_interest.set()
         self._focus = event_id
@@ -381,9 +403,15 @@ class Remote:
         """Withdraw your own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
 
-    async def shelve(self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None) -> None:
-        """Shelve an alarm for `minutes`; None: until it clears. Raises AlarmRefused."""
-        await self._carry_out(AlarmCommand(key, ActionKind.SHELVE, shown, minutes, reason))
+    async def shelve(
+        self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
+    ) -> None:
+        """Shelve an alarm for `minutes`, with its symptoms unless `only_this`; None: until it clears.
+
+        Raises AlarmRefused.
+        """
+        kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
+        await self._carry_out(AlarmCommand(key, kind, shown, minutes, reason))
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm. Raises AlarmRefused."""
@@ -434,7 +462,7 @@ class Remote:
                 raise AlarmRefused(str(refusal)) from None
             except CollectorAwayError as error:
                 if not left:
-                    outcome = "unknown whether it was done" if error.was_sent else "not done"
+                    outcome = "unknown whether the action was done" if error.was_sent else "not done"
                     raise AlarmRefused(f"{outcome}: {error}") from None
             await self.clock.sleep(_TRY_SECONDS)
         raise AssertionError("the last try returns or raises")
@@ -540,7 +568,7 @@ class Remote:
             self._alone_task.cancel()
             await asyncio.gather(self._alone_task, return_exceptions=True)
         if self._alone_last and self._seen:
-            self._news.changes += _changes_between(self._alone_last, self._seen)
+            self._news.add_changes(_changes_between(self._alone_last, self._seen))
         self._alone = self._alone_last = self.clock.source = None
         self._changed.set()
         _log.warning("attached again")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
-from math import inf
+from math import floor, inf, log
+from types import MappingProxyType
 from uuid import uuid4
 
 from livedeck.collector.engine.packets import decode_answer, encode_answer
 from livedeck.collector.engine.shared import (
     PATIENCE,
+    WHOLE,
     Claim,
     Held,
     News,
@@ -62,13 +64,19 @@ _SETTLING = 2.0
 _log = Log("livedeck.collector")
 
 
-def first_in_rank(event_id: str, workers: Iterable[str]) -> str:
+def first_in_rank(event_id: str, workers: Iterable[str], shares: Mapping[str, int] = MappingProxyType({})) -> str:
     """Return the worker that is responsible for the event, or an empty string if there are no workers.
 
-    Every caller gets the same worker (rendezvous hashing). If a worker joins or leaves, only its share of the events
-    moves.
+    Every caller gets the same worker (weighted rendezvous hashing). If a worker joins or leaves, only its share of the
+    events moves. `shares`: slow worker -> percent of what the others poll; the rest of its events moves to the others.
     """
-    return max(workers, key=lambda worker: (_weight(event_id, worker), worker), default="")
+
+    def rank(worker: str) -> tuple[float, bytes, str]:
+        weight = _weight(event_id, worker)
+        chance = ((int.from_bytes(weight) >> 12) + 0.5) / 2**52  # above 0 and below 1, also as a float
+        return -shares.get(worker, WHOLE) / log(chance), weight, worker
+
+    return max(workers, key=rank, default="")
 
 
 def _weight(event_id: str, worker: str) -> bytes:
@@ -78,6 +86,15 @@ def _weight(event_id: str, worker: str) -> bytes:
 def _name(worker: str) -> str:
     """Return the name that a worker has in its settings."""
     return worker.partition("/")[0]
+
+
+_STEP = 5
+"""Percent by which shares differ, so that small changes move no leases."""
+
+
+def _share(capacity: float, fair: float) -> int:
+    """Return the share in percent of a slow worker that polls `capacity` events, of `fair` that would be its part."""
+    return max(_STEP, min(WHOLE, _STEP * floor(WHOLE / _STEP * capacity / fair))) if fair else WHOLE
 
 
 class Engine:
@@ -91,7 +108,8 @@ class Engine:
     def __init__(self, store: SharedStore, clock: Clock, ttl: float) -> None:
         self._store, self._clock, self._ttl = store, clock, ttl
         self._wanted: frozenset[str] = frozenset()
-        self._is_able = True
+        self._is_able, self._share = True, WHOLE
+        self._shares: Mapping[str, int] = {}  # of the slow workers, in percent
         self._epochs: dict[str, int] = {}  # by held lease
         self._workers: tuple[str, ...] = (store.worker,)
         self._generation = ""  # changes when Redis has lost its data
@@ -114,8 +132,12 @@ class Engine:
 
     @property
     def part(self) -> float:
-        """Fraction of the request budget for this collector, from 0 to 1."""
-        return 1.0 / max(1, len(self._workers))
+        """Fraction of the request budget for this collector, from 0 to 1: less if it is slow."""
+        own, all_shares = self._share_of(self._store.worker), sum(map(self._share_of, self._workers))
+        return own / max(own, all_shares)
+
+    def _share_of(self, worker: str) -> int:
+        return self._shares.get(worker, WHOLE)
 
     @property
     def held_events(self) -> int:
@@ -141,11 +163,15 @@ class Engine:
         """Return whether this collector polls that event for all."""
         return event_id in self._epochs
 
-    def want(self, event_ids: Collection[str], *, is_answering: bool) -> None:
-        """Set the events to share. `is_answering`: whether the platform answers this collector."""
+    def want(self, event_ids: Collection[str], *, is_answering: bool, capacity: float | None = None) -> None:
+        """Set the events to share. `is_answering`: whether the platform answers this collector.
+
+        `capacity`: number of events that this collector polls in time; None unless it is slow.
+        """
         wanted = frozenset(event_ids)
-        if wanted != self._wanted or is_answering is not self._is_able:
-            self._wanted, self._is_able = wanted, is_answering
+        share = WHOLE if capacity is None else _share(capacity, len(wanted) / max(1, len(self._workers)))
+        if (wanted, is_answering, share) != (self._wanted, self._is_able, self._share):
+            self._wanted, self._is_able, self._share = wanted, is_answering, share
             self._hurry.set()
 
     def publish(self, answer: SharedAnswer) -> None:
@@ -185,7 +211,7 @@ class Engine:
         """Epoch of the notifier lease, or None if another collector holds it.
 
         The lease goes to the first in rank, like any other. While Redis is unreachable the last notifier continues. It
-        regains the lease afterwards (`_claims`), because nobody else knows its notifications of the meantime.
+        regains the lease afterwards (`_claims`), because nobody else knows the notifications that it sent meanwhile.
         """
         return self._epochs.get(DESK)
 
@@ -270,10 +296,11 @@ class Engine:
         self._hurry.clear()
 
     async def _claim_or_part(self) -> None:
-        workers, was_settling = self._workers, self._is_settling
+        workers, shares, was_settling = self._workers, self._shares, self._is_settling
         try:
             held = await self._claim()
-            if held.workers != workers and not was_settling:  # the first claim took nothing by rank
+            is_news = (held.workers, held.shares) != (workers, shares)
+            if is_news and not was_settling:  # the first claim took nothing by rank
                 held = await self._claim()
         except SharedStoreError as error:
             self._go_apart(str(error))
@@ -293,6 +320,8 @@ class Engine:
             workers=self._workers,
             generation=uuid4().hex,
             is_able=self._is_able,
+            shares=self._shares,
+            share=self._share,
         )
         self._set_redis_time(begun, held.redis_ms)
         if self._generation not in {"", held.generation}:
@@ -302,7 +331,7 @@ class Engine:
             self._settled_at = self._clock.monotonic() + _SETTLING
         self._generation = held.generation
         if not self._is_settling:
-            self._workers = held.workers
+            self._workers, self._shares = held.workers, held.shares
         return held
 
     @property
@@ -318,7 +347,7 @@ class Engine:
         me, wanted = self._store.worker, (*sorted(self._wanted), DESK)
         if self._is_settling:
             return {event_id: Claim.IF_FREE if event_id in self._epochs else Claim.RENEW for event_id in wanted}
-        return {event_id: Claim(first_in_rank(event_id, self._workers) == me) for event_id in wanted}
+        return {event_id: Claim(first_in_rank(event_id, self._workers, self._shares) == me) for event_id in wanted}
 
     def _go_apart(self, reason: str) -> None:
         """Continue without Redis, with the leases that this collector holds."""

@@ -18,7 +18,16 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from livedeck.client import QosSamples
-from livedeck.monitor import NO_STATUS, AlarmAction, IntentRecord, ProfileChoice, SharedAnswer, UnitChoice, UsualMark
+from livedeck.monitor import (
+    NO_STATUS,
+    AlarmAction,
+    Dated,
+    IntentRecord,
+    ProfileChoice,
+    SharedAnswer,
+    UnitChoice,
+    UsualMark,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -38,7 +47,7 @@ _LATEST = 4_102_444_800.0
 
 def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
     """Return the answer as JSON. `at_ms`: time of the answer by the clock of Redis, epoch ms."""
-    samples = answer.samples
+    samples, dated = answer.samples, answer.dated
     return json.dumps(
         {
             "stream": answer.stream_id,
@@ -50,6 +59,7 @@ def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
             "s": [None if status == NO_STATUS else status for status in samples.status],
             "dropped": samples.dropped,
             "unreadable": dict(samples.unreadable),
+            "dated": dated and [dated.sent, dated.read, dated.date, dated.age],
         },
         separators=(",", ":"),
     )
@@ -82,9 +92,21 @@ def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
             raise ValueError("a sample out of range")
         if max(samples.dropped, *samples.unreadable.values(), 0) > _MAX_NUMBER:
             raise ValueError("a count out of range")
-        return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, now_ms / 1000 - at))
+        dated = _dated(values.get("dated"))  # missing from collectors of an older version
+        return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, now_ms / 1000 - at), dated)
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not an answer of a collector: {error}") from error
+
+
+def _dated(values: Any) -> Dated | None:
+    """Return the moments of an answer. Raises ValueError, TypeError."""
+    if values is None:
+        return None
+    sent, read, date, age = values
+    dated = Dated(float(sent), float(read), None if date is None else float(date), float(age))
+    if not all(0 <= moment < _LATEST for moment in (dated.sent, dated.read, dated.date or 0.0, dated.age)):
+        raise ValueError("a moment out of range")
+    return dated
 
 
 def _nullable(column: array[float]) -> list[float | None]:

@@ -14,6 +14,7 @@ from enum import IntEnum
 from hashlib import sha256
 from importlib.resources import files
 from ipaddress import ip_address
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
@@ -30,6 +31,9 @@ from livedeck.text.secrets import masked_line
 
 PATIENCE = 0.5
 """Maximum seconds of a call; a Redis that hangs for longer counts as unreachable."""
+
+WHOLE = 100
+"""Share in percent of a collector that is not slow."""
 
 KEPT_ANSWERS = 10_000
 """Number of answers that the stream keeps: one minute of 300 events at two polls a second.
@@ -108,7 +112,7 @@ class Held(NamedTuple):
     `redis_ms`: time of Redis. `epochs`: epoch of each held lease, by event. `next_ms`: next time at which a lease of
     another collector expires unless it is renewed. `lost`: names of the collectors that disappeared without leaving.
     `generation`: a text that changes when Redis has lost its data. `retry_ms`: milliseconds for which nobody may poll
-    the platform.
+    the platform. `shares`: slow worker -> percent of what the others poll.
     """
 
     redis_ms: int
@@ -118,6 +122,7 @@ class Held(NamedTuple):
     lost: tuple[str, ...]
     generation: str
     retry_ms: int
+    shares: Mapping[str, int] = MappingProxyType({})
 
 
 class Answer(NamedTuple):
@@ -179,8 +184,8 @@ class _Script(NamedTuple):
         return cls(keys, (files(__package__) / "scripts" / f"{name}.lua").read_text(encoding="utf-8"))
 
 
-_CLAIM = _Script.read("claim", "workers", "leases", "lost", "generation", "retry")
-_RELEASE = _Script.read("release", "workers", "leases", "answers")
+_CLAIM = _Script.read("claim", "workers", "leases", "lost", "generation", "retry", "shares")
+_RELEASE = _Script.read("release", "workers", "leases", "answers", "shares")
 _PUBLISH = _Script.read("publish", "leases", "answers")
 _SAY = _Script.read("say", "said", "said:ids")
 _HOLD_BACK = _Script.read("hold_back", "retry", "answers")
@@ -252,6 +257,8 @@ class SharedStore:
         workers: Sequence[str],
         generation: str,
         is_able: bool = True,
+        shares: Mapping[str, int] = MappingProxyType({}),
+        share: int = WHOLE,
     ) -> Held:
         """Register for `span_ms` and claim leases on `events`, by rank among `workers`.
 
@@ -263,6 +270,8 @@ class SharedStore:
             workers: Workers at the last claim.
             generation: Generation to store if Redis has none.
             is_able: Whether this collector can poll the platform. If not, it gets no lease.
+            shares: Shares of the slow workers at the last claim.
+            share: Percent of what the others poll that this collector polls in time.
 
         Raises:
             SharedStoreError: Redis is unreachable, hangs, refuses, or ran the claim too late.
@@ -270,16 +279,16 @@ class SharedStore:
         claims, epochs, held = [*events.items()], dict[str, int](), None
         for begin in range(0, max(1, len(claims)), _AT_ONCE):
             part = [text for event, claim in claims[begin : begin + _AT_ONCE] for text in (event, str(int(claim)))]
-            worker_lines = "\n".join(sorted(workers))
-            answer = await self._run(
-                self._leases, _CLAIM, self.worker, span_ms, expected_ms, worker_lines, generation, int(is_able), *part
-            )
+            lines = "\n".join(f"{name} {shares[name]}" if name in shares else name for name in sorted(workers))
+            own = self.worker, span_ms, expected_ms, lines, generation, int(is_able), share
+            answer = await self._run(self._leases, _CLAIM, *own, *part)
             if answer[0] == "late":
                 raise SharedStoreError("Redis answered too late")
-            _, redis_ms, names, flat, next_ms, lost, current_generation, retry = answer
+            _, redis_ms, names, flat, next_ms, lost, current_generation, retry, percents = answer
             epochs |= {event: int(epoch) for event, epoch in zip(flat[::2], flat[1::2], strict=True)}
             next_ms = min(int(next_ms), held.next_ms) if held else int(next_ms)
-            held = Held(int(redis_ms), tuple(names), epochs, next_ms, tuple(lost), current_generation, int(retry))
+            slow = {name: int(percent) for name, percent in zip(names, percents, strict=True) if int(percent) < WHOLE}
+            held = Held(int(redis_ms), tuple(names), epochs, next_ms, tuple(lost), current_generation, int(retry), slow)
         assert held is not None
         return held
 

@@ -37,7 +37,7 @@ class Removal(ShownAlarm):
 
 
 class Shelving(Removal):
-    """Body of a command that shelves the alarm. `minutes`: None: until the alarm clears."""
+    """Body of a command that shelves the alarm. `minutes`: time to hide it; None: until it clears."""
 
     minutes: float | None
 
@@ -59,6 +59,7 @@ VERBS: Mapping[str, Verb] = {
     "acknowledge": Verb(ActionKind.ACKNOWLEDGE, ShownAlarm),
     "unacknowledge": Verb(ActionKind.UNACKNOWLEDGE, ShownAlarm),
     "shelve": Verb(ActionKind.SHELVE, Shelving),
+    "shelve-alone": Verb(ActionKind.SHELVE_ALONE, Shelving),
     "unshelve": Verb(ActionKind.UNSHELVE, Body),
     "out-of-service": Verb(ActionKind.OUT_OF_SERVICE, Removal),
     "in-service": Verb(ActionKind.IN_SERVICE, Body),
@@ -68,7 +69,7 @@ VERBS: Mapping[str, Verb] = {
 
 
 def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
-    """Return path and body of the request for a command. The id of the command is its header Idempotency-Key."""
+    """Return path and body of the request for a command. The command's id goes into the header Idempotency-Key."""
     name, verb = next((name, verb) for name, verb in VERBS.items() if verb.kind is command.kind)
     values = {"minutes": command.minutes, "reason": command.text, "text": command.text}
     if shown := command.shown:

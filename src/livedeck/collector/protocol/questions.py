@@ -127,6 +127,7 @@ def _dump_recorded(recorded: Mapping[str, Recorded]) -> dict[str, Any]:
         event_id: {
             "samples": _dump_readings(found.readings),
             "learnt": found.learnt and found.learnt.to_json(),
+            "before": found.before and found.before.to_json(),
             "had_sound": found.had_sound,
         }
         for event_id, found in recorded.items()
@@ -137,8 +138,9 @@ def _load_recorded(values: Mapping[str, Any]) -> dict[str, Recorded]:
     return {
         event_id: Recorded(
             wire.readings_of(found["samples"]),
-            found["learnt"] and parse_learnt(found["learnt"]),
-            found.get("had_sound", False),  # a collector of an older version does not say
+            parse_learnt(found["learnt"]) if found["learnt"] else None,
+            parse_learnt(found["before"]) if found.get("before") else None,  # a collector of an older version
+            found.get("had_sound", False),  # does not say either
         )
         for event_id, found in values.items()
     }
@@ -197,6 +199,8 @@ _QUESTIONS = (
     _records(HistoryReads.events),
     _records(HistoryReads.episodes),
     _records(HistoryReads.watched),
+    _records(HistoryReads.unwatched),
+    _records(HistoryReads.stops),
     _records(HistoryReads.answer_log),
     _records(HistoryReads.ruling_log),
     _records(HistoryReads.collected_streams),

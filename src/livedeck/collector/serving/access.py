@@ -169,7 +169,7 @@ class Access:
         is_guessing = len(times) == MAX_WRONG and now - times[0] < WRONG_SECONDS
         self._wrong[peer] = times  # moves to the end, so the first address is the one whose last wrong token is oldest
         if is_guessing:
-            say = f"unknown token, after {MAX_WRONG} others from this address within a minute; wait a minute"
+            say = f"unknown token, and {MAX_WRONG} others came from this address within a minute; wait a minute"
             raise Refusal(429, "too many wrong tokens", say)
         times.append(now)
         if len(self._wrong) > MAX_PEERS:

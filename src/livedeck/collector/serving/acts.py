@@ -53,7 +53,7 @@ _MAX_NAME = 100
 
 
 class Watcher(Protocol):
-    """Poller that reads events and lists on somebody's screen more often from the platform."""
+    """Poller that polls the events and lists on somebody's screen more often."""
 
     def set_focus(self, event_id: str | None, viewer: str = ...) -> None:
         """Set the event that the viewer's screen shows; None for no event."""

@@ -82,7 +82,7 @@ def permitted(request: Request, needs: str) -> Caller:
     if caller is None:
         raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
     if caller.may not in _MAY[_MAY.index(needs) :]:
-        say = f"the token of {caller.name} has the right {caller.may}; this needs {needs}"
+        say = f"the token of {caller.name} has the right {caller.may}; this request needs {needs}"
         raise Refusal(403, "not allowed", say)
     return caller
 

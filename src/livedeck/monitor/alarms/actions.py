@@ -31,7 +31,11 @@ _MAX_ALARMS = 2000
 
 _NOTE_LASTS = timedelta(hours=1)
 
-_HIDDEN_STATES = {ActionKind.SHELVE: AlarmState.SHELVED, ActionKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE}
+_HIDDEN_STATES = {
+    ActionKind.SHELVE: AlarmState.SHELVED,
+    ActionKind.SHELVE_ALONE: AlarmState.SHELVED,
+    ActionKind.OUT_OF_SERVICE: AlarmState.OUT_OF_SERVICE,
+}
 
 _UNACKNOWLEDGE = ActionKind.UNACKNOWLEDGE
 
@@ -59,7 +63,10 @@ class AlarmActions(Record):
         return any(action.uid == other.uid for other in (*self.acknowledgements, *self.shelvings, *self.notes))
 
     def next_moment(self, now: datetime) -> datetime:
-        """Return the time to date an action given `now`: later than the newest action, unless a clock was set back."""
+        """Return the time to store for an action given `now`.
+
+        It is later than the newest action, unless a clock was set back.
+        """
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
 
@@ -109,7 +116,7 @@ def holding_acknowledgement(
 
 
 def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
-    """Return the acknowledgements, and what took them back, since the alarm was last shelved or unshelved."""
+    """Return the acknowledgements, and their withdrawals, since the alarm was last shelved or unshelved."""
     return [
         action
         for action in actions.acknowledgements
@@ -184,7 +191,8 @@ def _is_held(acknowledgement: AlarmAction, alarm: Alarm) -> bool:
 def follow(alarm: Alarm, incident: Alarm) -> Alarm:
     """Return a member of an incident with the incident's acknowledgement and note, which cover all members.
 
-    A member that clears with its incident needs no acknowledgement. A member that outlasts the incident asks again.
+    A member that clears with its incident needs no acknowledgement. A member that outlasts the incident needs an
+    acknowledgement of its own.
 
     """
     note = alarm.note or incident.note
@@ -206,7 +214,8 @@ def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool
     """Return the alarm, hidden or visible according to the last shelving action while that holds."""
     state = _HIDDEN_STATES.get(shelving.kind)
     if state:
-        away = hide(alarm, state, shelving.reason, shelving.at, shelving.until)
+        hides = None if shelving.kind is ActionKind.SHELVE_ALONE else shelving.severity
+        away = hide(alarm, state, shelving.reason, shelving.at, shelving.until, hides=hides)
         is_meant = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
         is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
         if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):
@@ -221,12 +230,15 @@ def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool
 
 
 def _unchanged_or(alarm: Alarm, after: Alarm) -> Alarm:
-    """Return the identical object if nothing changed."""
+    """Return `after`, or the object `alarm` itself if nothing changed."""
     return alarm if alarm == after else after
 
 
 def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
-    """Return the alarm as acknowledged, or as cleared if its fault ended. Applied once: a worse fault asks again."""
+    """Return the alarm as acknowledged, or as cleared if its fault ended.
+
+    Applied once: a worse fault needs a new one.
+    """
     last = alarm.acknowledged_at
     if last and (
         last > acknowledgement.at or (last == acknowledgement.at and alarm.answered_by == acknowledgement.actor)

@@ -7,6 +7,7 @@ silences no fault that the operator has not seen.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from livedeck.monitor.alarms import operator
@@ -16,7 +17,7 @@ from livedeck.monitor.model.alarm import Alarm, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.thresholds import AlarmLimits
 
-_SILENCING = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE})
+_SILENCING = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.OUT_OF_SERVICE})
 
 
 class AlarmGone(AlarmRefused):
@@ -58,8 +59,9 @@ def carry_out(  # noqa: PLR0911  a return for each kind
             return operator.acknowledge(alarm, now, limits)
         case ActionKind.UNACKNOWLEDGE:
             return operator.unacknowledge(alarm, acknowledgement, earlier, command.actor, now)
-        case ActionKind.SHELVE:
-            return operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
+        case ActionKind.SHELVE | ActionKind.SHELVE_ALONE:
+            shelved = operator.shelve(alarm, command.minutes, command.text, now, on_air=on_air, limits=limits)
+            return replace(shelved, hides=None) if command.kind is ActionKind.SHELVE_ALONE else shelved
         case ActionKind.UNSHELVE:
             return operator.unshelve(alarm, now)
         case ActionKind.OUT_OF_SERVICE:

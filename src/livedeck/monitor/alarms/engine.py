@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import inf
+from typing import NamedTuple
 
 from livedeck.monitor.alarms import actions, commands, faults, lifecycle, timeline
 from livedeck.monitor.alarms.actions import AlarmActions
+from livedeck.monitor.alarms.announce import SHARED, GateCase, Held, Step, announce, announced, has_waited
 from livedeck.monitor.alarms.commands import AlarmGone
-from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
 from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, note_text, unhide
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.deck import newest_wave
 from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
@@ -30,20 +33,32 @@ _INCIDENTS = {
 }
 """Incident kinds and their detectors, by alarm key. Their alarms derive from other alarms."""
 
-_SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
-
-
 _MAX_COMMANDS = 10_000
 """Number of newest commands whose result is remembered, so that a repeated command is not carried out twice."""
 
 
+class Evaluation(NamedTuple):
+    """Result of a step. `changes`: transitions to announce; `bells`: alarms that ring; `log`: transitions as they were.
+
+    The log has the true times, and also the onsets that wait for an incident.
+    """
+
+    changes: tuple[AlarmChange, ...]
+    bells: tuple[AlarmKey, ...]
+    log: tuple[AlarmChange, ...]
+
+
 class AlarmEngine:
-    """Remembered alarms and their transitions. `alarms`: current alarms by key."""
+    """Remembered alarms and their transitions.
+
+    `alarms`: current alarms by key. `ordered` and `inactive` leave out alarms that are not announced yet.
+    """
 
     def __init__(self, thresholds: Thresholds) -> None:
         self.alarms: Mapping[AlarmKey, Alarm] = {}
         self.judge_by(thresholds)
-        self._bells_due: Mapping[AlarmKey, datetime] = {}  # times to ring for alarms that may belong to an incident
+        self._held: Mapping[AlarmKey, Held] = {}  # onsets that may belong to an incident
+        self._looks: Mapping[str, datetime] = {}  # time of the first look at each event, by id
         self._rung_at: Mapping[AlarmKey, datetime] = {}  # times of the last bells, within 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # changes by a person since the last step
@@ -64,6 +79,7 @@ class AlarmEngine:
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}
         self.alarms = {**self.alarms, **restored}
+        self._held = {key: held for key, held in self._held.items() if key not in restored}
         self._seen = dict.fromkeys(restored, seen) if seen else {}
 
     def take(self, given: Iterable[AlarmAction]) -> tuple[AlarmAction, ...]:
@@ -143,15 +159,17 @@ class AlarmEngine:
         self._changes += [change] if change else []
         return True
 
-    def step(self, state: MonitorState) -> tuple[tuple[AlarmChange, ...], tuple[AlarmKey, ...]]:
-        """Step all alarms to this state. Return the changes since the last step and the alarms that ring.
+    def step(self, state: MonitorState) -> Evaluation:
+        """Step all alarms to this state, with the changes by people since the last step.
 
         An event that cannot be judged keeps its alarms: nothing proves that they cleared.
 
         """
         before, now = self.alarms, state.now
+        self._looks = {event.id: self._looks.get(event.id, now) for event in state.events}
         after = self._with_faults(state)
-        after |= self._incidents(after, state)
+        case = self._incident_case(after, state)
+        after |= self._incidents(case, state)
         on_air = ids_on_air(state.events)
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm, is_on_air = after[key], key.event_id in on_air
@@ -159,44 +177,46 @@ class AlarmEngine:
                 alarm = actions.apply(alarm, self._actions[key], now, on_air=is_on_air, limits=self._limits)
             if incident := incident_of(alarm, after):
                 alarm = actions.follow(alarm, incident)
-            parent = hidden_by(alarm, after, now, self._limits)
+            cover = hidden_by(before.get(key), alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(
-                before.get(key), alarm, parent, now, on_air=is_on_air, limits=self._limits
+                before.get(key),
+                alarm,
+                cover,
+                now,
+                on_air=is_on_air,
+                limits=self._limits,
+                stops=state.connection.own.stops,
             )
         after = self._bounded(after, state)
-        pairs = [(before.get(key), alarm) for key, alarm in after.items()]
-        changes = [lifecycle.change_between(previous, alarm, now) for previous, alarm in pairs]
         names = {event.id: event.event.name or event.id for event in state.events}
-        after = {
-            alarm.key: timeline.extend(previous, alarm, change, names, now)
-            for (previous, alarm), change in zip(pairs, changes, strict=True)
-        }
-        changes_by_person, self._changes = self._changes, []
-        self.alarms = after
+        steps = [_step(before.get(key), alarm, names, now) for key, alarm in after.items()]
+        self.alarms = {step.alarm.key: step.alarm for step in steps}
         self._newest_samples = faults.newest_samples(state, self._newest_samples)
-        audible = [alarm.key for previous, alarm in pairs if lifecycle.is_audible(previous, alarm)]
-        return (*changes_by_person, *(change for change in changes if change)), self._ring(audible, state)
+        return self._announce(steps, case, state)
 
-    def seconds_to_bell(self, now: datetime) -> float:
-        """Return seconds until the next delayed bell; inf if none waits."""
-        return min(((at - now).total_seconds() for at in self._bells_due.values()), default=inf)
-
-    def _ring(self, audible: Iterable[AlarmKey], state: MonitorState) -> tuple[AlarmKey, ...]:
-        """Return the alarms that ring now.
-
-        An alarm that may belong to an incident waits briefly for others, then rings unless it was acknowledged or
-        hidden.
-
-        """
-        now, held = state.now, timedelta(seconds=self._limits.shared_hold)
-        may_coincide = len(ids_on_air(state.events) - {DECK}) >= self._limits.shared_events
-        due = {key: now + held if may_coincide and key.kind in _SHARED else now for key in audible}
-        due = {key: at for key, at in {**due, **self._bells_due}.items() if self._needs_ack(key)}
-        rung = {key: now for key, at in due.items() if at <= now}
-        self._bells_due = {key: at for key, at in due.items() if key not in rung}
+    def _announce(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> Evaluation:
+        """Return what to announce now; onsets that an incident may explain wait."""
+        by_people, self._changes = self._changes, []
+        on_air = ids_on_air(state.events) - {DECK}
+        gate = GateCase(
+            state.now,
+            newest_wave(case, self._limits),
+            may_coincide=len(on_air) >= self._limits.shared_events and not state.is_last,
+            is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
+        )
+        announcement = announce(self._held, steps, gate, self._limits)
+        changes = [change for change in by_people if change.alarm.key not in self._held]
+        self._held = announcement.held
+        bells = tuple(key for key in announcement.audible if self._needs_ack(key))
         window = timedelta(seconds=self._limits.flood_window)
-        self._rung_at = {key: at for key, at in {**self._rung_at, **rung}.items() if now - at < window}
-        return tuple(rung)
+        rung_at = {**self._rung_at, **dict.fromkeys(bells, state.now)}
+        self._rung_at = {key: at for key, at in rung_at.items() if state.now - at < window}
+        log = (*by_people, *(step.change for step in steps if step.change))
+        return Evaluation((*changes, *announcement.changes), bells, log)
+
+    def seconds_to_announcement(self, now: datetime) -> float:
+        """Return seconds until an onset that waits is announced at the latest; inf if none waits."""
+        return min(((held.until - now).total_seconds() for held in self._held.values()), default=inf)
 
     def _needs_ack(self, key: AlarmKey) -> bool:
         """Return whether the alarm needs an acknowledgement now."""
@@ -204,14 +224,14 @@ class AlarmEngine:
         return alarm is not None and alarm.needs_ack and alarm.active
 
     def ordered(self, events: Iterable[EventState]) -> tuple[Alarm, ...]:
-        """Return all alarms, most urgent first."""
-        return urgent_first(self.alarms.values(), events)
+        """Return all announced alarms, most urgent first."""
+        return urgent_first(announced(self.alarms, self._held), events)
 
     def inactive(self, now: datetime) -> tuple[Alarm, ...]:
-        """Return the alarms that need no operator now (hidden, suppressed or just cleared), newest change first."""
+        """Return the announced alarms that need no operator (hidden, suppressed or just cleared), newest first."""
         alarms = [
             alarm
-            for alarm in self.alarms.values()
+            for alarm in announced(self.alarms, self._held)
             if not alarm.active and (alarm.state is not AlarmState.CLEARED or self._is_listed(alarm, now))
         ]
         return tuple(sorted(alarms, key=lambda alarm: (now - alarm.changed, alarm.key)))
@@ -234,20 +254,34 @@ class AlarmEngine:
             elif key not in _INCIDENTS:
                 alarm = self.alarms.get(key)
                 after[key] = lifecycle.advance(key, alarm, ended.get(key, []), active.get(key), now=now, limits=limits)
+                if alarm is None and self._is_found(after[key]):
+                    after[key] = replace(after[key], found=True)
         return after
 
-    def _incidents(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the incidents that alarms of events on air form together."""
-        on_air = ids_on_air(state.events) - {DECK}
+    def _is_found(self, alarm: Alarm) -> bool:
+        """Return whether the fault of a new alarm began before the first look at its event."""
+        look = self._looks.get(alarm.event_id)
+        return look is not None and alarm.since < look - SAME_OCCURRENCE
+
+    def _incident_case(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> IncidentCase:
+        """Return the alarms of events on air that may form an incident together, and the events in doubt."""
+        on_air = {event.id: event for event in state.events if event.phase.tally.expects_signal}
         shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_shared(alarm)]
         if not self._may_coincide(shared):
-            shared = []
-        inputs = distinct_inputs([event for event in state.events if event.id in on_air]) if shared else {}
+            return IncidentCase([], {}, state.now)
+        skew = timedelta(seconds=state.connection.skew)
+        late = {event.id: since - skew for event in on_air.values() if (since := event.late_since)}
+        is_late_counted = has_waited(self._held, state.now, self._limits)
+        inputs = distinct_inputs(on_air.values())
+        return IncidentCase(shared, inputs, state.now, late=late, is_late_counted=is_late_counted)
+
+    def _incidents(self, case: IncidentCase, state: MonitorState) -> dict[AlarmKey, Alarm]:
+        """Return the incidents that alarms of events on air form together."""
         incidents = {}
         for key, (kind, detector) in _INCIDENTS.items():
             alarm = self.alarms.get(key)
             previous = alarm if alarm and alarm.is_ongoing else None
-            incident = detector.observe(IncidentCase(shared, inputs, state.now, previous), self._limits)
+            incident = detector.observe(replace(case, previous=previous), self._limits)
             fault = faults.incident_fault(kind, incident) if incident else None
             if alarm:
                 is_listed = not state.is_unlisted
@@ -300,7 +334,14 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 
 
 def _may_be_shared(alarm: Alarm) -> bool:
-    return alarm.is_ongoing and alarm.kind in _SHARED and alarm.severity is not Severity.INFO
+    is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO
+    return is_fault and alarm.kind in SHARED and not alarm.found
+
+
+def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: datetime) -> Step:
+    """Return an alarm's step, with its timeline. `names`: event names by id."""
+    change = lifecycle.change_between(before, alarm, now)
+    return Step(before, timeline.extend(before, alarm, change, names, now), change)
 
 
 def _is_result_of(command: AlarmCommand, action: AlarmAction) -> bool:

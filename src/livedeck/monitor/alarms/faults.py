@@ -9,10 +9,20 @@ from typing import NamedTuple
 
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.ingest import QOS_STALE
-from livedeck.monitor.kinds.kind import THE_PLATFORM, AlarmKind, DeckCase, DeckDetector, EndDetector, Incident
-from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis
+from livedeck.monitor.kinds.ingest import LATE_START, QOS_STALE
+from livedeck.monitor.kinds.kind import (
+    NO_INGEST,
+    RECONNECTING,
+    THE_PLATFORM,
+    AlarmKind,
+    DeckCase,
+    DeckDetector,
+    EndDetector,
+    Incident,
+)
+from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
+from livedeck.monitor.model.own import watched_seconds, whole_since
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
     BroadcastState,
@@ -35,6 +45,12 @@ _SAME_ROUND = timedelta(seconds=1)
 
 SAME_OCCURRENCE = timedelta(seconds=2)
 """Largest distance between the starts of one occurrence; a correction of the clock moves a start less."""
+
+_ABSENCES = frozenset({NO_INGEST, RECONNECTING, LATE_START})
+"""Kinds that claim that samples are missing."""
+
+_READ_LATE = frozenset({NO_INGEST, RECONNECTING})
+"""Those of them that compare an answer with the time at which it was read."""
 
 _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
 """States in which samples are polled; before the first response the encoder's state is unknown."""
@@ -98,19 +114,21 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
 def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventState, ...]:
     """Return the events, with findings that are not proven yet left out.
 
-    While the connection is in trouble, the silence of an event is not its own fault.
-
+    While the connection or this machine is in trouble, the silence of an event is not its own fault.
     """
-    is_connection_to_blame = _is_connection_to_blame(state, thresholds.recovery)
+    is_excused = _is_connection_to_blame(state, thresholds.recovery) or state.connection.own.reading_delay > 0
 
-    def is_proven(event: EventState) -> bool:
-        return not is_connection_to_blame and not _is_unproven(event, state, thresholds)
+    def is_proven(finding: Finding, event: EventState) -> bool:
+        if finding.kind == QOS_STALE:
+            return not is_excused and not _is_unproven(event, state, thresholds)
+        if finding.kind in _ABSENCES:
+            return not _is_unasked(event, state) and not _is_read_late(finding, event, state, thresholds)
+        return True
 
     def proven(event: EventState) -> EventState:
-        findings = event.assessment.findings
-        if all(finding.kind != QOS_STALE for finding in findings) or is_proven(event):
+        findings = tuple(finding for finding in event.assessment.findings if is_proven(finding, event))
+        if len(findings) == len(event.assessment.findings):
             return event
-        findings = tuple(finding for finding in findings if finding.kind != QOS_STALE)
         return replace(event, assessment=replace(event.assessment, findings=findings))
 
     return tuple(map(proven, state.events))
@@ -132,7 +150,7 @@ def ended_faults(
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
     for event in state.events:
         newest_before = newest.get(event.id)
-        if newest_before is None or _is_unjudged(event):
+        if newest_before is None or _is_unjudged(event, state):
             continue
         for episode in event.episodes:
             if episode.until is None or not (episode.until > newest_before or event.id in with_alarm):
@@ -156,7 +174,7 @@ def newest_samples(state: MonitorState, before: Mapping[str, datetime]) -> dict[
     newest = {}
     for event in state.events:
         times = event.qos.readings.time
-        if times and not _is_unjudged(event):
+        if times and not _is_unjudged(event, state):
             newest[event.id] = datetime.fromtimestamp(times[-1], UTC)
         elif event.id in before:
             newest[event.id] = before[event.id]
@@ -171,22 +189,47 @@ def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
-    unjudged = {event.id for event in state.events if _is_unjudged(event)} | state.expected
+    unjudged = {event.id for event in state.events if _is_unjudged(event, state)} | state.expected
     for alarm in alarms:
         if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
             yield alarm.key
 
 
-def _is_unjudged(event: EventState) -> bool:
+def _is_unasked(event: EventState, state: MonitorState) -> bool:
+    """Return whether no answer about an event was read since this process stopped."""
+    stops = state.connection.own.stops
+    return event.qos.as_of is not None and whole_since(event.qos.as_of, stops) > event.qos.as_of
+
+
+def _is_read_late(finding: Finding, event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
+    """Return whether an absence may only be the time that this machine took to read the answer."""
+    delay, qos = state.connection.own.reading_delay, event.qos
+    if not delay or finding.kind not in _READ_LATE or qos.as_of is None or finding.since is None:
+        return False
+    if finding.severity is Severity.INFO:  # metrics that were late: perhaps only their reader was
+        return True
+    sent = qos.as_of + timedelta(seconds=state.connection.skew - delay)
+    usual = thresholds.missed_after + (qos.lag or 0.0) + thresholds.missed_margin_intervals * (qos.cadence or 0.0)
+    least = thresholds.warm_up if finding.kind == NO_INGEST else usual
+    return sent - finding.since < timedelta(seconds=least)
+
+
+def _is_unjudged(event: EventState, state: MonitorState) -> bool:
     """Return whether an event cannot be judged now.
 
-    Either the event was not polled since the start, or it is undecided whether its samples stopped or are late. Old
-    samples do not prove that an encoder is back.
+    Either the event was not polled since the start or since a stop of this process, or it is undecided whether its
+    samples stopped or are late. Old samples do not prove that an encoder is back.
     """
-    ingest = event.phase.ingest.state
-    is_unpolled = event.phase.tally in _POLLED and ingest is IngestState.UNKNOWN
-    is_undecided = ingest is IngestState.RECEIVING and event.qos.freshness is Freshness.STALE
-    return is_unpolled or is_undecided or event.assessment.health.grade is Grade.STALE
+    if _is_unasked(event, state) or (state.connection.own.reading_delay and event.phase.is_silent):
+        return True
+    is_receiving = event.phase.ingest.state is IngestState.RECEIVING
+    is_undecided = is_receiving and event.qos.freshness is Freshness.STALE
+    return is_unpolled(event) or is_undecided or event.assessment.health.grade is Grade.STALE
+
+
+def is_unpolled(event: EventState) -> bool:
+    """Return whether samples of an event are due and none were polled yet."""
+    return event.phase.tally in _POLLED and event.phase.ingest.state is IngestState.UNKNOWN
 
 
 def _ended_on_air(ended: Iterable[EndedEvent], thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
@@ -245,7 +288,8 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
     patience = thresholds.unanswered_poor if connection.lost_share else thresholds.unanswered
     if state.is_last:
         return failing_since is not None and connection.as_of is None
-    if since and state.now - since < timedelta(seconds=patience):
+    stops = connection.own.stops
+    if since and watched_seconds(whole_since(since, stops), state.now, stops) < patience:
         return not event.qos.is_frozen
     return failing_since is not None and (connection.as_of is None or connection.as_of < failing_since - _SAME_ROUND)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, ActiveFault
 from livedeck.monitor.alarms.operator import unhide
 from livedeck.monitor.detection.patterns import keep_diagnosis
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
+from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.state import Finding
 from livedeck.monitor.model.thresholds import AlarmLimits
 
@@ -49,7 +51,7 @@ def update(alarm: Alarm, fault: ActiveFault | None, now: datetime, limits: Alarm
     if fault is not None and not alarm.present:
         return expire(_reactivate(alarm, fault, limits), now, limits)
     alarm = expire(alarm, now, limits)
-    return _end(alarm) if fault is None else _continue(alarm, fault)
+    return _end(alarm, now) if fault is None else _continue(alarm, fault)
 
 
 def advance(
@@ -100,13 +102,13 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
     """Return the alarm after its fault came back. A flapping alarm continues, and its acknowledgement holds."""
     alarm = expire(alarm, fault.since, limits)
     was_flapping = alarm.flapping
-    alarm = replace(alarm, present=True, escalated=alarm.escalated and was_flapping)
+    alarm = replace(alarm, present=True, escalated=alarm.escalated and was_flapping, cleared_at=None)
     if fault.finding.severity is not Severity.INFO:
         alarm = count_activation(alarm, fault.since, limits)
     if was_flapping:
         return _continue(alarm, fault)
     alarm = replace(alarm, since=fault.since, needs_ack=True, acknowledged_until=None, acknowledged_at=None)
-    return _describe(replace(alarm, answered_by="", answered_at=None, timeline=()), fault)
+    return _describe(replace(alarm, answered_by="", answered_at=None, timeline=(), found=False), fault)
 
 
 def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
@@ -149,10 +151,11 @@ def _severity(finding: Finding, escalated: bool) -> Severity:
     return Severity.CRITICAL if escalated and finding.severity is Severity.WARNING else finding.severity
 
 
-def _end(alarm: Alarm) -> Alarm:
+def _end(alarm: Alarm, now: datetime) -> Alarm:
     alarm = replace(alarm, present=False) if alarm.present else alarm
     if alarm.is_ongoing:
         return alarm
+    alarm = replace(alarm, cleared_at=now) if alarm.cleared_at is None else alarm
     needs_ack = alarm.needs_ack and alarm.severity is not Severity.INFO
     if needs_ack is alarm.needs_ack and alarm.acknowledged_until is None:
         return alarm
@@ -203,24 +206,53 @@ def _is_within(at: datetime, now: datetime, seconds: float) -> bool:
 # States
 
 
+class Cover(NamedTuple):
+    """The alarm that hides another. `parent`: its kind, empty without one.
+
+    `reason`: why the hidden alarm stays hidden, if its parent is shelved or out of service; else empty.
+    """
+
+    parent: str = ""
+    reason: str = ""
+
+
+NO_COVER = Cover()
+
+
 def apply_suppression(
-    before: Alarm | None, alarm: Alarm, parent: str, now: datetime, *, on_air: bool, limits: AlarmLimits
+    before: Alarm | None,
+    alarm: Alarm,
+    cover: Cover,
+    now: datetime,
+    *,
+    on_air: bool,
+    limits: AlarmLimits,
+    stops: tuple[NotWatched, ...] = (),
 ) -> Alarm:
     """Return the alarm with its state at `now`.
 
-    `parent`: kind of the alarm that hides this one, or empty; `before`: this alarm at the last step.
+    `cover`: the alarm that hides this one, if any; `before`: this alarm at the last step. `stops`: stops of
+    this process, in which nobody could be reminded.
     """
     if alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits):
         alarm = unhide(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
         is_settled = not alarm.needs_ack and alarm.acknowledged_until is None
         return alarm if is_settled else replace(alarm, needs_ack=False, acknowledged_until=None)
-    if parent and alarm.is_ongoing:
-        needs_ack = alarm.needs_ack and before is not None and before.needs_ack
-        return _with_state(alarm, AlarmState.SUPPRESSED, parent, now, needs_ack)
-    if _asks_again(alarm, now):
+    if cover.parent and alarm.is_ongoing:
+        was_owed = before is not None and before.needs_ack and not _is_put_away_with(before, cover)
+        needs_ack = alarm.needs_ack and was_owed
+        if cover.reason and alarm.acknowledged_until:
+            alarm = replace(alarm, acknowledged_until=None)
+        return _with_state(alarm, AlarmState.SUPPRESSED, cover, now, needs_ack)
+    if _asks_again(alarm, now, stops):
         alarm = replace(alarm, needs_ack=True, acknowledged_until=None)
-    return _with_state(alarm, _state(alarm), "", now, alarm.needs_ack)
+    return _with_state(alarm, _state(alarm), NO_COVER, now, alarm.needs_ack)
+
+
+def _is_put_away_with(before: Alarm, cover: Cover) -> bool:
+    """Return whether a person has just put away the parent that hid this alarm, and so the alarm with it."""
+    return bool(cover.reason) and before.parent == cover.parent and not before.reason
 
 
 def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> bool:
@@ -231,12 +263,16 @@ def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmL
     return has_expired or (on_air and now - alarm.changed >= timedelta(seconds=limits.shelved_most))
 
 
-def _asks_again(alarm: Alarm, now: datetime) -> bool:
-    """Return whether the acknowledgement expired, or the alarm became visible and nobody was notified of it."""
+def _asks_again(alarm: Alarm, now: datetime, stops: tuple[NotWatched, ...]) -> bool:
+    """Return whether the acknowledgement expired, or the alarm became visible and nobody was notified of it.
+
+    The reminder of an expired acknowledgement comes as much later as this process was stopped meanwhile.
+    """
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
-    if alarm.acknowledged_until:
-        return alarm.acknowledged_until <= now
+    if until := alarm.acknowledged_until:
+        given = alarm.acknowledged_at or alarm.changed
+        return watched_seconds(given, now, stops) >= (until - given).total_seconds()
     return alarm.state is AlarmState.SUPPRESSED
 
 
@@ -246,11 +282,11 @@ def _state(alarm: Alarm) -> AlarmState:
     return AlarmState.RETURNED if alarm.needs_ack else AlarmState.CLEARED
 
 
-def _with_state(alarm: Alarm, state: AlarmState, parent: str, now: datetime, needs_ack: bool) -> Alarm:
-    if (state, parent, needs_ack) == (alarm.state, alarm.parent, alarm.needs_ack):
+def _with_state(alarm: Alarm, state: AlarmState, cover: Cover, now: datetime, needs_ack: bool) -> Alarm:
+    if (state, *cover, needs_ack) == (alarm.state, alarm.parent, alarm.reason, alarm.needs_ack):
         return alarm
     changed = alarm.changed if state is alarm.state else now
-    return replace(alarm, state=state, parent=parent, changed=changed, needs_ack=needs_ack)
+    return replace(alarm, state=state, parent=cover.parent, reason=cover.reason, changed=changed, needs_ack=needs_ack)
 
 
 def is_audible(before: Alarm | None, after: Alarm) -> bool:

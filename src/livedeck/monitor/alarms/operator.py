@@ -99,7 +99,7 @@ def shelve(
     if on_air and minutes is not None and minutes > maximum:
         raise AlarmRefused(f"On air, shelve for at most {maximum:.0f} min.")
     until = _after_minutes(now, minutes) if minutes is not None else None
-    return hide(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until)
+    return hide(alarm, AlarmState.SHELVED, _cleaned_reason(reason), now, until, hides=alarm.severity)
 
 
 def unshelve(alarm: Alarm, now: datetime) -> Alarm:
@@ -112,7 +112,7 @@ def unshelve(alarm: Alarm, now: datetime) -> Alarm:
 def take_out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
     """Hide the alarm until it is put in service again. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
-    return hide(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None)
+    return hide(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None, hides=alarm.severity)
 
 
 def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
@@ -137,7 +137,9 @@ def note_text(text: str) -> str:
 def unhide(alarm: Alarm, now: datetime) -> Alarm:
     """Make a shelved or out-of-service alarm visible again."""
     state = AlarmState.UNACKNOWLEDGED if alarm.is_ongoing else AlarmState.CLEARED
-    return replace(alarm, state=state, changed=now, needs_ack=alarm.is_ongoing, shelved_until=None, reason="")
+    return replace(
+        alarm, state=state, changed=now, needs_ack=alarm.is_ongoing, shelved_until=None, reason="", hides=None
+    )
 
 
 def _refuse_out_of_service(alarm: Alarm) -> None:
@@ -145,8 +147,13 @@ def _refuse_out_of_service(alarm: Alarm) -> None:
         raise AlarmRefused(f"{alarm.kind} is out of service: put it in service first")
 
 
-def hide(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None) -> Alarm:
-    """Hide the alarm from `now` on, in the state shelved or out of service."""
+def hide(
+    alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None, *, hides: Severity | None
+) -> Alarm:
+    """Hide the alarm from `now` on, in the state shelved or out of service.
+
+    `until`: end of a shelf, None without one. `hides`: gravest severity of symptoms hidden with it, None for none.
+    """
     return replace(
         alarm,
         state=state,
@@ -156,6 +163,7 @@ def hide(alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: dat
         shelved_until=until,
         reason=reason,
         parent="",
+        hides=hides,
     )
 
 

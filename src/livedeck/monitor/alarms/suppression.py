@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
+from livedeck.monitor.alarms.lifecycle import Cover
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import API_BLIND
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState, Severity
@@ -17,20 +19,26 @@ _OF_PICTURE = tuple(kind.name for kind in ALARM_KINDS.values() if kind.is_of_pic
 _HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
-def hidden_by(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits) -> str:
-    """Return the kind of the widest alarm that hides this one; empty if none does.
+def hidden_by(
+    before: Alarm | None, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits
+) -> Cover:
+    """Return the widest alarm that hides this one, if any. `before`: this alarm at the last step.
 
-    An incident hides alarms that began with it or later; older alarms have another cause. Information hides nothing.
-    Nor does a parent that is shelved or out of service: silencing one alarm must not silence all below it. A shelved
-    incident is an exception and covers its members. A parent of the same event does not hide an alarm at a later stage,
-    such as an encoder that is away for half its window. A hidden alarm stays hidden a little longer than its parent
-    lasts, because the signs of one fault do not end together.
+    An incident hides alarms that began with it or later; older alarms have another cause. Information hides nothing. A
+    parent of the same event does not hide an alarm at a later stage, such as an encoder that is away for half its
+    window. A hidden alarm stays hidden a little longer than its parent lasts, because the signs of one fault do not end
+    together.
+
+    A parent that is shelved or out of service goes on hiding its symptoms, unless a person hid it alone. It takes no
+    alarm out of sight: nobody would notice.
     """
+    case = _Case(alarm, alarms, limits, is_in_sight=before is not None and before.active)
     parents = _parents(alarm.kind, alarm.event_id)
-    parent = next((parent for parent in parents if _hides(parent, alarm, alarms)), "")
-    if parent := parent or _graver_of_picture(alarm, alarms, limits):
-        return parent
-    return alarm.parent if _has_parent_just_cleared(alarm, alarms, now, limits) else ""
+    parent = next((parent for parent in parents if _hides(parent, case)), "") or _graver_of_picture(case)
+    if not parent and _has_parent_just_cleared(alarm, alarms, now, limits):
+        parent = alarm.parent
+    other = _parent_of(alarm, parent, alarms)
+    return Cover(parent, f"{other.state} with {parent}" if other and other.state in _HIDDEN else "")
 
 
 def priority(kind: str) -> int:
@@ -45,24 +53,53 @@ def _parents(kind: str, event_id: str) -> tuple[str, ...]:
     return () if event_id == DECK else (API_BLIND,)
 
 
-def _hides(parent: str, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> bool:
-    other = alarms.get(AlarmKey(DECK if parent in _OF_DECK else alarm.event_id, parent))
-    if other is None or not other.is_ongoing or _is_silenced_alone(other) or other.severity is Severity.INFO:
+def _parent_of(alarm: Alarm, parent: str, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
+    return alarms.get(AlarmKey(DECK if parent in _OF_DECK else alarm.event_id, parent))
+
+
+class _Case(NamedTuple):
+    """The alarm to hide, and all others by key. `is_in_sight`: it was on the board at the last step."""
+
+    alarm: Alarm
+    alarms: Mapping[AlarmKey, Alarm]
+    limits: AlarmLimits
+    is_in_sight: bool
+
+
+def _hides(parent: str, case: _Case) -> bool:
+    alarm = case.alarm
+    other = _parent_of(alarm, parent, case.alarms)
+    if other is None or other.severity is Severity.INFO:
+        return False
+    if other.state in _HIDDEN and not _keeps_hidden(other, case):
+        return False
+    if other.state not in _HIDDEN and not other.is_ongoing:
         return False
     if not other.affects:
         return not alarm.stage or parent in _OF_DECK
     return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
 
 
-def _is_silenced_alone(parent: Alarm) -> bool:
-    return parent.state in _HIDDEN and not (parent.affects and parent.state is AlarmState.SHELVED)
+def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
+    """Return whether a parent that is shelved or out of service hides an alarm with it.
+
+    It hides no alarm that is graver than it was when it was put away, and none that began long after it cleared. Only
+    an incident takes an alarm out of sight, but one that has cleared explains nothing of what remains.
+    """
+    alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
+    if parent.hides is None or alarm.severity.rank < parent.hides.rank:
+        return False
+    if parent.affects:
+        return parent.is_ongoing
+    is_with = parent.is_ongoing or (parent.cleared_at is not None and alarm.since <= parent.cleared_at + window)
+    return is_with and not case.is_in_sight
 
 
 def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
     """Return the incident that covers this alarm, while the incident lasts or still hides the alarm; else None."""
     for kind in _parents(alarm.kind, alarm.event_id):
         incident = alarms.get(AlarmKey(DECK, kind))
-        if incident is None or not incident.affects or _is_silenced_alone(incident):
+        if incident is None or not incident.affects or _is_hidden_alone(incident):
             continue
         is_member = alarm.parent == kind or (incident.is_ongoing and alarm.event_id in incident.affects)
         if is_member and alarm.since >= incident.since - SAME_OCCURRENCE:
@@ -70,16 +107,21 @@ def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
     return None
 
 
-def _graver_of_picture(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], limits: AlarmLimits) -> str:
+def _is_hidden_alone(parent: Alarm) -> bool:
+    return parent.state in _HIDDEN and parent.hides is None
+
+
+def _graver_of_picture(case: _Case) -> str:
     """Return the kind of the gravest sign of the same picture fault; empty if this alarm is the gravest."""
+    alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if alarm.kind not in _OF_PICTURE:
         return ""
-    window = timedelta(seconds=limits.picture_window)
     for kind in _OF_PICTURE:
-        other = alarms.get(AlarmKey(alarm.event_id, kind))
-        if other is None or not _is_graver(other, alarm) or not _hides(kind, alarm, alarms):
+        other = case.alarms.get(AlarmKey(alarm.event_id, kind))
+        if other is None or not _is_graver(other, alarm) or not _hides(kind, case):
             continue
-        if abs(other.since - alarm.since) <= window:
+        is_with = alarm.state is AlarmState.SUPPRESSED and alarm.parent == kind and other.state in _HIDDEN
+        if is_with or abs((other.cleared_at or other.since) - alarm.since) <= window:
             return kind
     return ""
 
@@ -94,10 +136,10 @@ def _has_parent_just_cleared(
 ) -> bool:
     if alarm.state is not AlarmState.SUPPRESSED or alarm.parent == API_BLIND:
         return False
-    parent = alarms.get(AlarmKey(DECK if alarm.parent in _OF_DECK else alarm.event_id, alarm.parent))
-    if parent is None or parent.is_ongoing or _is_silenced_alone(parent):
+    parent = _parent_of(alarm, alarm.parent, alarms)
+    if parent is None or parent.is_ongoing or _is_hidden_alone(parent):
         return False
-    return now - parent.changed <= timedelta(seconds=limits.hidden_after)
+    return now - (parent.cleared_at or parent.changed) <= timedelta(seconds=limits.hidden_after)
 
 
 def _depth(kind: str) -> int:

@@ -1,15 +1,12 @@
 """Learn the delay with which the platform delivers samples (monitoring.md, "Delivery"). Pure.
 
 Samples that arrive late but without a gap prove that the encoder was connected. The delay is learnt from such samples
-alone, so a fault cannot change the delay, and a delay is no fault. No other part of detection depends on the clock.
-
+alone, so a fault cannot change the delay, and a delay is no fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from statistics import median_low
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Thresholds
@@ -26,9 +23,6 @@ _PLAIN_PEAK = 20.0
 
 _SURPRISES = 2
 """Number of surprises within half an hour that raise the limit of lateness."""
-
-_LEAST_STREAMS = 2
-"""Minimum number of streams from which the delay of the other streams of the workspace is estimated."""
 
 
 class Surprise(NamedTuple):
@@ -63,6 +57,11 @@ class Delivery(Record):
         return Delivery(peaks=self.peaks, surprises=self.surprises)
 
     @property
+    def seen_lag(self) -> float | None:
+        """Longest delay that was seen (s), also before it counts as learnt; None before the first delivery."""
+        return max(self.peaks, default=None)
+
+    @property
     def age(self) -> float | None:
         """Age of the newest sample at the last response (s); None before the first."""
         return None if self.first_asked is None else self.asked - self.newest
@@ -85,53 +84,22 @@ class Delivery(Record):
             after = replace(after, surprises=(*self.surprises, Surprise(at, peak))[-_MAX_SURPRISES:])
         return replace(after, peaks=(*self.peaks, peak)[-_MAX_PEAKS:])
 
-    def late_limit(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> float:
-        """Return the age (s) above which the newest sample is late.
+    def lost_limit(self, cadence: float | None, thresholds: Thresholds) -> float | None:
+        """Return the age (s) of the newest sample above which the encoder is gone; None while the delay is not learnt.
 
-        `cadence`: None before the second sample; until then the delay of others proves nothing, because the next sample
-        may be due much later than theirs. `usual_lag`: usual lag in the workspace (s), or None.
+        `cadence`: None before the second sample.
         """
-        own = self.lag(thresholds)
-        lag = own if own is not None else usual_lag if cadence else None
-        cadence = cadence or 0.0
+        lag = self.lag(thresholds)
         if lag is None:
-            return max(thresholds.delivery_patience, thresholds.silence_intervals * cadence)
+            return None
+        cadence = cadence or 0.0
         recent = [late.seconds for late in self.surprises if self.asked - late.at < thresholds.delivery_fooled]
         lag = max([lag, *recent]) if len(recent) >= _SURPRISES else lag
         least = max(thresholds.missed_after, thresholds.missed_intervals * cadence)
         limit = lag + thresholds.missed_margin_intervals * cadence + thresholds.missed_margin
-        return min(max(least, limit), self._most(cadence, thresholds))
-
-    def is_silent(self, cadence: float | None, usual_lag: float | None, thresholds: Thresholds) -> bool:
-        """Return whether the samples had stopped at the last good response; False without a response.
-
-        While the delay is unknown, the age of samples proves nothing. The silence then counts from the first response.
-
-        """
-        if self.first_asked is None:
-            return False
-        age = self.asked - self.newest
-        is_learnt = self.lag(thresholds) is not None or (usual_lag is not None and bool(cadence))
-        waited = age if is_learnt else min(age, self.asked - self.first_asked)
-        return age > self._most(cadence, thresholds) or waited > self.late_limit(cadence, usual_lag, thresholds)
+        most = max(thresholds.missed_most, thresholds.silence_intervals * cadence)
+        return min(max(least, limit), most)
 
     def _peak(self, at: float) -> float:
         waited = at - self.asked
         return self.asked - self.newest + (waited if waited <= _OUTAGE else 0.0)
-
-    @staticmethod
-    def _most(cadence: float | None, thresholds: Thresholds) -> float:
-        return max(thresholds.missed_most, thresholds.silence_intervals * (cadence or 0.0))
-
-
-def usual_lag(lags: Iterable[float | None], ages: Iterable[float | None]) -> float | None:
-    """Return the delay of a workspace (s), from its streams' delays, or the ages of their newest samples until then.
-
-    None with too few streams.
-
-    """
-    proven = [lag for lag in lags if lag is not None]
-    if len(proven) >= _LEAST_STREAMS:
-        return median_low(proven)
-    seen = [age for age in ages if age is not None]
-    return max(0.0, median_low(seen)) if len(seen) > _LEAST_STREAMS else None

@@ -12,6 +12,7 @@ from functools import cached_property
 from math import isnan
 from typing import NamedTuple
 
+from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
 from livedeck.monitor.kinds import ALARM_KINDS, is_normal
 from livedeck.monitor.kinds.delivery import UNKNOWN_DATA
 from livedeck.monitor.kinds.kind import RECONNECTING, AlarmKind, DutyRule, SampleDetector
@@ -33,13 +34,16 @@ from livedeck.monitor.signal.hysteresis import (
 )
 from livedeck.monitor.signal.memory import Burst
 from livedeck.record import Record
-from livedeck.text.values import age
+from livedeck.text.values import age, short_duration
+
+_THEN_UNWATCHED = " (then not watched for "
+"""Beginning of the mark on a fault that was raised before unwatched time."""
+
+_AS_WHOLE = 10.0
+"""Seconds that may lack of ten minutes without being worth words."""
 
 _MAX_CHECKPOINTS = 4
 """Number of checkpoints kept, so that samples that are minutes late cost little."""
-
-_START_SLACK = 30.0
-"""Seconds from the stream's start to the first known sample within which the whole stream is known."""
 
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
@@ -61,15 +65,13 @@ class StreamRules(Record, dict=True):
 
     `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
     person declared the signal usual, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate is a
-    fault of the platform. `started_at`: start of the stream (epoch s), None if unknown. `had_sound`: an earlier stream
-    of the event had sound.
+    fault of the platform. `had_sound`: an earlier stream of the event had sound.
     """
 
     thresholds: Thresholds
     floor: float = 0.0
     marks: tuple[float, ...] = ()
     has_unit: bool = True
-    started_at: float | None = None
     had_sound: bool = False
 
     @cached_property
@@ -102,7 +104,7 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
         return analysis
     oldest = analysis.checkpoints[0]
     known = series.head(analysis.readings, bisect_right(analysis.readings.time, oldest.memory.last_time))
-    return SignalAnalysis(known, checkpoints=(oldest,))
+    return SignalAnalysis(known, checkpoints=(oldest,), coverage=analysis.coverage)
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
@@ -112,20 +114,28 @@ def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, 
 
 
 def detect(
-    analysis: SignalAnalysis, readings: Readings, rules: StreamRules, limit: int | None = None
+    analysis: SignalAnalysis,
+    readings: Readings,
+    rules: StreamRules,
+    limit: int | None = None,
+    coverage: Coverage = EVERYTHING,
 ) -> SignalAnalysis:
     """Return the analysis of `readings`, continued from `analysis`, which covers a part of them.
 
     Returns `analysis` itself if the readings are the same. A new sample costs about 30 us; for late samples, all
     samples since the checkpoint before them are judged again. The function stops after `limit` samples: the result then
-    covers only the first readings, and another call continues.
+    covers only the first readings, and another call continues. `coverage`: time in which all samples are known; a gap
+    is a silence only there.
     """
     if readings is analysis.readings:
         return analysis
-    changed = series.first_change(analysis.readings, readings)
+    newest = analysis.checkpoints[-1].memory.last_time
+    changed = min(
+        series.first_change(analysis.readings, readings), coverage.first_change(analysis.coverage, until=newest)
+    )
     checkpoints = [point for point in analysis.checkpoints if point.memory.last_time < changed]
     checkpoints = checkpoints or [analysis.checkpoints[0]]
-    fold = _Fold(checkpoints[-1], rules)
+    fold = _Fold(checkpoints[-1], rules, coverage)
     start = bisect_right(readings.time, checkpoints[-1].memory.last_time)
     if limit is not None:
         readings = series.head(readings, start + limit)
@@ -138,7 +148,7 @@ def detect(
     kept = _keep(checkpoints, reach_back=len(readings) < series.MAX_SAMPLES)
     if kept[-1].samples != end.samples:
         kept = (*kept, end)
-    return SignalAnalysis(readings, raised, end.past, end.features, end.memory.first_time, kept)
+    return SignalAnalysis(readings, raised, end.past, end.features, end.memory.first_time, kept, coverage)
 
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
@@ -158,15 +168,14 @@ def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:
 class _Fold:
     """Fold that starts at a copy of a checkpoint and takes one sample after another."""
 
-    def __init__(self, start: Checkpoint, rules: StreamRules) -> None:
+    def __init__(self, start: Checkpoint, rules: StreamRules, coverage: Coverage) -> None:
         self.samples = start.samples
-        self._stream, self._thresholds = rules, rules.thresholds
+        self._stream, self._thresholds, self._coverage = rules, rules.thresholds, coverage
         self._rules, kinds = rules.kinds, rules.names
         self._memory = start.memory.copy()
         self._intervals = {kind: interval for kind, interval in start.intervals.items() if kind in kinds}
         self._cycles = {kind: cycle.copy() for kind, cycle in start.cycles.items() if kind in kinds}
         self._past, self._features = start.past, start.features
-        self._may_be_silent = self._knows_start()
 
     def checkpoint(self) -> Checkpoint:
         """Return a copy of the state after the samples so far."""
@@ -184,15 +193,17 @@ class _Fold:
         is_first = memory.first_time is None
         if self._stream.marks and not is_first and any(last_time < mark <= time for mark in self._stream.marks):
             self._take_as_usual()
-        step = memory.step_to(time, thresholds)
-        if is_first:
-            self._may_be_silent = self._knows_start()
-        if step.is_silence:
+        step = memory.step_to(time, thresholds, self._coverage)
+        if step.is_silence or step.unwatched:
             self._intervals = {kind: interval for kind, interval in self._intervals.items() if interval.is_raised}
         if memory.levels.usual.is_slot_over(time, memory.order.cadence, thresholds):
             memory.close_slot(time, self._spoilt(), self._stream.floor, thresholds)
-        features = memory.add_sample(readings, index, step, thresholds, may_be_silent=self._may_be_silent)
-        if step.is_silence and not is_first:
+        if step.unwatched:
+            self._skip(step.unwatched, time)
+        features = memory.add_sample(
+            readings, index, step, thresholds, self._coverage, had_sound=self._stream.had_sound
+        )
+        if step.is_silence:
             self._on_return(last_time, features)
         self._end_silence(time)
         if features.change:
@@ -201,13 +212,6 @@ class _Fold:
         if not is_calm:
             self._step_kinds(features)
         self._features, self.samples = features, self.samples + 1
-
-    def _knows_start(self) -> bool:
-        """Return whether all of the stream is known, and no earlier stream of the event had sound."""
-        first, start = self._memory.first_time, self._stream.started_at
-        if first is None or start is None or self._stream.had_sound:
-            return False
-        return first <= start + _START_SLACK
 
     def _spoilt(self) -> frozenset[str]:
         """Return the rates that a fault affects, so that nothing is learnt from them."""
@@ -233,11 +237,27 @@ class _Fold:
             elif not self._is_cycling(kind):
                 self._end(kind, interval._replace(good_since=time))
 
+    def _skip(self, seconds: float, time: float) -> None:
+        """Skip unwatched seconds: raised faults stay, and only samples from `time` on can clear them."""
+        for kind, interval in self._intervals.items():
+            actual, expected = interval.evidence
+            marked = f"{actual.partition(_THEN_UNWATCHED)[0]}{_THEN_UNWATCHED}{age(seconds)})"
+            good_since = time if kind == RECONNECTING else None
+            self._intervals[kind] = interval._replace(evidence=Evidence(marked, expected), good_since=good_since)
+        for cycle in self._cycles.values():
+            cycle.skip(seconds)
+
     def _on_return(self, last_time: float, features: SampleFeatures) -> None:
-        """Record the encoder's absence that ends with this sample."""
-        evidence = Evidence(f"no samples for {age(features.time - last_time)}", "the encoder's stream")
+        """Record the encoder's absence that ends with this sample, as far as it was watched."""
+        absence = max(self._coverage.pieces(last_time, features.time), key=lambda piece: piece.seconds)
+        words, since = f"no samples for {age(features.time - last_time)}", last_time
+        if features.step.unwatched:
+            is_seen_first = absence.since == last_time
+            when, since = ("after", last_time) if is_seen_first else ("before", absence.since)
+            words = f"no samples for at least {age(absence.seconds)} (not watched {when})"
+        evidence = Evidence(words, "the encoder's stream")
         interval = self._intervals.get(RECONNECTING) or FaultInterval(
-            last_time, last_time, ALARM_KINDS[RECONNECTING].severity, evidence, is_raised=True
+            since, since, ALARM_KINDS[RECONNECTING].severity, evidence, is_raised=True
         )
         self._intervals[RECONNECTING] = interval._replace(good_since=features.time, evidence=evidence)
 
@@ -294,7 +314,10 @@ class _Fold:
         severity = (
             min(interval.severity, severity, key=lambda severity: severity.rank) if interval.is_raised else severity
         )
-        evidence = Evidence(_duty_words(detector.duty, cycle), interval.evidence.expected)
+        evidence = interval.evidence
+        if cycle.slots:
+            watched = self._coverage.seconds(features.time - LONG, features.time)
+            evidence = Evidence(_duty_words(detector.duty, cycle, watched), evidence.expected)
         since = interval.since if interval.is_raised else cycle.since
         good_since = None if cycle.was_bad else interval.good_since or features.time
         self._intervals[kind] = interval._replace(
@@ -346,10 +369,14 @@ class _Fold:
         self._past = (*self._past, make_episode(kind, interval, interval.good_since))[-MAX_EPISODES:]
 
 
-def _duty_words(duty: DutyRule, cycle: DutyCycle) -> str:
-    """Return in words the share of time, the length of a spell, and how often spells came."""
+def _duty_words(duty: DutyRule, cycle: DutyCycle, watched: float) -> str:
+    """Return in words the share of watched time, the length of a spell, and how often spells came.
+
+    `watched`: watched seconds of the last ten minutes.
+    """
     begun = max(cycle.since, cycle.last - LONG)
     span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)
-    share, each = min(1.0, cycle.seconds / LONG), cycle.seconds / spells
+    share, each = min(1.0, cycle.seconds / max(1.0, watched)), cycle.seconds / spells
     often = f" ({age(each)} in every {age(span / (spells - 1))})" if spells > 1 else ""
-    return f"{duty.words} in {100 * share:.0f} % of the last 10 min{often}"
+    base = "last 10 min" if watched > LONG - _AS_WHOLE else f"{short_duration(watched)} watched"
+    return f"{duty.words} in {100 * share:.0f} % of the {base}{often}"

@@ -14,9 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules, start_of
+from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import Checkpoint, SignalAnalysis
+from livedeck.monitor.signal.features import SampleFeatures
+from livedeck.monitor.signal.order import Step
+from livedeck.monitor.signal.usual import Usual
 from livedeck.record import Record
 
 _RESOLUTION = 0.001
@@ -26,26 +30,47 @@ _FORMAT = 1
 """Version of the stored form. Change it if the same values get another meaning."""
 
 
+_MEMORY, _FEATURES = Checkpoint._fields.index("memory"), Checkpoint._fields.index("features")
+_STEP, _USUAL = SampleFeatures._fields.index("step"), SampleFeatures._fields.index("usual")
+_FIRST_FEATURES, _FIRST_STEP = SampleFeatures._fields.index("known"), Step._fields.index("unwatched")
+_FIRST_USUAL = Usual._fields.index("sunk_from")
+"""Number of values that the first version of the stored form has."""
+
+
 class Learnt(Record):
     """Learnt state of a stream: the oldest checkpoint of the fold (None for a young stream) and the delivery delay.
 
-    `rules`: digest of the rules on which the checkpoint is based.
-
+    `rules`: digest of the rules on which the checkpoint is based. `coverage`: time in which the samples were known;
+    without spans in a row of an older version.
     """
 
     checkpoint: Checkpoint | None = None
     rules: str = ""
     delivery: Delivery = field(default_factory=Delivery)
+    coverage: Coverage = field(default_factory=Coverage)
 
     @classmethod
-    def of(cls, analysis: SignalAnalysis, rules: StreamRules, delivery: Delivery) -> Learnt:
+    def of(
+        cls, analysis: SignalAnalysis, rules: StreamRules, delivery: Delivery, coverage: Coverage = EVERYTHING
+    ) -> Learnt:
         """Return the learnt state of an analysis that was made by these rules."""
         point = analysis.oldest_checkpoint
-        return cls(point, _digest(rules, point) if point else "", delivery)
+        return cls(point, _digest(rules, point) if point else "", delivery, coverage)
 
     def to_json(self) -> str:
-        """Return the state as JSON for `parse_learnt`; numbers keep full precision."""
-        return json.dumps([_FORMAT, _adapter().dump_python(self, mode="json")])
+        """Return the state as JSON for `parse_learnt`; numbers keep full precision.
+
+        Versions before `coverage` read it, too: they ignore new names, but not new values in a row of values.
+        """
+        values = _adapter().dump_python(self, mode="json")
+        point = values["checkpoint"]
+        if point:
+            del point[_MEMORY]["levels"]["usual"]["usual"][_FIRST_USUAL:]
+        if point and point[_FEATURES]:
+            features = point[_FEATURES] = point[_FEATURES][:_FIRST_FEATURES]
+            features[_STEP] = features[_STEP][:_FIRST_STEP]
+            features[_USUAL] = features[_USUAL][:_FIRST_USUAL]
+        return json.dumps([_FORMAT, values])
 
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:
         """Return the analysis with which the fold over the stream's samples resumes.
@@ -61,9 +86,11 @@ class Learnt(Record):
             return SignalAnalysis()
         known = series.head(readings, bisect_right(readings.time, point.memory.last_time + _RESOLUTION))
         if not len(known):
-            return SignalAnalysis(checkpoints=(Checkpoint(point.memory.resumed(), {}, {}, point.past, None, 0),))
+            resumed = Checkpoint(point.memory.resumed(), {}, {}, point.past, None, 0)
+            return SignalAnalysis(checkpoints=(resumed,), coverage=self.coverage)
         memory = replace(point.memory.copy(), last_time=known.time[-1])  # with the time as recorded
-        return SignalAnalysis(known, checkpoints=(*whole, point._replace(memory=memory)))
+        checkpoints = (*whole, point._replace(memory=memory))
+        return SignalAnalysis(known, checkpoints=checkpoints, coverage=self.coverage)
 
 
 def parse_learnt(text: str) -> Learnt | None:

@@ -20,14 +20,23 @@ class IngestEvidence(Record):
 
     `as_of`: time of the last good response. `newest`: time of the newest sample, None if the response was empty.
     `run_started_at`: start of the present run of samples, None if the run is older than the kept samples. `is_silent`:
-    the newest sample is older than usual for this stream. `is_frozen`: samples arrive, but their time stands still.
+    the encoder is proven to be gone. `is_undecided`: the samples are late, and none was ever seen to arrive, so nothing
+    shows whether the encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: time
+    since which the stream was watched without a sample, None if that is since `newest`.
     """
 
     as_of: datetime
     newest: datetime | None = None
     run_started_at: datetime | None = None
     is_silent: bool = False
+    is_undecided: bool = False
     is_frozen: bool = False
+    silent_since: datetime | None = None
+
+    @property
+    def left_at(self) -> datetime | None:
+        """Start of the time without samples, as far as it was watched; None without a sample."""
+        return self.silent_since or self.newest
 
 
 def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
@@ -45,12 +54,13 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
     | live, or an unknown status    | fresh samples      | ON AIR                                                    |
     |                               | gap in the window  | RECONNECTING                                              |
     |                               | gap past it        | LOST                                                      |
-    | live                          | empty, or none yet | ON AIR                                                    |
-    | an unknown status             | empty, or none yet | UNKNOWN                                                   |
+    | live                          | empty, none yet, or | ON AIR                                                   |
+    |                               | undecided          |                                                           |
+    | an unknown status             | the same           | UNKNOWN                                                   |
 
     The gap is measured at the last good response, never at `now`. A missing response does not prove that the encoder
-    left, nor does a time that stands still while samples arrive. The window is the event's `reconnect_window`
-    (platform-api.md, "Live event").
+    left, nor does a time that stands still while samples arrive. Unwatched time is no part of the gap. The window is
+    the event's `reconnect_window` (platform-api.md, "Live event").
     """
     stream = event.stream
     if stream is None:
@@ -103,17 +113,19 @@ def _finished(event: Event, stream: Stream, now: datetime) -> Phase:
 def _ingest(evidence: IngestEvidence | None, window: float, thresholds: Thresholds) -> Ingest:
     if evidence is None:
         return Ingest(IngestState.UNKNOWN)
-    newest, run_started_at = evidence.newest, evidence.run_started_at
-    if newest is None:
+    newest, run_started_at, left_at = evidence.newest, evidence.run_started_at, evidence.left_at
+    if newest is None or left_at is None:
         return Ingest(IngestState.NONE)
     if not evidence.is_frozen and evidence.is_silent:
-        return Ingest(IngestState.INTERRUPTED, since=newest, window_ends=newest + timedelta(seconds=window))
+        return Ingest(IngestState.INTERRUPTED, since=left_at, window_ends=left_at + timedelta(seconds=window))
+    if evidence.is_undecided:
+        return Ingest(IngestState.UNKNOWN)
     is_warming_up = run_started_at is not None and (newest - run_started_at).total_seconds() < thresholds.warm_up
     return Ingest(IngestState.WARMING_UP if is_warming_up else IngestState.RECEIVING, since=run_started_at)
 
 
-def _gap(evidence: IngestEvidence, newest: datetime) -> float:
-    return (evidence.as_of - newest).total_seconds()
+def _gap(evidence: IngestEvidence, left_at: datetime) -> float:
+    return (evidence.as_of - left_at).total_seconds()
 
 
 def _arrives(ingest: Ingest) -> bool:
@@ -123,6 +135,6 @@ def _arrives(ingest: Ingest) -> bool:
 def _broadcast_state(stream: Stream, evidence: IngestEvidence | None, window: float, ingest: Ingest) -> BroadcastState:
     if _arrives(ingest):
         return BroadcastState.ON_AIR
-    if evidence and evidence.newest:
-        return BroadcastState.RECONNECTING if _gap(evidence, evidence.newest) <= window else BroadcastState.LOST
+    if evidence and evidence.left_at and ingest.state is IngestState.INTERRUPTED:
+        return BroadcastState.RECONNECTING if _gap(evidence, evidence.left_at) <= window else BroadcastState.LOST
     return BroadcastState.ON_AIR if stream.status == "live" else BroadcastState.UNKNOWN

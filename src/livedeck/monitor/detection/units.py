@@ -40,7 +40,7 @@ _COUNTED = 64
 
 
 class _Looks(Enum):
-    """Class of a sample by the unit in which its rates are plausible. NOTHING: no rate that says anything.
+    """Class of a sample by the unit in which its rates are plausible. NOTHING: no rate that shows a unit.
 
     BITS: plausible in bit/s only. PICTURE, SOUND: plausible in kbit/s, as a picture with sound or as sound alone.
     SMALL: too small for bit/s, and not plausible in kbit/s either. BETWEEN: implausible in kbit/s, small in bit/s.
@@ -55,7 +55,7 @@ class _Looks(Enum):
 
 
 class StreamLook(Record):
-    """Newest samples in a row of a stream that look alike, by their number.
+    """Counts of the newest samples in a row of one stream that look alike.
 
     `newest`: time of the newest sample (epoch s, server clock). `bits`: plausible in bit/s only. `pictures`, `sounds`:
     plausible in kbit/s, with and without a picture. `small`: plausible in neither unit, but smaller than usual bit/s.

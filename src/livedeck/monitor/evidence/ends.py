@@ -213,8 +213,8 @@ class Doubts:
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack and that the platform still serves, by id or by new samples.
 
-        Empty until every event that is asked is decided, or `DECIDED_AFTER` has passed, so that the first count is
-        right.
+        Empty until every event that is asked by id is decided, or `DECIDED_AFTER` has passed, so that the first count
+        is right.
         """
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
         is_early = any(at - doubt.began < DECIDED_AFTER for doubt in self._doubts.values())

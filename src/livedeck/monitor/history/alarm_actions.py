@@ -22,7 +22,8 @@ _SEVERITIES = frozenset(Severity)
 
 OLD = """
 at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
-    SELECT 1 FROM answer AS later WHERE later.answer IN ('shelve', 'unshelve', 'out of service', 'in service')
+    SELECT 1 FROM answer AS later
+    WHERE later.answer IN ('shelve', 'shelve alone', 'unshelve', 'out of service', 'in service')
     AND (later.event, later.kind, later.target) = (answer.event, answer.kind, answer.target)
     AND (later.at, later.uid) > (answer.at, answer.uid)
 ))

@@ -46,7 +46,7 @@ class Column(NamedTuple):
         """SQL condition that equals `fits`: true for a sound value, false or NULL otherwise.
 
         SQLite sorts every text and blob above all numbers, so only numbers can lie in a range. `name | 0` makes a
-        fraction whole, so a fraction differs from it. `typeof` for each cell of a long history takes twice the time.
+        fraction whole, so a fraction differs from it. A check of each cell by `typeof` would take twice the time.
         """
         name, low, high = self.name, self.low, self.high
         if self.kind is int:

@@ -1,15 +1,16 @@
-"""Records made from the difference of two snapshots: event changes, ended episodes and stretches of watching."""
+"""Records made from the difference of two snapshots: event changes, ended episodes, time watched and not watched."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database
 from livedeck.monitor.history.journal import KINDS, Entry
-from livedeck.monitor.model.records import WATCH_WRITTEN_EACH, EpisodeRecord, EventRecord, WatchRecord
+from livedeck.monitor.model.records import WATCH_WRITTEN_EACH, EpisodeRecord, EventRecord, UnwatchedRecord, WatchRecord
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Episode, EventState
 
@@ -73,6 +74,25 @@ class EpisodeWatch:
                     yield EpisodeRecord.of(state, episode, episode.until)
 
 
+class GapWatch:
+    """Finds the times of streams that were not watched, since the previous snapshot."""
+
+    def __init__(self) -> None:
+        self._gaps: dict[str, tuple[Span, ...]] = {}
+
+    def news(self, snapshot: Snapshot) -> Iterator[UnwatchedRecord]:
+        """Yield a record of each time that was not watched."""
+        before, self._gaps = self._gaps, {state.id: state.qos.not_watched for state in snapshot.events}
+        for state in snapshot.events:
+            gaps, known = state.qos.not_watched, before.get(state.id, ())
+            if gaps is known or state.event.stream is None:
+                continue
+            for gap in gaps:
+                if gap not in known:
+                    since, until = (datetime.fromtimestamp(time, UTC) for time in gap)
+                    yield UnwatchedRecord(since, until, state.id, state.event.stream.id or "")
+
+
 class PlatformWatch:
     """Finds the stretches of time in which the platform responded to this process without a break."""
 
@@ -82,7 +102,7 @@ class PlatformWatch:
         self._written: datetime | None = None
 
     def news(self, snapshot: Snapshot) -> Iterator[WatchRecord]:
-        """Yield the stretch that ended, and every `WATCH_WRITTEN_EACH` the current one."""
+        """Yield the stretch that has ended, if any, and the current stretch every `WATCH_WRITTEN_EACH`."""
         link = snapshot.link
         if link.as_of is None or not link.state.is_answering:
             yield from self.end()

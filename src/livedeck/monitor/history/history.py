@@ -12,7 +12,7 @@ from uuid import uuid4
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarms, journal
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.history.events import EpisodeWatch, EventWatch, PlatformWatch
+from livedeck.monitor.history.events import EpisodeWatch, EventWatch, GapWatch, PlatformWatch
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.history.reads import HistoryReads
 from livedeck.monitor.history.samples import StreamKey
@@ -52,6 +52,7 @@ class History(HistoryReads):
     _process: str = field(default_factory=lambda: uuid4().hex, init=False)
     _events: EventWatch = field(default_factory=EventWatch, init=False)
     _episodes: EpisodeWatch = field(default_factory=EpisodeWatch, init=False)
+    _gaps: GapWatch = field(default_factory=GapWatch, init=False)
     _alarms: Mapping[AlarmKey, Alarm] = field(default_factory=dict, init=False)  # last written state of each
     _is_unrestored: bool = field(default=False, init=False)  # the alarms of the previous run could not be read
 
@@ -89,7 +90,7 @@ class History(HistoryReads):
         return self._queue.fault
 
     async def flush(self) -> bool:
-        """Wait until everything queued has been tried. Return whether the file took it."""
+        """Wait until all queued data were written or failed once. Return whether the file accepted them."""
         return await self._queue.flush()
 
     async def salvaged(self) -> None:
@@ -112,11 +113,13 @@ class History(HistoryReads):
         self._queue.put(batch)
 
     def _entries(self, snapshot: Snapshot) -> Iterator[Entry]:
-        """Yield the journal entries of changed events, ended episodes and the time watched."""
+        """Yield the journal entries of changed events, ended episodes, and time watched and not watched."""
         for event in self._events.changes(snapshot):
             yield journal.entry(event, event.at, event.event_id)
         for episode in self._episodes.ended(snapshot):
             yield journal.entry(episode, episode.until, episode.event_id)
+        for gap in self._gaps.news(snapshot):
+            yield journal.entry(gap, gap.at, gap.event_id)
         yield from map(_watched, self._watch.news(snapshot))
 
     def _changed_alarms(self, snapshot: Snapshot) -> dict[tuple[AlarmKey, datetime], Alarm]:
@@ -209,10 +212,13 @@ def _has_changed(before: Alarm | None, alarm: Alarm) -> bool:
 
 
 def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
-    records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.changes]
+    records = [AlarmRecord.of(change, process, now.link.clock_offset) for change in now.true_changes]
     entries = [journal.entry(record, record.at, record.event_id) for record in records]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link, process), now.at, ""))
+    known, offset = before.link.own.stops if before else (), now.link.clock_offset
+    stops = [stop.moved(offset) for stop in now.link.own.stops if stop not in known]
+    entries += [journal.entry(stop, stop.until, process) for stop in stops]
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
     has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())

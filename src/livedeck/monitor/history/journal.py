@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.history.database import Database
+from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.records import (
     ActionRecord,
     AlarmRecord,
@@ -24,6 +25,7 @@ from livedeck.monitor.model.records import (
     MaterialRecord,
     NotificationRecord,
     OpenChange,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, UnitChoice, UsualMark
@@ -36,6 +38,7 @@ KINDS: dict[Any, str] = {
     EventRecord: "event",
     EpisodeRecord: "episode",
     WatchRecord: "watch",
+    NotWatched: "stop",
     ActionRecord: "action",
     IntentRecord: "intent",
     Marker: "marker",
@@ -45,6 +48,7 @@ KINDS: dict[Any, str] = {
     ProfileChoice: "profile",
     UnitChoice: "unit",
     CollectedStream: "collected",
+    UnwatchedRecord: "unwatched",
 }
 
 FORGOTTEN = "forgotten"
@@ -63,10 +67,11 @@ _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
 """Deletes the shorter record of a stretch of watching that has grown since."""
 
 _INSERT = f"""
-INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4 WHERE ?1 <> '{KINDS[EpisodeRecord]}'
+INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4
+WHERE ?1 NOT IN ('{KINDS[EpisodeRecord]}', '{KINDS[UnwatchedRecord]}')
 OR NOT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND at = ?2 AND topic = ?3 AND body = ?4)
 """  # noqa: S608  constants
-"""Stores each episode only once, although every process finds the same episodes in the same samples."""
+"""Stores each episode and each unwatched time only once: every process finds the same episodes in the same samples."""
 
 
 class Entry(NamedTuple):

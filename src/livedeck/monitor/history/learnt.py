@@ -11,6 +11,11 @@ from livedeck.monitor.history.samples import StreamKey
 _KEEP = "INSERT OR REPLACE INTO learnt (event, stream, at, body) VALUES (?, ?, ?, ?)"
 
 
+_BEFORE = "SELECT body FROM learnt WHERE event = ? AND stream != ? AND at >= ? ORDER BY at DESC LIMIT 1"
+
+_REMEMBERED = 7 * 86_400.0
+"""Seconds for which the delivery of an event's stream says something about its next stream."""
+
 _STREAMS = 8
 """Number of the newest earlier streams of an event that are asked for sound."""
 
@@ -24,6 +29,16 @@ def find(db: Database, key: StreamKey) -> Learnt | None:
     """Return the baseline of a stream; None if it is missing or this version cannot parse it. Raises StorageError."""
     rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream = ?", key)
     return parse_learnt(rows[0][0]) if rows else None
+
+
+def find_before(db: Database, key: StreamKey, until: float) -> Learnt | None:
+    """Return the delivery delay of the event's newest other stream, stored in the 7 days before `until` (epoch s).
+
+    None if there is none, or if this version cannot parse it. Raises StorageError.
+    """
+    rows = db.rows(_BEFORE, (*key, (until - _REMEMBERED) * 1000))
+    learnt = parse_learnt(rows[0][0]) if rows else None
+    return Learnt(delivery=learnt.delivery) if learnt else None
 
 
 def had_sound_before(db: Database, key: StreamKey) -> bool:

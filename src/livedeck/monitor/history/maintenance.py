@@ -114,7 +114,7 @@ def verify(path: Path) -> FileReport:
 
 
 def _with_recent(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts of tables with the recent samples among the samples."""
+    """Return the counts by table, with the rows of `recent` added to those of `sample`."""
     counts = dict(counts)
     if recent := counts.pop("recent", 0):
         counts["sample"] = counts.get("sample", 0) + recent
@@ -164,7 +164,8 @@ def _patient(path: Path) -> Database:
 class Pruning:
     """Rows to delete: those older than `before` (None: of any age) of the event `event_id` (None: of all events).
 
-    Records that outlive the retention stay, unless all rows of a single event are deleted (monitoring.md, "History").
+    Records that outlive the retention are kept, unless all rows of a single event are deleted (monitoring.md,
+    "History").
     """
 
     before: datetime | None = None

@@ -253,7 +253,7 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """Return the size of a page: as the header states if enough root pages confirm it, else that with most rows."""
+        """Return the page size in the header if enough root pages confirm it, else the size that yields most rows."""
         stored = int.from_bytes(os.pread(self._file, 2, 16))
         self.size = 65_536 if stored == 1 else stored
         if self.size in _SIZES:

@@ -72,10 +72,10 @@ class Segment(Record):
         number: Id of the segment.
         began: Time of its whole part, by this machine's clock.
         dictionary: Dictionary of its differences.
-        whole: Bytes of JSON of the whole part.
+        whole: Size of the whole part as JSON, in bytes.
         last: Snapshot of the last part.
         part: Number of the last part.
-        size: Bytes of JSON of the differences.
+        size: Size of the differences as JSON, in bytes.
     """
 
     number: int
@@ -98,7 +98,7 @@ class Frame(NamedTuple):
         dictionary: Dictionary of the segment's differences.
         began: Time of the segment's whole part.
         weight: Upper bound of the values, names and brackets in `values`.
-        size: Bytes of JSON of the differences so far.
+        size: Size of the differences so far as JSON, in bytes.
     """
 
     segment: int

@@ -17,6 +17,7 @@ from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.alarm_action import AlarmAction
+from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.records import (
     ActionRecord,
@@ -33,6 +34,7 @@ from livedeck.monitor.model.records import (
     OpenChange,
     StreamRecord,
     StreamSpan,
+    UnwatchedRecord,
     WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
@@ -47,13 +49,15 @@ _LONGEST_WATCH = timedelta(hours=2)
 
 
 class Recorded(NamedTuple):
-    """Samples and baseline of a stream.
+    """Samples and baseline of a stream. `learnt`: None if no baseline is stored.
 
-    `learnt`: None if no baseline is stored. `had_sound`: an earlier stream of the event is known to have had sound.
+    `before`: delivery delay of the event's newest other stream; None if none of the last 7 days is stored. `had_sound`:
+    an earlier stream of the event is known to have had sound.
     """
 
     readings: Readings
     learnt: Learnt | None = None
+    before: Learnt | None = None
     had_sound: bool = False
 
 
@@ -61,7 +65,10 @@ def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: in
     keys = {event_id: StreamKey(event_id, stream_id) for event_id, stream_id in streams.items()}
     return {
         event_id: Recorded(
-            samples.readings(db, key, until, newest), learnt.find(db, key), learnt.had_sound_before(db, key)
+            samples.readings(db, key, until, newest),
+            learnt.find(db, key),
+            learnt.find_before(db, key, until),
+            learnt.had_sound_before(db, key),
         )
         for event_id, key in keys.items()
     }
@@ -184,7 +191,7 @@ class HistoryReads(ABC):
     async def episodes(
         self, since: datetime, until: datetime, event_id: str | None = None
     ) -> tuple[EpisodeRecord, ...]:
-        """Return the episodes that ended at or after `since` and began before `until` (server clock), by their end."""
+        """Return the episodes that ended at or after `since` and began before `until` (server clock), sorted by end."""
 
         def read(db: Database) -> tuple[EpisodeRecord, ...]:
             found = journal.read(db, EpisodeRecord, since, event_id)
@@ -201,6 +208,25 @@ class HistoryReads(ABC):
         def read(db: Database) -> tuple[WatchRecord, ...]:
             found = journal.read(db, WatchRecord, since - _LONGEST_WATCH)
             return tuple(record for record in found if record.at < until and record.until >= since)
+
+        return await self._read(read, ())
+
+    async def unwatched(
+        self, since: datetime, until: datetime, event_id: str | None = None
+    ) -> tuple[UnwatchedRecord, ...]:
+        """Return the times of streams that were not watched and that overlap the range, oldest first."""
+
+        def read(db: Database) -> tuple[UnwatchedRecord, ...]:
+            found = journal.read(db, UnwatchedRecord, topic=event_id)
+            return tuple(record for record in found if record.at < until and record.until >= since)
+
+        return await self._read(read, ())
+
+    async def stops(self, since: datetime, until: datetime) -> tuple[NotWatched, ...]:
+        """Return the stops of the processes that ended at or after `since` and began before `until`, by their end."""
+
+        def read(db: Database) -> tuple[NotWatched, ...]:
+            return tuple(stop for stop in journal.read(db, NotWatched, since) if stop.since < until)
 
         return await self._read(read, ())
 

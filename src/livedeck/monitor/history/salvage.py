@@ -232,7 +232,7 @@ class _Salvage:
                 return
 
     def _may_be(self, table: str, row: Row) -> bool:
-        """Return whether a row can be of a table.
+        """Return whether a row can belong to a table.
 
         Rows of `recent` and `sample` differ only in their first number: a time is larger than a stream's.
         """
@@ -324,7 +324,10 @@ class _Salvage:
         )
 
     def _write_samples(self, rows: list[Row]) -> set[tuple[int, int]]:
-        """Save samples. Return stream and time of each. A free page may still hold recent ones, which count once."""
+        """Save samples. Return stream and time of each.
+
+        A free page may still hold a copy of a recent sample, which counts once.
+        """
         values = []
         for _, (number, time, *measures) in rows:
             target = self._targets.get(number)
@@ -371,7 +374,7 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """Count the lost samples by the roll-ups. They include the unsound rows, so the larger number counts."""
+        """Count the lost samples by the roll-ups. Roll-ups include the unsound rows, so the larger number counts."""
         missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)

@@ -183,7 +183,7 @@ def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
 
 
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
-    """Compute the roll-ups from slot `first` to before slot `end`, within the caller's transaction.
+    """Compute the roll-ups from slot `first` up to slot `end` (excluded), within the caller's transaction.
 
     Earlier slots must have theirs already. Recent samples of these slots are moved into them. Raises StorageError.
     """

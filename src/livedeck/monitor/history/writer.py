@@ -114,7 +114,7 @@ class SampleWriter:
     def _commit(
         self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings], now: datetime, minute: int
     ) -> None:
-        """Store a batch. `minute`: the one of most newest samples, epoch ms."""
+        """Store a batch. `minute`: the minute (epoch ms) in which most streams have their newest sample."""
         changed = {key: rows for key, rows in batch.items() if rows}
         if changed:
             with self.db.transaction():
@@ -172,7 +172,7 @@ class SampleWriter:
 
 
 def _parted(stream: Stream, rows: Sequence[Row], minute: int) -> tuple[list[Row], list[Row]]:
-    """Return the rows for `sample` and those for `recent`: near `minute`, in slots that have no roll-up yet."""
+    """Return the rows for `sample`, then those for `recent`: rows near `minute` whose slots have no roll-up yet."""
     first = max(minute - SLOT - stream.base, stream.rolled * SLOT)
     end = minute + _AHEAD - stream.base
     recent = [row for row in rows if first <= row[1] < end]
@@ -533,7 +533,7 @@ class HistoryQueue:
             await asyncio.to_thread(self._writer.salvage.join)
 
     async def flush(self) -> bool:
-        """Wait until everything queued has been tried. Return whether the file took it."""
+        """Wait until all queued data were written or failed once. Return whether the file accepted them."""
         self.put(Batch())
         if self._writing:
             await asyncio.shield(self._writing)

@@ -78,7 +78,7 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     if features.has_sound:
         return Evidence("no audio, but video", "audio")
-    return Evidence("no sound since its first sample", "audio, or content silent")
+    return Evidence(f"no sound {features.known_words}", "audio, or content silent")
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from datetime import datetime, timedelta
 from math import ceil
+from typing import NamedTuple
 
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
@@ -20,6 +21,7 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
+from livedeck.monitor.model.own import NotWatched, Why, watched_seconds
 from livedeck.monitor.model.state import ClockChange, Component, ConnectionProblem, ConnectionState
 from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
@@ -28,7 +30,8 @@ _LEAST_LEFT = 2
 """Minimum number of failing inputs that keep an incident open; a single failing input has a fault of its own."""
 
 
-_LONG_APART = timedelta(minutes=10)
+_LONG_APART = 600.0
+"""Seconds after which a collector without the others is critical."""
 
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -68,6 +71,19 @@ def _observe_clock(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     return Observation(clock_change_text(change), "a steady clock") if change else None
 
 
+def _observe_slow(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    slowness = case.connection.own.slowness
+    if slowness is None:
+        return None
+    events = f"{slowness.events} {'event is' if slowness.events == 1 else 'events are'}"
+    return Observation(
+        f"this machine is {slowness.behind:.0f} s behind: {events} judged late",
+        "a machine that polls every event in time",
+        slowness.since + timedelta(seconds=case.connection.skew),
+        is_escalated=slowness.is_grave,
+    )
+
+
 def _observe_unit(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     return Observation(safe(case.unit_question), "bit rates whose unit is evident") if case.unit_question else None
 
@@ -92,7 +108,7 @@ def _observe_apart(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     if sharing.apart_since is None or case.now is None:
         return None
     since = sharing.apart_since + timedelta(seconds=case.connection.skew)
-    is_long = case.now - sharing.apart_since >= _LONG_APART
+    is_long = watched_seconds(sharing.apart_since, case.now, case.connection.own.stops) >= _LONG_APART
     return Observation(safe(sharing.reason), "collectors that share their polls", since, is_escalated=is_long)
 
 
@@ -112,22 +128,49 @@ def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None
     return Observation(actual, "a list of all events", doubt.since + timedelta(seconds=case.connection.skew))
 
 
+class Wave(NamedTuple):
+    """Newest alarms that began together, beyond the current incident.
+
+    `raised`: number of their inputs. `possible`: number of inputs with those that are late since the same time.
+    `needed`: number of inputs that make an incident.
+    """
+
+    alarms: Collection[Alarm] = ()
+    raised: int = 0
+    possible: int = 0
+    needed: int = 1
+
+    @property
+    def is_possible(self) -> bool:
+        """True if the alarms may become an incident, once the late inputs are decided."""
+        return self.possible >= self.needed
+
+
+def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
+    """Return the newest coincidence of onsets among the alarms that the current incident does not explain."""
+    window = timedelta(seconds=limits.shared_window)
+    recent = case.now - timedelta(seconds=limits.shared_recent)
+    keys = {alarm.key for alarm in _known(case, window)}
+    others = [alarm for alarm in case.alarms if alarm.key not in keys and _known_since(alarm) > recent]
+    alarms = _densest(others, window, case)
+    spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in case.alarms if alarm.key in keys}
+    raised = _inputs(alarms, case)
+    is_enough = len(raised) >= limits.shared_events
+    late = (_late_inputs(alarms[0].since, window, case) & spared) - raised if is_enough else set[Hashable]()
+    return Wave(alarms, len(raised), len(raised) + len(late) if is_enough else 0, _needed(len(spared), limits))
+
+
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
     """Return the current or a new incident: faults that begin together on distinct inputs. None without one.
 
     A fault that is older than the incident neither counts nor is hidden by it. An event that fails soon after the first
     joins the incident. A second group of faults, on inputs that were fine, joins too and raises the stage.
     """
-    window, previous = timedelta(seconds=limits.shared_window), case.previous
-    recent = case.now - timedelta(seconds=limits.shared_recent)
-    known = _members(case, previous.since, previous.affects, window) if previous else []
-    keys = {alarm.key for alarm in known}
-    others = [alarm for alarm in case.alarms if alarm.key not in keys and _known_since(alarm) > recent]
-    newest = _densest(others, window, case)
-    spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in known}
-    joined = newest if _input_count(newest, case) >= _needed(len(spared), limits) else []
+    window, previous, wave = timedelta(seconds=limits.shared_window), case.previous, newest_wave(case, limits)
+    known, count = _known(case, window), wave.possible if case.is_late_counted else wave.raised
+    joined = [*wave.alarms] if count >= wave.needed else []
     least = max(_LEAST_LEFT, _needed(len(set(case.inputs.values())), limits) / 2)
-    if previous and _input_count(known + joined, case) >= least:
+    if previous and len(_inputs(known + joined, case) | _late_inputs(previous.since, window, case)) >= least:
         since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
     elif joined:
         since, members, stage = joined[0].since, joined, 0
@@ -135,6 +178,16 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
         return None
     event_ids = {alarm.event_id for alarm in members}
     return _incident(_members(case, since, event_ids, window), since, stage, case)
+
+
+def _known(case: IncidentCase, window: timedelta) -> list[Alarm]:
+    """Return the members of the current incident; none without one."""
+    return _members(case, case.previous.since, case.previous.affects, window) if case.previous else []
+
+
+def _late_inputs(since: datetime, window: timedelta, case: IncidentCase) -> set[Hashable]:
+    """Return the inputs whose samples are late or gone since about the same time, undecided."""
+    return {case.inputs[event_id] for event_id, onset in case.late.items() if abs(onset - since) <= window}
 
 
 def _known_since(alarm: Alarm) -> datetime:
@@ -168,7 +221,11 @@ def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> 
 
 
 def _input_count(alarms: Iterable[Alarm], case: IncidentCase) -> int:
-    return len({case.inputs[alarm.event_id] for alarm in alarms})
+    return len(_inputs(alarms, case))
+
+
+def _inputs(alarms: Iterable[Alarm], case: IncidentCase) -> set[Hashable]:
+    return {case.inputs[alarm.event_id] for alarm in alarms}
 
 
 def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentCase) -> Incident:
@@ -181,12 +238,23 @@ def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentC
 
 def clock_change_text(change: ClockChange) -> str:
     """Return a clock change in words: `this machine's clock was set 01:00:00 forward at 12:10:05Z: ages stay right`."""
-    at, length = f"{change.at:%H:%M:%S}Z", age(round(abs(change.seconds)))
     if change.is_sleep:
-        return f"this machine slept {length}, until {at}: no monitoring meanwhile"
-    return (
-        f"this machine's clock was set {length} {'forward' if change.seconds > 0 else 'back'} at {at}: ages stay right"
-    )
+        return not_watched_text(NotWatched(change.at - timedelta(seconds=change.seconds), change.at, change.why))
+    length = age(round(abs(change.seconds)))
+    direction = "forward" if change.seconds > 0 else "back"
+    return f"this machine's clock was set {length} {direction} at {change.at:%H:%M:%S}Z: ages stay right"
+
+
+_CAUSES = {
+    Why.SLEPT: "this machine slept",
+    Why.STOPPED: "this process was stopped",
+    Why.SLOW: "this machine was too slow",
+}
+
+
+def not_watched_text(stop: NotWatched) -> str:
+    """Return a stop in words: `not watched 21:04:10Z to 21:14:10Z: this machine slept`."""
+    return f"not watched {stop.since:%H:%M:%S}Z to {stop.until:%H:%M:%S}Z: {_CAUSES[stop.why]}"
 
 
 DECK_KINDS = (
@@ -255,9 +323,23 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="This machine slept, or its clock was set by a person or NTP.",
+            cause="This machine slept, this process was stopped, or a person or NTP set the clock.",
             viewers="No effect.",
-            advice="After a sleep, check the time without monitoring.",
+            advice="Check the time without monitoring in the charts.",
+        ),
+    ),
+    AlarmKind(
+        name="OWN_SLOW",
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_slow, subject="this machine"),
+        hidden_by=(),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="This machine has too little processor time for so many events.",
+            viewers="No effect, but faults are reported late, and missing samples are not judged.",
+            advice="Watch fewer events, use a larger machine, or add a collector.",
         ),
     ),
     AlarmKind(

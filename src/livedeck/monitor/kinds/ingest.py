@@ -16,11 +16,15 @@ from livedeck.monitor.kinds.kind import (
     Observation,
 )
 from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.own import watched_seconds
 from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, EndWay, IngestState, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.values import safe
 
-QOS_STALE, ENDED_ON_AIR = "QOS_STALE", "ENDED_ON_AIR"
+QOS_STALE, ENDED_ON_AIR, LATE_START = "QOS_STALE", "ENDED_ON_AIR", "LATE_START"
+
+_SAME_TIME = 0.01
+"""Largest difference in seconds between the same time in two forms."""
 
 _MAX_ERROR_CHARS = 200
 """Maximum length of an error in a finding: enough for the request and the failure, not for a whole page."""
@@ -61,6 +65,8 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
     since = datetime.fromtimestamp(interval.since, UTC) if interval else ingest.since
     if ingest.state is IngestState.INTERRUPTED:
         actual = "no samples, reconnect window expired" if phase.tally is BroadcastState.LOST else "no samples"
+        if _is_onset_unseen(case):
+            actual = f"{actual}, at least since {ingest.since:%H:%M:%S}Z (not watched before)"
         used = _used_share(ingest.since, ingest.window_ends, case.last_answer)
         stage = sum(used >= share for share in thresholds.window_stages)
         yield Observation(actual, "the encoder's stream", since, stage)
@@ -69,6 +75,12 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
     elif case.quality.false_silence:
         actual = f"metrics were {case.quality.late_by:.0f} s late, the encoder was connected"
         yield Observation(actual, "metrics on time", case.quality.false_silence, is_withdrawn=True)
+
+
+def _is_onset_unseen(case: EventCase) -> bool:
+    """Return whether the encoder stopped in unwatched time."""
+    features, since = case.analysis.features, case.phase.ingest.since
+    return features is not None and since is not None and since.timestamp() > features.time + _SAME_TIME
 
 
 def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
@@ -100,7 +112,8 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
         return
     late_seconds = (case.now - start).total_seconds()
     if -thresholds.start_notice <= late_seconds <= thresholds.start_forgotten:
-        stage = sum(late_seconds >= begin for begin in thresholds.start_stages)
+        watched = watched_seconds(start, case.now, case.stops)
+        stage = sum(watched >= begin for begin in thresholds.start_stages)
         actual = "no ingest" if late_seconds >= 0 else f"no ingest yet, starts {start:%H:%M:%S}Z"
         yield Observation(actual, "a stream at the start time", start, stage, is_escalated=late_seconds >= 0)
 
@@ -163,7 +176,7 @@ INGEST_KINDS = (
         ),
     ),
     AlarmKind(
-        name="LATE_START",
+        name=LATE_START,
         severity=Severity.WARNING,
         component=Component.NONE,
         detector=EventDetector(observe=_observe_late_start),

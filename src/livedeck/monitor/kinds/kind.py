@@ -10,6 +10,7 @@ from msgspec import field
 
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
+from livedeck.monitor.model.own import NotWatched
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
     BroadcastState,
@@ -114,13 +115,17 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 
 
 class EventCase(Record):
-    """Input of an EventDetector: an event at the instant `now` (server time)."""
+    """Input of an EventDetector: an event at the instant `now` (server time).
+
+    `stops`: stops of this process (server time).
+    """
 
     analysis: SignalAnalysis
     phase: Phase
     quality: DataQuality
     now: datetime
     restreams: RestreamHistory = field(default_factory=RestreamHistory)
+    stops: tuple[NotWatched, ...] = ()
 
     @property
     def last_answer(self) -> datetime:
@@ -193,14 +198,18 @@ class Incident(NamedTuple):
 class IncidentCase(Record):
     """Input of an IncidentDetector, at the instant `now` (this machine's clock).
 
-    `alarms`: ongoing alarms of events on air, of the kinds with `shared`. `inputs`: id of each event on air -> its
-    input. `previous`: the current incident, or None.
+    `alarms`: ongoing alarms of events on air, of the kinds with `shared`, whose onset was seen. `inputs`: id of each
+    event on air -> its input. `previous`: the current incident, or None. `late`: id of each event whose samples are
+    late or gone, undecided -> time of its newest sample. `is_late_counted`: the wait for these events is over, so they
+    count as failed.
     """
 
     alarms: Collection[Alarm]
     inputs: Mapping[str, Hashable]
     now: datetime
     previous: Alarm | None = None
+    late: Mapping[str, datetime] = field(default_factory=dict)
+    is_late_counted: bool = False
 
 
 class IncidentDetector(Record):

@@ -212,7 +212,7 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
     expected = f"video over {bits(thresholds.dark_video)}"
     if features.has_picture:
         return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
-    return Evidence("no picture since its first sample", f"{expected}, or content radio")
+    return Evidence(f"no picture {features.known_words}", f"{expected}, or content radio")
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:

@@ -99,7 +99,9 @@ class Alarm:
     or for out of service. `parent`: kind of the alarm that hides it. `activations`: starts of the fault in the last 10
     min; `flapping`: the starts are too many to ring each time; `escalated`: they are so many that a warning becomes
     critical. `stage` grows when an ongoing fault deserves attention again. `affects`: event ids of a PLATFORM incident.
-    `timeline`: history of this occurrence, oldest first.
+    `timeline`: history of this occurrence, oldest first. `found`: the fault began before the first look at its event,
+    so nobody saw its onset. `cleared_at`: end of the fault, None while it is ongoing. `hides`: gravest severity of the
+    symptoms that are hidden with a shelved or out-of-service alarm, None if it hides none.
     """
 
     event_id: str
@@ -130,6 +132,9 @@ class Alarm:
     affects: tuple[str, ...] = ()
     timeline: tuple[TimelineEntry, ...] = ()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    found: bool = False
+    cleared_at: datetime | None = None
+    hides: Severity | None = None
 
     @property
     def key(self) -> AlarmKey:
@@ -148,7 +153,7 @@ class Alarm:
 
     @property
     def is_ongoing(self) -> bool:
-        """True if it counts as present; a flapping fault also does in its pauses."""
+        """True if the fault counts as present, as a flapping fault does even in its pauses."""
         return self.present or self.flapping
 
     @property
@@ -171,6 +176,7 @@ class Alarm:
             shelved_until=self.shelved_until and self.shelved_until + ahead,
             activations=tuple(at + ahead for at in self.activations),
             timeline=tuple(entry._replace(at=entry.at + ahead) for entry in self.timeline),
+            cleared_at=self.cleared_at and self.cleared_at + ahead,
         )
 
 

@@ -19,12 +19,16 @@ TAKE_BACK_FOR = timedelta(minutes=5)
 
 
 class ActionKind(StrEnum):
-    """Kind of an alarm action. CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take either back."""
+    """Kind of an alarm action. CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take either back.
+
+    SHELVE_ALONE: shelve an alarm without its symptoms. A program that does not know it ignores the action.
+    """
 
     ACKNOWLEDGE = "acknowledge"
     CLOSE = "close"
     UNACKNOWLEDGE = "unacknowledge"
     SHELVE = "shelve"
+    SHELVE_ALONE = "shelve alone"
     UNSHELVE = "unshelve"
     OUT_OF_SERVICE = "out of service"
     IN_SERVICE = "in service"
@@ -32,7 +36,9 @@ class ActionKind(StrEnum):
 
 
 ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.UNACKNOWLEDGE})
-SHELVINGS = frozenset({ActionKind.SHELVE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE})
+SHELVINGS = frozenset(
+    {ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE}
+)
 """Groups of kinds: within a group the later action replaces the earlier. Notes are independent of both."""
 
 

@@ -10,28 +10,84 @@ from typing import Any, Protocol
 
 from msgspec import field
 
-from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.client import Event
+from livedeck.monitor.model.thresholds import Thresholds, with_overrides
 from livedeck.record import Record
+from livedeck.text.patterns import fits
+
+Overrides = Mapping[str, object]
+"""Fields of `Thresholds` with other values, as `with_overrides` takes them."""
+
+_NONE: Overrides = MappingProxyType({})
+
+
+class LimitTemplate(Record):
+    """Limits of the events that fit: their id or name one of `events`, their project one of `projects`.
+
+    Both are shell patterns.
+    """
+
+    overrides: Overrides
+    events: tuple[str, ...] = ("*",)
+    projects: tuple[str, ...] = ("*",)
+
+    def fits(self, event: Event) -> bool:
+        """Return whether the limits hold for an event."""
+        return fits(self.events, event.id, event.name or "") and fits(self.projects, event.parent_id or "")
+
+    @property
+    def is_for_all(self) -> bool:
+        """True if the limits hold for every event."""
+        return not str(self)
+
+    def __str__(self) -> str:
+        named = (("events", self.events), ("projects", self.projects))
+        return "; ".join(f"{field} {', '.join(patterns)}" for field, patterns in named if patterns != ("*",))
 
 
 class Limits(Record):
-    """Limits by which events are judged. `base`: for all events; `events`: event id -> limits of that event alone."""
+    """Limits by which events are judged.
+
+    `base`: limits of all events; the `templates` that fit an event override it in their order, and last the limits of
+    that event alone. `events`: event id -> its own limits.
+    """
 
     base: Thresholds = field(default_factory=Thresholds)
-    events: Mapping[str, Thresholds] = field(default_factory=lambda: MappingProxyType({}))
+    templates: tuple[LimitTemplate, ...] = ()
+    events: Mapping[str, Overrides] = field(default_factory=lambda: MappingProxyType({}))
 
-    def of(self, event_id: str) -> Thresholds:
+    def of(self, event: Event) -> Thresholds:
         """Return the thresholds of an event."""
-        return self.events.get(event_id, self.base)
+        templates = [template.overrides for template in self.templates if template.fits(event)]
+        thresholds = self.base
+        for overrides in (*templates, self.events.get(event.id, _NONE)):
+            thresholds = with_overrides(thresholds, overrides) if overrides else thresholds
+        return thresholds
 
     def changes_since(self, before: Limits) -> tuple[LimitChange, ...]:
-        """Return the changed limits: first those of all events, then those of single events whose change differs."""
+        """Return the changed limits: of all events, then of templates, then of single events whose change differs."""
         of_all = tuple(_differences(before.base, self.base))
+
+        def own(old: Overrides, new: Overrides) -> list[str]:
+            texts = _differences(with_overrides(before.base, old), with_overrides(self.base, new))
+            return [text for text in texts if text not in of_all]
+
         changes = [LimitChange("", text) for text in of_all]
+        old, new = before._by_template(), self._by_template()
+        for name in dict.fromkeys((*old, *new)):
+            texts = own(old.get(name, _NONE), new.get(name, _NONE))
+            changes += [LimitChange("", f"{name}: {text}") for text in texts]
         for event_id in sorted({*before.events, *self.events}):
-            own = _differences(before.of(event_id), self.of(event_id))
-            changes += [LimitChange(event_id, text) for text in own if text not in of_all]
+            texts = own(before.events.get(event_id, _NONE), self.events.get(event_id, _NONE))
+            changes += [LimitChange(event_id, text) for text in texts]
         return tuple(changes)
+
+    def _by_template(self) -> dict[str, Overrides]:
+        """Return the limits by the words of their template; those of equal words are joined."""
+        found: dict[str, Overrides] = {}
+        for template in self.templates:
+            found[str(template)] = {**found.get(str(template), _NONE), **template.overrides}
+        return found
 
 
 class LimitChange(Record):

@@ -110,7 +110,8 @@ class EventRecord(Record):
 
     `scheduled`, `started_at`, `finished_at`: times of the event and its stream, by the platform's clock. `parent_id`:
     project or folder of the event; `recording_parent_id`: that of its recording. `is_gone`: the event is no longer
-    listed; the other fields keep their last values.
+    listed; the other fields keep their last values. `presets`: qualities of its video; None if the platform reported
+    none, or an older version made the record.
     """
 
     at: datetime
@@ -125,6 +126,7 @@ class EventRecord(Record):
     parent_id: str = ""
     recording_parent_id: str = ""
     is_gone: bool = False
+    presets: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _mask(self, "name")
@@ -148,6 +150,7 @@ class EventRecord(Record):
             ),
             event.parent_id or "",
             (event.record.parent_id if event.record else None) or "",
+            presets=event.video.presets if event.video else None,
         )
 
     @property
@@ -203,6 +206,15 @@ class WatchRecord(Record):
     at: datetime
     until: datetime
     process: str
+
+
+class UnwatchedRecord(Record):
+    """Time of a stream, between two of its samples, that no response covers (server clock)."""
+
+    at: datetime
+    until: datetime
+    event_id: str
+    stream_id: str
 
 
 WATCH_WRITTEN_EACH = timedelta(seconds=30)

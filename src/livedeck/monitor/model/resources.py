@@ -49,7 +49,7 @@ def event_key(event_id: str) -> ResourceKey:
 class CachedList(Record, Generic[T]):
     """A list as last received, in the platform's order.
 
-    `as_of`: time of the last good response (this machine's clock); None before the first, unlike for an empty list.
+    `as_of`: time of the last good response (this machine's clock); None before the first. An empty list has a time.
     `error`: reason of the last failure, or empty; the items of the last good response stay. `interval`: seconds between
     polls; a list older than two intervals is stale. `unreadable`: number of rows that were left out because their id
     could not be read. `shortfall`: rows that were announced and not received; None if the list is complete.

@@ -44,7 +44,7 @@ class UsualMark(Record):
     @property
     def text(self) -> str:
         """The ruling and its author, in words."""
-        return f"taken as usual by {person(self.actor)}"
+        return f"baseline set by {person(self.actor)}"
 
     @property
     def moment(self) -> datetime:
@@ -80,7 +80,7 @@ class UnitChoice(Record):
     """Choice of the unit in which a platform counts bit rates, by a person, or by livedeck itself.
 
     `at` is by this machine's clock; `actor` is `user@host:pid`, or `LIVEDECK`. `origin`: host of the platform, which
-    stays in the history; empty where the ruling is only shown.
+    stays in the history; empty if the ruling is only shown.
     """
 
     at: datetime
@@ -156,11 +156,17 @@ class Rulings(Record):
         return choice.unit if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """Return the time to date a choice made `now`: later than the last choice, even if a clock was set back."""
+        """Return the time to store for a choice made `now`.
+
+        It is later than the last choice, even if a clock was set back.
+        """
         return _after(self.choices.get(event_id), now)
 
     def next_unit_moment(self, origin: str, now: datetime) -> datetime:
-        """Return the time to date a choice of a platform's unit made `now`: later than the last choice of it."""
+        """Return the time to store for a choice of a platform's unit made `now`.
+
+        It is later than the last such choice.
+        """
         return _after(self.units.get(origin), now)
 
 

@@ -8,14 +8,16 @@ server's. `ConnectionStatus.skew` is the difference.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
 
 from msgspec import field
 
 from livedeck.client import Event
+from livedeck.monitor.evidence.coverage import Span
 from livedeck.monitor.model.alarm import Severity
+from livedeck.monitor.model.own import WATCHING, OwnState, Why
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.thresholds import Content
@@ -65,7 +67,7 @@ class IngestState(StrEnum):
 
 
 class Freshness(StrEnum):
-    """Freshness of a value, so how far to trust it. NEVER: no good response yet."""
+    """Freshness of a value: how far to trust it. NEVER: no good response yet."""
 
     FRESH = "fresh"
     LATE = "late"
@@ -246,7 +248,8 @@ class QosState(Record):
     the last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
     last response left out because they are dated in the future; `unreadable`: field -> number of samples without a
     readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: at the last response the newest
-    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still.
+    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still. `not_watched`: ranges of
+    time between the samples that no response covers (server clock), so that nothing is known of them.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -260,6 +263,32 @@ class QosState(Record):
     lag: float | None = None
     is_overdue: bool = False
     is_frozen: bool = False
+    not_watched: tuple[Span, ...] = ()
+
+
+class Proof(StrEnum):
+    """State of a claim's evidence. NOT_KNOWN: not decided, and nothing more is asked."""
+
+    PROVEN = "proven"
+    NOT_YET = "not yet"
+    NOT_KNOWN = "not known"
+
+
+class ClaimEvidence(Record):
+    """Evidence for a claim about an event, so that nothing is said that nothing proves.
+
+    `claim`: the claim in words; `have`: evidence so far; `need`: evidence that would prove it. `since`: time from which
+    on it would be true. `decided_at`: time at which it is decided if nothing changes; None if nothing more is asked.
+    Server clock. `asked_for`: seconds after which a report stopped asking; None while the platform is asked.
+    """
+
+    claim: str
+    state: Proof
+    have: str
+    need: str
+    since: datetime | None = None
+    decided_at: datetime | None = None
+    asked_for: float | None = None
 
 
 class EventState(Record):
@@ -271,7 +300,8 @@ class EventState(Record):
     `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
     held the event; if it did not, the state is from the event's own answers. `content`:
-    kind of programme that the event carries. `rulings`: people's decisions on how it is judged.
+    kind of programme that the event carries. `rulings`: people's decisions on how it is judged. `evidence`: evidence
+    that the encoder is lost; None while samples come as usual.
     """
 
     event: Event
@@ -285,11 +315,24 @@ class EventState(Record):
     is_listed: bool = True
     content: Content = Content.SHOW
     rulings: tuple[Ruling, ...] = ()
+    evidence: ClaimEvidence | None = None
+
+    @property
+    def is_undecided(self) -> bool:
+        """True if samples are late, and nothing shows yet whether the encoder still sends."""
+        return self.evidence is not None and self.evidence.state is not Proof.PROVEN
 
     @property
     def id(self) -> str:
         """Identity that a cursor, a dialog and an action follow."""
         return self.event.id
+
+    @property
+    def late_since(self) -> datetime | None:
+        """Time of the newest sample (server clock) if samples are late or gone, and undecided which; else None."""
+        newest = self.qos.readings.last
+        is_undecided = self.qos.is_overdue and self.phase.ingest.state is IngestState.RECEIVING
+        return datetime.fromtimestamp(newest.time, UTC) if newest and is_undecided else None
 
 
 class ListDoubt(Record):
@@ -308,7 +351,7 @@ class ListDoubt(Record):
 
 
 class EndWay(StrEnum):
-    """Way in which an event ended on air. REPLACED: another stream, which is not on air, took the place of its own."""
+    """Way in which an event ended on air. REPLACED: the event now has another stream, which is not on air."""
 
     GONE = "gone"
     STREAM_REMOVED = "stream removed"
@@ -333,11 +376,15 @@ class EndedEvent(Record):
 
 
 class ClockChange(Record):
-    """Step of this machine's clock by `seconds` at the time `at`, or a sleep of `seconds` that ended then."""
+    """Step of this machine's clock by `seconds` at the time `at`, or a stop of `seconds` that ended then.
+
+    `is_sleep`: it was a stop, with its cause in `why`.
+    """
 
     at: datetime
     seconds: float
     is_sleep: bool = False
+    why: Why = Why.SLEPT
 
 
 class SharingFault(Record):
@@ -367,7 +414,7 @@ class ConnectionStatus(Record):
 
     `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
     `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has
-    shown yet whether it was set or the machine slept.
+    shown yet whether it was set or the machine slept. `own`: trust that the polling process itself deserves.
     """
 
     state: ConnectionState
@@ -385,6 +432,7 @@ class ConnectionStatus(Record):
     clock_offset: float = 0.0
     clock_change: ClockChange | None = None
     is_clock_doubtful: bool = False
+    own: OwnState = WATCHING
 
     @property
     def measured_skew(self) -> float | None:

@@ -58,8 +58,11 @@ class AlarmLimits(Record, kw_only=True):
         float, Limit("share of the events on air", "if fewer events fail, each probably has a cause of its own")
     ] = 0.5
     shared_hold: Annotated[
-        float, Limit("s", "the bell waits this long, because every event is polled within this time")
+        float, Limit("s", "an onset waits this long for others, because every event is polled within this time")
     ] = 5.0
+    shared_hold_most: Annotated[
+        float, Limit("s", "an onset waits this long at most while events are late that would make it an incident")
+    ] = 15.0
     picture_window: Annotated[float, Limit("s", "picture faults that begin this close together ring once")] = 60.0
     hidden_after: Annotated[
         float,
@@ -160,14 +163,14 @@ class Thresholds(Record, kw_only=True):
     ] = 2.0
     missed_margin: Annotated[float, Limit("s", "added to the longest delay that left no hole in the samples")] = 2.0
     missed_margin_intervals: Annotated[
-        float, Limit("cadences", "also added, because the next sample is due only then")
+        float, Limit("cadences", "added, too, because the next sample is due one cadence later")
     ] = 1.5
     missed_most: Annotated[
         float, Limit("s", "an encoder counts as missing after three minutes, however slow the delivery is")
     ] = 180.0
-    delivery_least: Annotated[int, Limit("deliveries", "the usual delay is unknown after fewer deliveries")] = 3
+    delivery_least: Annotated[int, Limit("deliveries", "with fewer deliveries, the usual delay counts as unknown")] = 3
     delivery_patience: Annotated[
-        float, Limit("s", "while the usual delay is unknown, samples may be this old and still not late")
+        float, Limit("s", "while the usual delay is unknown, a stream may bring nothing new for this long")
     ] = 75.0
     delivery_fooled: Annotated[float, Limit("s", "two false alarms for late metrics in this time raise the limit")] = (
         1800.0
@@ -186,13 +189,25 @@ class Thresholds(Record, kw_only=True):
     unanswered_poor: Annotated[float, Limit("s", "on a poor link more polls fail by chance")] = 60.0
     clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown this long")] = 60.0
     unwatched: Annotated[
-        float, Limit("s", "a monitor that runs this late was suspended, alone or with its machine")
-    ] = 30.0
+        float, Limit("s", "a monitor that runs this late watched nothing: stopped, asleep or too slow")
+    ] = 5.0
+    own_window: Annotated[float, Limit("s", "the lateness of this machine is judged over this time")] = 30.0
+    own_late: Annotated[float, Limit("s", "a machine this late in 1 of 20 moments is too slow")] = 1.0
+    own_asks: Annotated[
+        float, Limit("share of the planned polls", "a machine that makes fewer within 1.5 intervals is too slow")
+    ] = 0.8
+    own_asks_critical: Annotated[
+        float, Limit("share of the planned polls", "with fewer for `own_hold`, most events are not really watched")
+    ] = 0.5
+    own_hold: Annotated[
+        float, Limit("s", "a machine is no longer too slow after this time below half of the limits")
+    ] = 60.0
     ended_by_another: Annotated[
-        Severity, Limit("word", "alarm for an event on air that somebody else completes: most shows end so")
+        Severity,
+        Limit("word", "severity of the alarm if somebody else completes an event on air: most shows end this way"),
     ] = Severity.WARNING
     ended_samples: Annotated[
-        float, Limit("s", "an event that ends this soon after a sample ended on air; samples come late")
+        float, Limit("s", "an event that ends this soon after a sample ended on air, because samples come late")
     ] = 60.0
     ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
     link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
@@ -209,7 +224,7 @@ class Thresholds(Record, kw_only=True):
     ahead: Annotated[
         float,
         Limit(
-            "s", "a sample dated this far in the future comes from a wrong clock, because no measured skew errs so much"
+            "s", "a sample dated this far in the future comes from a wrong clock: the measured skew is never so wrong"
         ),
     ] = 30.0
     skew_least: Annotated[
@@ -227,7 +242,9 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "the first samples of an encoder vary widely, and a new stream has none at first")
     ] = 30.0
 
-    content: Annotated[Content, Limit("word", "content of the event: nothing else is expected")] = Content.SHOW
+    content: Annotated[Content, Limit("word", "content of the event, which decides the expected signals")] = (
+        Content.SHOW
+    )
     hole_intervals: Annotated[
         float, Limit("cadences", "a longer time between two samples is a hole; one lost sample makes none")
     ] = 2.5
@@ -250,14 +267,13 @@ class Thresholds(Record, kw_only=True):
     usual_sure: Annotated[
         int, Limit("slots", "it takes five minutes before a rate counts as constant: a scene is shorter")
     ] = 30
-    usual_anew: Annotated[
-        int, Limit("slots", "two minutes are enough after a new level that did not begin as a fault")
-    ] = 12
+    usual_anew: Annotated[int, Limit("slots", "a new level that did not begin as a fault needs only two minutes")] = 12
     constant_spread: Annotated[
         float, Limit("P90 - P10 over median", "the spread of a constant rate stays below this for ten minutes")
     ] = 0.2
     constant_noise: Annotated[
-        float, Limit("deviation over the usual rate", "the deviation of a constant rate stays below this in a slot")
+        float,
+        Limit("deviation, as a share of the usual rate", "the deviation of a constant rate stays below this in a slot"),
     ] = 0.1
     witness_spread: Annotated[
         float, Limit("spread of the sound", "constant AAC shows 1 to 3 %, variable AAC 6 % and more")
@@ -279,7 +295,10 @@ class Thresholds(Record, kw_only=True):
         float, Limit("share of the slots", "the frame rate must spread in this many slots")
     ] = 0.3
     above_duty: Annotated[
-        Duty, Limit("s, spells", "a rate this long above the usual is variable, because a fault cannot add bits")
+        Duty,
+        Limit(
+            "s, spells", "a rate that stays above the usual for this long is variable, because a fault cannot add bits"
+        ),
     ] = Duty(1e9, 9, 90.0, 4)
 
     out_video: Annotated[
@@ -344,7 +363,12 @@ class Thresholds(Record, kw_only=True):
     ] = (100, 80, 65, 20)
     fault_score: Annotated[int, Limit("points", "a stream with a warning or worse is never GOOD")] = 80
 
-    deadband: Annotated[float, Limit("points", "distance from raising to clearing, or noise would ring twice")] = 0.1
+    deadband: Annotated[
+        float,
+        Limit(
+            "points", "distance from the limit that raises to the limit that clears; without it, noise would ring twice"
+        ),
+    ] = 0.1
     dark_video: Annotated[float, Limit("bit/s", "a moving picture needs more bits")] = 50_000.0
     dark_fps: Annotated[float, Limit("frames/s", "a moving picture needs more frames")] = 1.0
     dark_hold: Annotated[Hold, Limit("samples, s", "viewers leave a black picture within seconds")] = Hold(2, 5.0, 10.0)
@@ -361,15 +385,18 @@ class Thresholds(Record, kw_only=True):
     still_usual: Annotated[
         float, Limit("s", "a constant rate that stays this low is usual after this time: a slate or a pause card")
     ] = 300.0
-    low_video: Annotated[float, Limit("share of the usual", "below this a rate is low if there is one witness")] = 0.7
+    low_video: Annotated[
+        float, Limit("share of the usual", "a rate below this is low if one other measure shows a fault, too")
+    ] = 0.7
     low_video_sure: Annotated[
-        float, Limit("share of the usual", "below this a rate is low if there are two witnesses")
+        float, Limit("share of the usual", "a rate below this is low if two other measures show a fault, too")
     ] = 0.85
     low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene ends sooner")] = Hold(3, 15.0, 20.0)
     ragged_hold: Annotated[
         Hold,
         Limit(
-            "samples, s", "needed without a witness: after twelve samples the fall itself no longer counts as unsteady"
+            "samples, s",
+            "used if no other measure shows a fault: twelve samples later, the fall no longer makes the rate unsteady",
         ),
     ] = Hold(6, 28.0, 20.0)
     starved_video: Annotated[float, Limit("share of the usual", "an encoder saves less than this on a quiet scene")] = (

@@ -121,7 +121,7 @@ def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0
     offsets = [
         (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset
         for exchange in exchanges
-        if exchange.server_date
+        if exchange.server_date and not exchange.age  # a cache keeps the date of the response
     ]
     return median(offsets) if offsets else None
 

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import datetime
 from math import floor, inf
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from livedeck.client import ApiError, Event, QosSamples, RateLimited, Rejected, Shortfall, Unauthorized, Unreachable
+from livedeck.client import (
+    ApiError,
+    Event,
+    QosSamples,
+    RateLimited,
+    Rejected,
+    ResponseTiming,
+    Shortfall,
+    Unauthorized,
+    Unreachable,
+    recording_timings,
+)
+from livedeck.monitor.evidence.dating import Dated
+from livedeck.monitor.evidence.own import OwnWatch
 from livedeck.monitor.model.resources import ResourceKey
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Cadence
@@ -104,7 +117,8 @@ _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 class PollResult(Record):
     """Result of one call, with its time on both clocks (wall clock, and monotonic seconds).
 
-    `is_outdated`: the call was made due again after this request was sent.
+    `at`, `monotonic`: when it was read. `is_outdated`: the call was made due again after this request was sent.
+    `dated`: its moments; None if it was made and read at once, as in a recording.
     """
 
     key: PollKey
@@ -112,14 +126,28 @@ class PollResult(Record):
     monotonic: float
     payload: PollPayload
     is_outdated: bool = False
+    dated: Dated | None = None
 
     @property
     def is_good(self) -> bool:
         """True if the call succeeded."""
         return not isinstance(self.payload, ApiError)
 
+    @property
+    def moments(self) -> Dated:
+        """The moments of the answer, by the monitor's clock."""
+        return self.dated or Dated(self.at.timestamp(), self.at.timestamp())
+
 
 _PROBE_SPEC = PollSpec(0.0, 0)
+
+
+class _Plan(NamedTuple):
+    """Planned call: when it was due, when it was begun (monotonic s), and its interval (s)."""
+
+    due: float
+    begun: float
+    interval: float
 
 
 class Poller:
@@ -128,13 +156,21 @@ class Poller:
     The event list is the pulse of the connection. While nothing responds at all, only the list and one event are
     polled, at the pace of the back-off. If that is slow, a probe shows sooner that the platform is back. One round runs
     at a time; the result of a call that is slower than its round arrives in a later round. `part`: this process's share
-    of the request budget.
+    of the request budget. `own`: watch that takes the planned polls of events and of the list, and their answers.
     """
 
     def __init__(
-        self, fetch: Callable[[PollKey], Awaitable[PollPayload]], clock: Clock, cadence: Cadence, random: Random
+        self,
+        fetch: Callable[[PollKey], Awaitable[PollPayload]],
+        clock: Clock,
+        cadence: Cadence,
+        random: Random,
+        own: OwnWatch | None = None,
     ) -> None:
         self._fetch, self._clock, self._cadence, self._random = fetch, clock, cadence, random
+        self._own = own or OwnWatch()
+        self._done: dict[PollKey, float] = {}  # end of each call (monotonic s), by which the next may begin
+        self._unaffordable: frozenset[PollKey] = frozenset()  # due calls that waited for the budget
         self.part = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
@@ -155,6 +191,15 @@ class Poller:
     def expedite(self) -> None:
         """Make every call due now; only a Retry-After is still obeyed."""
         self._requested.clear()
+
+    def start_over(self) -> None:
+        """Make every call due now, and drop the calls in flight: they left before this process stopped.
+
+        Their answers say nothing about the present, and after a sleep their connections are dead.
+        """
+        for key in [key for key in self._in_flight if not isinstance(key, ResourceKey)]:
+            self._in_flight.pop(key).cancel()
+        self.expedite()
 
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
         """Note another process's poll at `monotonic` (s). Return whether it is newer than the call's last poll here.
@@ -283,9 +328,21 @@ class Poller:
         soon = now if self._list_failures else now + self._cadence.together
         due = [key for key in self._candidates(schedule) if self._due(key, schedule) <= soon]
         due.sort(key=lambda key: (schedule.get(key, _PROBE_SPEC).rank, self._due(key, schedule)))
-        for key in due[: self._affordable_calls(now)]:
+        count = self._affordable_calls(now)
+        for key in due[:count]:
             self._tokens -= 1
-            self._in_flight[key] = asyncio.create_task(self._call(key))
+            self._in_flight[key] = asyncio.create_task(self._call(key, self._plan(key, schedule, now)))
+        self._unaffordable = frozenset(due[count:])
+
+    def _plan(self, key: PollKey, schedule: PollSchedule, now: float) -> _Plan | None:
+        """Return the plan of a call that begins now; None if its time says nothing about this process.
+
+        It says nothing at a first call, during a back-off, and after a wait for the budget or for the last answer.
+        """
+        is_planned = key in self._requested and key in schedule and not isinstance(key, ResourceKey)
+        if not is_planned or self._list_failures or self._is_probing or key in self._unaffordable:
+            return None
+        return _Plan(max(self._due(key, schedule), self._done.get(key, -inf)), now, schedule[key].interval)
 
     def _forget(self, schedule: PollSchedule, now: float) -> None:
         """Forget times of requests, except for lists that may be watched again soon."""
@@ -294,6 +351,7 @@ class Poller:
             return key in schedule or key == PROBE or (isinstance(key, ResourceKey) and now - requested < _REMEMBERED)
 
         self._requested = {key: entry for key, entry in self._requested.items() if counts(key, entry[0])}
+        self._done = {key: at for key, at in self._done.items() if key in self._requested}
 
     @property
     def _budget(self) -> float:
@@ -320,23 +378,30 @@ class Poller:
         spread = self._cadence.jitter
         return self._random.uniform(1 - spread, 1 + spread)
 
-    async def _call(self, key: PollKey) -> PollResult | None:
+    async def _call(self, key: PollKey, plan: _Plan | None) -> PollResult | None:
         """Make a call and return its result, or None if the call became pointless before its turn."""
         async with self._slots:
             if self._has_connection_error and is_on_platform(key):
                 return None
             requested = self._clock.monotonic(), self._draw_jitter()
             self._requested[key] = requested
-            payload = await self._fetch(key)
+            if plan:
+                self._own.ask(plan.due, plan.begun, requested[0], plan.interval)
+            sent = self._clock.now()
+            with recording_timings() as timings:
+                payload = await self._fetch(key)
+            self._done[key] = self._clock.monotonic()
+            self._own.answer(requested[0], self._done[key])
             if is_on_platform(key):
                 self._has_connection_error = isinstance(payload, _CONNECTION_ERRORS)
             is_outdated = self._requested.get(key) is not requested
-            return PollResult(key, self._clock.now(), self._clock.monotonic(), payload, is_outdated)
+            at = self._clock.now()
+            return PollResult(key, at, self._clock.monotonic(), payload, is_outdated, _dated(sent, at, timings))
 
     def _collect(self) -> Iterable[PollResult]:
         for key in [key for key, task in self._in_flight.items() if task.done()]:
-            result = self._in_flight.pop(key).result()
-            if result:
+            task = self._in_flight.pop(key, None)  # `start_over` drops calls in between
+            if task and (result := task.result()):
                 yield result
 
     def _update_backoff(self, schedule: PollSchedule) -> None:
@@ -387,3 +452,10 @@ class Poller:
         for result in results:
             if isinstance(result.payload, Rejected) and result.payload.retry_after is not None:
                 self._retry_from = max(self._retry_from, result.monotonic + result.payload.retry_after)
+
+
+def _dated(sent: datetime, read: datetime, timings: Sequence[ResponseTiming]) -> Dated:
+    """Return the moments of a call's answer, which is the last one if it was retried, or has pages."""
+    last = timings[-1] if timings else None
+    date = last.server_date.timestamp() if last and last.server_date else None
+    return Dated(sent.timestamp(), read.timestamp(), date, last.age if last else 0.0)

@@ -87,19 +87,25 @@ def with_asks(schedule: PollSchedule, asks: PollSchedule, seconds_to_list: float
     return merged
 
 
-def fit_rate_limit(cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0) -> Cadence:
+def fit_rate_limit(
+    cadence: Cadence, states: Iterable[EventState], round_trip: float = 0.0, capacity: float | None = None
+) -> Cadence:
     """Return the cadence that the request budget allows: the more events are on air, the less often each is polled.
 
     `round_trip`: seconds that a response takes, which also limits the polls, because few calls are in flight at once.
+    `capacity`: polls per second that a slow machine makes in time; an event in focus is then polled like the others.
     The longer interval is published, so that a response does not count as missing before it is due.
     """
     tallies = [state.phase.tally for state in states if state.event.stream]
     on_air = sum(tally in _MAY_SEND_NOW for tally in tallies)
     early = tallies.count(BroadcastState.SCHEDULED)
     budget = min(cadence.budget, cadence.at_once / round_trip) if round_trip else cadence.budget
+    budget = budget if capacity is None else min(budget, capacity)
+    qos = max(cadence.qos, on_air / (_SPARE * budget))
     return replace(
         cadence,
-        qos=max(cadence.qos, on_air / (_SPARE * budget)),
+        qos=qos,
+        qos_focus=cadence.qos_focus if capacity is None else max(cadence.qos_focus, qos),
         qos_early=max(cadence.qos_early, early / (_EARLY_SHARE * budget)),
     )
 
@@ -144,7 +150,7 @@ def _has_unsettled_restream(state: EventState) -> bool:
 
 def _is_falling_silent(state: EventState) -> bool:
     """Return whether samples are overdue. A list is then needed, because the event may have been completed."""
-    return state.qos.is_overdue and state.phase.ingest.state is IngestState.RECEIVING
+    return state.late_since is not None
 
 
 def _seconds_to_start(phase: Phase, now: datetime) -> float | None:

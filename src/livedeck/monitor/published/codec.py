@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from math import inf
-from operator import attrgetter
+from operator import attrgetter, is_
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -33,11 +33,12 @@ from livedeck.client import (
     Subtitle,
     VideoSettings,
 )
-from livedeck.monitor.model import alarm, alarm_action, limits, ruling, state
+from livedeck.monitor.model import alarm, alarm_action, limits, own, ruling, state
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import EventState, QosState
+from livedeck.monitor.model.withheld import Withheld, withheld
 from livedeck.monitor.published.difference import Values
 from livedeck.text.secrets import masked
 from livedeck.text.times import format_timestamp, parse_timestamp
@@ -63,22 +64,28 @@ _FIELDS: Mapping[type, str] = {
     KnownMaterial: "id video_id title file_name media_type size at source",
     FieldFault: "field expected actual",
     Shortfall: "missing announced",
-    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings",
+    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence",
+    state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
-    QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen",
+    QosState: "as_of freshness cadence error future_samples failing_since unreadable lag is_overdue is_frozen "
+    "not_watched",
     state.HealthAssessment: "health findings nominal_fps baseline_video limit_video",
     state.Health: "score grade component detail",
     state.Finding: "kind severity actual expected since target target_name stage",
     state.Episode: "kind severity target since until actual expected",
     state.ListDoubt: "since listed missing served expected",
+    Withheld: "incomplete shared public_keys has_poster",
     state.EndedEvent: "id name how at is_gone by way",
-    state.ClockChange: "at seconds is_sleep",
+    state.ClockChange: "at seconds is_sleep why",
+    own.NotWatched: "since until why",
+    own.Slowness: "since behind events is_grave",
+    own.OwnState: "stops behind slowness reading_delay",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
-    "lost_share clock_offset clock_change is_clock_doubtful",
+    "lost_share clock_offset clock_change is_clock_doubtful own",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
-    "flapping escalated stage affects timeline diagnosis",
+    "flapping escalated stage affects timeline diagnosis found cleared_at hides",
     alarm.Diagnosis: "cause viewers advice",
     alarm.AlarmChange: "at transition alarm",
     alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
@@ -88,6 +95,11 @@ _FIELDS: Mapping[type, str] = {
     ruling.UnitChoice: "at unit actor",
 }
 """Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
+
+_NULLS: Mapping[type, tuple[str, ...]] = {
+    Event: ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
+}
+"""Type -> names of the fields whose null is a fact of the platform: a preflight tells it from a missing field."""
 
 _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ROOMS: Room,
@@ -113,6 +125,11 @@ _SHORTFALL = "shortfall"
 _LIST_DOUBT = "list_doubt"
 """Field of a snapshot that is encoded only while the list is doubted, as older programs do not know it."""
 
+_WITHHELD = "withheld"
+"""Member with the facts about keys and addresses, which older programs do not write."""
+_LOG = "log"
+"""Field of a snapshot that is encoded only while it differs from `changes`, as older programs do not know it."""
+
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
 
@@ -125,7 +142,7 @@ class UnreadableSnapshotError(ValueError):
 
 
 class KnownSamples(NamedTuple):
-    """Samples of an event that the monitor had: `size` samples of a stream, up to `newest` (epoch s, server clock)."""
+    """The samples of an event that the monitor knew: `size` of them, the last at `newest` (epoch s, server clock)."""
 
     stream_id: str
     newest: float
@@ -150,8 +167,10 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
             **{_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
             **_encode_shortfall(snapshot.shortfall),
             **({_LIST_DOUBT: encode_record(snapshot.list_doubt)} if snapshot.list_doubt else {}),
+            **({} if snapshot.log is None else {_LOG: _of_field(Snapshot, _LOG).encode(snapshot.log)}),
         },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
+        _WITHHELD: _encode_withheld(snapshot, last, encoded.get(_WITHHELD)),
         "alarms": _encode_alarms(snapshot, last, encoded.get("alarms", {})),
         "events": {
             state.id: _encode_state(state, states.get(state.id), events.get(state.id)) for state in snapshot.events
@@ -187,6 +206,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             **{name: _of_field(Snapshot, name).decode(head[_STORED.get(name, name)]) for name in _HEAD},
             shortfall=_decode_shortfall(head),
             list_doubt=_record(state.ListDoubt).decode(head[_LIST_DOUBT]) if _LIST_DOUBT in head else None,
+            log=_of_field(Snapshot, _LOG).decode(head.get(_LOG)),
             events=tuple(
                 _decode_state(
                     values["events"][event_id],
@@ -199,6 +219,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             alarms=tuple(alarms[key] for key in order["alarms"]),
             quiet=tuple(alarms[key] for key in order["quiet"]),
             lists=_decode_lists(values["lists"], decoded["lists"], before.snapshot.lists if before else {}),
+            withheld=_decode_withheld(values, before),
         )
     except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
@@ -267,6 +288,26 @@ def _encode_lists(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Valu
     return values
 
 
+def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | None) -> Values:
+    """Encode the facts about keys and addresses: those that a collector sent, else those of the events here."""
+    if snapshot.withheld is not None:
+        found = snapshot.withheld
+    else:
+        events, last = ([state.event for state in one.events] for one in (snapshot, before))
+        if encoded is not None and len(events) == len(last) and all(map(is_, events, last)):
+            return encoded
+        found = withheld(events)
+    return {event_id: encode_record(facts) for event_id, facts in found.items()}
+
+
+def _decode_withheld(values: Values, before: Encoded | None) -> Mapping[str, Withheld] | None:
+    if before and before.snapshot.withheld is not None and values.get(_WITHHELD) is before.values.get(_WITHHELD):
+        return before.snapshot.withheld
+    coder = _record(Withheld)
+    found = values.get(_WITHHELD)
+    return None if found is None else {event_id: coder.decode(facts) for event_id, facts in _of(dict, found).items()}
+
+
 def _encode_shortfall(shortfall: Shortfall | None) -> Values:
     return {_SHORTFALL: encode_record(shortfall)} if shortfall else {}
 
@@ -328,7 +369,7 @@ class _Coder(NamedTuple):
     """Encodes a record by an earlier one and its values, which it reuses for members that are equal."""
 
     def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
-        """Encode a value. Reuses the values of `before`, `encoded`, if both are there."""
+        """Encode a value. Takes unchanged parts from `encoded`, which is the encoded `before`, if there are both."""
         if self.after is None or before is None or encoded is None or value is None:
             return self.encode(value)
         return self.after(value, before, encoded)
@@ -404,7 +445,7 @@ _LEAVES: Mapping[Any, _Coder] = {
     float: _Coder(_unchanged, _seconds),
 }
 
-_IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent"})
+_IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent", "shared"})
 """Fields that hold an id. Masking would change the id."""
 
 
@@ -530,9 +571,13 @@ def _record(owner: Any) -> _Coder:
         attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
     )
 
+    may_be_null = _NULLS.get(owner, ())
+
     def with_faults(value: Any, written: Values) -> Values:
         if is_model and value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
+        if nulls := [name for name in may_be_null if getattr(value, name) is None and name in value.model_fields_set]:
+            written["nulls"] = nulls
         return written
 
     def encode_record(value: Any) -> Values:
@@ -558,6 +603,7 @@ def _record(owner: Any) -> _Coder:
         }
         if not is_model:
             return owner(**kept)
+        kept |= dict.fromkeys(name for name in values.get("nulls", ()) if name in may_be_null)
         read = owner.model_validate(kept)
         faults = tuple(map(_record(FieldFault).decode, values.get("faults", ())))
         return read.with_faults(faults) if faults else read

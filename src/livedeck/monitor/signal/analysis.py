@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from msgspec import field
 
+from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Freshness
 from livedeck.monitor.signal.duty import DutyCycle
@@ -50,7 +51,8 @@ class SignalAnalysis(Record):
     """The findings from the samples.
 
     `intervals`: alarm kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the
-    newest sample in its context; `first_time`: start of the stream's samples (epoch s).
+    newest sample in its context; `first_time`: start of the stream's samples (epoch s). `coverage`: time in which the
+    samples were known when they were judged.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -59,6 +61,7 @@ class SignalAnalysis(Record):
     features: SampleFeatures | None = None
     first_time: float | None = None
     checkpoints: tuple[Checkpoint, ...] = (Checkpoint(StreamMemory(), {}, {}, (), None, 0),)
+    coverage: Coverage = EVERYTHING
 
     @property
     def usual(self) -> Usual:

@@ -84,6 +84,11 @@ class DutyCycle:
         if self.is_raised and time - self.last >= self._quiet_seconds():
             self.is_raised = False
 
+    def skip(self, seconds: float) -> None:
+        """Skip unwatched seconds: they end the spell, and are no quiet time."""
+        self.was_bad = False
+        self.last += seconds
+
     def _forget(self, time: float) -> int:
         number = int(time // _SLOT)
         while self.slots and self.slots[0].number <= number - _LONG_SLOTS:

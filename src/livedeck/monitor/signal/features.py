@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from livedeck.monitor.signal.order import Step
 from livedeck.monitor.signal.usual import Rates, Usual
+from livedeck.text.values import age
 
 NORMAL = 0
 """The QoS status of a good sample (monitoring.md, "QoS status")."""
@@ -15,6 +16,10 @@ KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
 
 VIDEO, AUDIO, FPS = "video", "audio", "fps"
 """The rates of a sample whose usual values are learnt."""
+
+
+_SHORT, _MINUTE = 10.0, 60.0
+"""Units in seconds to which a watched time is rounded down, so that the words do not change with each sample."""
 
 
 class ProfileChange(NamedTuple):
@@ -45,8 +50,9 @@ class SampleFeatures(NamedTuple):
     `fps_charge`, `dip`: seconds of an excursion of the frame rate or the video rate that ends with this sample.
     `change`: the level that becomes usual with this sample, or None.
 
-    `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound. `may_be_silent`: all
-    samples of the stream are known, and neither it nor an earlier stream of the event ever had sound.
+    `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound. `known`: the watched
+    seconds of a stream that lacks one of them; None if it was watched since its start. `may_be_silent`: it was, and
+    neither it nor an earlier stream of the event ever had sound.
 
     `is_lossy`, `is_sound_short`: the witness that is loss, and the one that is the sound. `quiet_since`: start of near
     silence (epoch s), once it has lasted.
@@ -78,6 +84,7 @@ class SampleFeatures(NamedTuple):
     change: ProfileChange | None = None
     has_picture: bool = True
     has_sound: bool = True
+    known: float | None = None
     may_be_silent: bool = False
     is_lossy: bool = False
     is_sound_short: bool = False
@@ -87,3 +94,11 @@ class SampleFeatures(NamedTuple):
     def is_shortage(self) -> bool:
         """True if a low video rate would be a shortage: another channel suffers, or the rate is normally constant."""
         return self.usual.is_constant or self.witnesses > 0
+
+    @property
+    def known_words(self) -> str:
+        """Words for the watched time, in which something was never seen: `since its first sample` if that is all."""
+        if self.known is None:
+            return "since its first sample"
+        unit = _SHORT if self.known < _MINUTE else _MINUTE
+        return f"in the {age(self.known - self.known % unit)} that are known"

@@ -6,11 +6,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from math import inf, isnan
 
+from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
-from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier
+from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier, silence_limit
 from livedeck.monitor.signal.usual import Rates, Usual
 from livedeck.record import Record
 
@@ -76,19 +77,27 @@ class StreamMemory:
         memory.levels.start_run()
         return memory
 
-    def step_to(self, time: float, thresholds: Thresholds) -> Step:
-        """Return the step to a sample at `time`; after a silence a new run begins."""
+    def step_to(self, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
+        """Return the step to a sample at `time`.
+
+        A new run begins after a silence, and after unwatched time that may hold one. Nothing is counted across
+        unwatched time.
+        """
         if self.first_time is None:
             self.first_time = self.run_start = time
             return Step()
-        step = self.order.add(time - self.last_time, thresholds)
-        if step.missing:
+        step = self.order.add(self.last_time, time, thresholds, coverage)
+        if step.missing or step.unwatched:
             self.last_hole = time
-        if step.is_silence:
-            self.run_start, self.heavy_loss_since, self.quiet_from = time, None, None
+        if step.is_silence or step.unwatched > silence_limit(self.order.cadence, thresholds):
+            self.run_start = time
+        if step.is_silence or step.unwatched:
+            self.heavy_loss_since = self.quiet_from = None
             self.hit_bits.clear()
             self.recent.clear()
             self.levels.start_run()
+        if step.unwatched:
+            self.bursts.clear()
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
@@ -96,11 +105,18 @@ class StreamMemory:
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(
-        self, readings: Readings, index: int, step: Step, thresholds: Thresholds, *, may_be_silent: bool = False
+        self,
+        readings: Readings,
+        index: int,
+        step: Step,
+        thresholds: Thresholds,
+        coverage: Coverage,
+        *,
+        had_sound: bool = False,
     ) -> SampleFeatures:
         """Store the sample and return its features. Nothing is counted while a run warms up.
 
-        `may_be_silent`: nothing but this stream's own samples can show that it should have sound.
+        `had_sound`: an earlier stream of the event had sound.
         """
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
@@ -121,6 +137,7 @@ class StreamMemory:
                 if not isnan(measured.video):
                     self.levels.usual.add(rates, is_normal=status == NORMAL)
         self._follow_quiet(time, measured.audio, thresholds)
+        known = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
         levels, heavy_since, quiet_from = self.levels, self.heavy_loss_since, self.quiet_from
         video_away = levels.video_away
         is_ragged = video_away is not None and video_away.is_ragged
@@ -149,7 +166,8 @@ class StreamMemory:
             standing.change,
             self.has_picture,
             self.has_sound,
-            may_be_silent and not self.has_sound,
+            known,
+            known is None and not (had_sound or self.has_sound),
             standing.is_lossy,
             standing.is_sound_short,
             quiet_from if quiet_from is not None and time - quiet_from >= thresholds.quiet_hold else None,

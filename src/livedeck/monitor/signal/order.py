@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
+from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.model.thresholds import Thresholds
 
 T = TypeVar("T")
@@ -24,10 +25,14 @@ FIRST_STEPS = 3
 
 
 class Step(NamedTuple):
-    """The step from one sample to the next: missing seconds, and whether the encoder was away."""
+    """The step from one sample to the next: missing seconds, whether the encoder was away, and unwatched seconds.
+
+    Only seconds that an answer covers are missing, or show that the encoder was away.
+    """
 
     missing: float = 0.0
     is_silence: bool = False
+    unwatched: float = 0.0
 
 
 _NEXT = Step()
@@ -50,6 +55,11 @@ def silence_limit(cadence: float | None, thresholds: Thresholds) -> float:
     return max(thresholds.silence_after, thresholds.silence_intervals * (cadence or 0.0))
 
 
+def hole_limit(cadence: float, thresholds: Thresholds) -> float:
+    """Return the seconds between two samples above which the step is a hole."""
+    return max(thresholds.hole_intervals * cadence, cadence + thresholds.hole_least)
+
+
 @dataclass(slots=True)
 class SampleOrder:
     """The cadence of a stream (s), learnt from steps that are not holes; None before the second sample.
@@ -68,8 +78,9 @@ class SampleOrder:
         """Return an independent copy."""
         return SampleOrder(self.cadence, self.steps.copy(), self.recent.copy())
 
-    def add(self, seconds: float, thresholds: Thresholds) -> Step:
-        """Add the seconds since the previous sample."""
+    def add(self, last_time: float, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
+        """Add the step from the previous sample at `last_time` to a sample at `time` (epoch s)."""
+        seconds = time - last_time
         self.recent.append(seconds)
         limit = self._hole_limit(thresholds)
         if seconds > limit and self._is_new_cadence():
@@ -77,7 +88,10 @@ class SampleOrder:
             limit = seconds
         if seconds > limit:
             cadence = self.cadence or seconds
-            return Step(seconds - cadence, seconds > silence_limit(cadence, thresholds))
+            pieces = [piece.seconds for piece in coverage.pieces(last_time, time)]
+            watched = sum(pieces)
+            is_silence = max(pieces, default=0.0) > silence_limit(cadence, thresholds)
+            return Step(max(0.0, watched - cadence), is_silence, seconds - watched)
         self.steps.append(seconds)
         self.cadence = sorted(self.steps)[(len(self.steps) - 1) // 2]
         return _NEXT
@@ -85,7 +99,7 @@ class SampleOrder:
     def _hole_limit(self, thresholds: Thresholds) -> float:
         if self.cadence is None or len(self.steps) < FIRST_STEPS:
             return float("inf")
-        return max(thresholds.hole_intervals * self.cadence, self.cadence + thresholds.hole_least)
+        return hole_limit(self.cadence, thresholds)
 
     def _is_new_cadence(self) -> bool:
         return len(self.recent) == _NEW_STEPS and max(self.recent) < _ALIKE * min(self.recent)

@@ -108,8 +108,9 @@ class UsualMemory:
 
     `tops`: the highest rate of each slot. `spans`: the median of the tops of each two minutes of the last hour;
     `span_slots`: number of slots since the last of them. `learnt`: number of slots that taught the video rate since the
-    last new level. `levels`: earlier usual levels. `steps`: times at which the video rate alone went to a new level.
-    `variable_until`, `variable_fps_until`: time until which the video rate or the frame rate counts as proven variable.
+    last new level. `sunk_from`, `sunk_to`: as in `usual`. `levels`: earlier usual levels. `steps`: times at which the
+    video rate alone went to a new level. `variable_until`, `variable_fps_until`: time until which the video rate or the
+    frame rate counts as proven variable.
     """
 
     video_slots: deque[float] = field(default_factory=deque)
@@ -130,9 +131,13 @@ class UsualMemory:
     usual: Usual = field(default_factory=Usual)
     spans: deque[float] = field(default_factory=deque)
     span_slots: int = 0
+    sunk_from: float = 0.0
+    sunk_to: float = 0.0
 
     def __post_init__(self) -> None:
         self.tops, self.spans = bounded(self.tops, _TOP_SLOTS), bounded(self.spans, _SPANS)
+        if self.sunk_from != self.usual.sunk_from:  # a stored row of usual values lacks them
+            self._sink(self.sunk_from, self.sunk_to)
 
     def copy(self) -> UsualMemory:
         """Return an independent copy."""
@@ -212,7 +217,8 @@ class UsualMemory:
         self.is_floor_waived = True
         self.spans.clear()
         self.span_slots = 0
-        self.usual = self.usual._replace(is_below_floor=False, sunk_from=0.0)
+        self.usual = self.usual._replace(is_below_floor=False)
+        self._sink(0.0, 0.0)
 
     def accept_fps(self, fps: float) -> None:
         """Make this frame rate usual from now on."""
@@ -354,15 +360,19 @@ class UsualMemory:
         """Decide whether the rate sank slowly, over minutes, to a level that is too low for the preset."""
         is_expected = Expectation.FLOOR in thresholds.content.expectations and not self.usual.is_variable_fps
         high = max(_newest(self.tops, _MINUTE_SLOTS), default=0.0)
-        sunk_from = self.usual.sunk_from
+        sunk_from = self.sunk_from
         if not self.spans or not is_expected or high >= floor * (thresholds.floor_clear if sunk_from else 1.0):
             sunk_from = 0.0
         else:
             best, limit = max(self.spans), thresholds.sunk_video + (thresholds.decay_clear if sunk_from else 0.0)
             is_sunk = high < limit * best and (sunk_from > 0 or self._is_sinking())
             sunk_from = best if is_sunk else 0.0
-        if sunk_from or self.usual.sunk_from:
-            self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=high if sunk_from else 0.0)
+        if sunk_from or self.sunk_from:
+            self._sink(sunk_from, high if sunk_from else 0.0)
+
+    def _sink(self, sunk_from: float, sunk_to: float) -> None:
+        self.sunk_from, self.sunk_to = sunk_from, sunk_to
+        self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=sunk_to)
 
     def _is_sinking(self) -> bool:
         """Return whether each of the newest minutes is lower than the one before, by less than a step."""

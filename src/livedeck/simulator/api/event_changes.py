@@ -189,7 +189,10 @@ def apply_draft(request: ApiRequest[Any], event: Document, draft: Document) -> D
 
 
 def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Document:
-    """Return the parent, project and folder ids of `parent_id`. Raises the documented error for another workspace's."""
+    """Return the ids of parent, project and folder for an event whose parent is `parent_id`.
+
+    Raises the documented error if it is of another workspace.
+    """
     if parent_id is None:
         return {"parent_id": None, "project_id": None, "folder_id": None}
     store = request.world.store

@@ -198,7 +198,10 @@ async def read_event(request: ApiRequest[None]) -> Response:
 
 
 def find_event(request: ApiRequest[Any], event_id: str | None = None) -> Document:
-    """Return the event in the path, or `event_id`, of the caller's workspace. Raises the documented error for none."""
+    """Return the event in the path, or `event_id`, of the caller's workspace.
+
+    Raises the documented error if there is no such event.
+    """
     event = request.world.store.get("event", event_id or request.path_id("event_id"), request.workspace_id or None)
     if event is None:
         raise event_not_found()

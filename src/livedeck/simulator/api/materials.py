@@ -47,7 +47,7 @@ class Material(ApiObject):
 
 
 class MaterialUpload(Parameters):
-    """The headers beside a file."""
+    """The headers that come with an uploaded file."""
 
     video_id: Uuid = Field(alias="X-Video-ID")
     file_name: Annotated[str, header_text(1, 255)] = Field(alias="X-File-Name")

@@ -101,7 +101,7 @@ def _activate(store: Store, workspace_id: str, poster: Document) -> None:
 
 
 async def delete_poster(request: ApiRequest[None]) -> Response:
-    """Delete the poster for good; the oldest remaining one replaces an active one."""
+    """Delete the poster for good. If it was active, the oldest remaining poster becomes active."""
     poster, store = find_extra(request, "poster", event_not_found), request.world.store
     with store.transaction():
         store.delete("poster", poster["id"])

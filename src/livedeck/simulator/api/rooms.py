@@ -211,7 +211,7 @@ def find_room(request: ApiRequest[Any]) -> Document:
 
 
 def find_profile(request: ApiRequest[Any], room: Document) -> Document:
-    """Return the relay profile in the path, of that room. Raises the documented error if the room has none such."""
+    """Return the relay profile in the path, of that room. Raises the documented error if the room lacks it."""
     profile_id = request.path_id("restream_id")
     for profile in room["restreams"]:
         if profile["id"] == profile_id:

@@ -172,7 +172,7 @@ def _kind_of(content: bytes) -> str:
 
 
 async def recognise_tracks(request: ApiRequest[SubtitleRecognition]) -> Response:
-    """Order recognised tracks, all or none, at least one. They are pending until recognition ends."""
+    """Create tracks by speech recognition, all or none, at least one. They are pending until it ends."""
     video, order = find_video(request), await request.body()
     with request.world.store.transaction():
         tracks = [_new_recognised(request, video, language) for language in order.languages]

@@ -62,7 +62,7 @@ def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Documen
 
 
 def find_extra(request: ApiRequest[Any], kind: str, error: Callable[[], ApiError] = not_found) -> Document:
-    """Return the `kind` in the path, attached to the video in the path. Raises `error` if there is none."""
+    """Return the object of `kind` in the path, which belongs to the video there. Raises `error` if there is none."""
     video = find_video(request)
     extra = request.world.store.get(kind, request.path_id(f"{kind}_id"), request.workspace_id)
     if extra is None or extra["of_video"] != video["id"]:
@@ -79,14 +79,14 @@ async def list_recordings(request: ApiRequest[EventVideoList]) -> Response:
 
 
 def next_position(request: ApiRequest[Any], kind: str, video_id: str) -> int:
-    """Return the position after the last `kind` on a video; positions count from 1."""
+    """Return the position after the last object of `kind` on a video; positions count from 1."""
     store = request.world.store
     extras = store.find_all(kind, request.workspace_id, [("of_video", video_id)], [("position", "desc")])
     return int(extras[0]["position"]) + 1 if extras else 1
 
 
 def reorder_all(request: ApiRequest[Any], kind: str, video_id: str, order: list[str]) -> list[Document]:
-    """Order every `kind` on a video by `order`.
+    """Order every object of `kind` on a video by `order`.
 
     Raises the documented error unless `order` names each exactly once.
     """

@@ -178,7 +178,7 @@ MAX_SAMPLES = 3600
 
 
 class EncoderState(NamedTuple):
-    """The shape that the encoder sends from just after `at` (epoch seconds), or does not send."""
+    """The encoder from just after `at` (epoch seconds) on: its shape, and whether it sends."""
 
     at: float
     shape: str
@@ -211,7 +211,7 @@ def current_state(states: EncoderStates, now: float) -> EncoderState | None:
 
 @dataclass(slots=True)
 class _SampleCache:
-    """Encoded samples of one stream up to the tick `until`, valid for these states only."""
+    """Encoded samples of one stream up to the tick `until`, valid for its `states` only."""
 
     states: EncoderStates
     until: int | None = None

@@ -157,7 +157,7 @@ SKEW = "livedeck.skew"
 
 
 class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not the error
-    """The caller's error in place of a cut connection, if the app runs in process."""
+    """Error that the caller gets instead of a cut connection, if the app runs in process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,9 @@ class Fault:
 
     It lasts from `since` until `until` (epoch seconds) and hits with the probability `chance`.
 
-    An empty `method` or `path` (a pattern with `*`) matches any. `status`: of an error or redirect. `seconds`: of
-    latency or skew, or until a retry. `retry_after`: the form of the header of a 429 (none, seconds, date).
+    An empty `method` or `path` (a pattern with `*`) matches any. `status`: HTTP status of an error or redirect.
+    `seconds`: latency, skew, or time until a retry. `retry_after`: the form of the header of a 429 (none, seconds,
+    date).
     """
 
     id: str
@@ -210,7 +211,7 @@ class LateRequest:
 
 
 class LateRequests:
-    """Requests that are not yet carried out. No background task: the next request after their time runs them."""
+    """Requests that are not yet carried out. The next request after their time runs them, so no task is needed."""
 
     def __init__(self) -> None:
         self._waiting: list[LateRequest] = []
@@ -235,7 +236,7 @@ class LateRequests:
 
 
 class Faults:
-    """The faults in force, which the store keeps, and the dice.
+    """The faults in force, which the store keeps, and the random numbers that decide whether they hit.
 
     `late`: changes that faults delay; they outlive their fault, but not the process.
     """
@@ -260,7 +261,7 @@ class Faults:
         self._keep()
 
     def restart(self) -> None:
-        """Drop delayed changes and reset the dice, so that the same rolls follow."""
+        """Drop delayed changes and restart the random numbers, so that the same ones follow."""
         self.late.clear()
         self._rolls = 0
 
@@ -281,7 +282,7 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class FaultHit:
-    """A fault that hits a request now (epoch seconds), and the app that would have answered.
+    """A fault that hits a request at `now` (epoch seconds), and the app that would have answered.
 
     `late`: the queue of delayed changes.
     """

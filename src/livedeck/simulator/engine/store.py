@@ -59,7 +59,7 @@ The text of a query comes from this module alone; a field from a caller is a val
 class Query:
     """A selection of documents of one kind and workspace, with fields equal to `where`.
 
-    In `where`, None selects null or absent, and a tuple any of its values.
+    In `where`, None selects a null or absent field, and a tuple any of its values.
 
     `contains` is (field, text) pairs: the field contains the text, in either case. `not_after` is (field, timestamp)
     pairs. `order` is (field, "asc" or "desc") pairs; the id breaks ties. `page` counts from 1.

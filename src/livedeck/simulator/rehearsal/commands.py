@@ -36,7 +36,7 @@ class Command(Generic[A]):
 
 
 class NoArguments(RequestBody):
-    """The arguments of a command without any."""
+    """The arguments of a command that takes none."""
 
 
 class EncoderArguments(RequestBody):

@@ -61,7 +61,7 @@ def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Or
 
 
 def restore(world: World, seed: int | None) -> None:
-    """Restore the first workspace, from `seed` from now on (None: its first seed)."""
+    """Restore the first workspace. `seed`: its seed from now on; None: its first seed."""
     origin = world.origin()
     origin = origin if seed is None else replace(origin, seed=seed)
     served, *others = world.workspaces()

@@ -31,13 +31,16 @@ TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 REASON = Field("reason", "Reason", required=True, hint="why the alarm needs no attention")
 MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_CLEARED))
 
-SHELVE = FormSchema((MINUTES, REASON), dict)
+WITH_SYMPTOMS, ONLY_THIS = "it and its symptoms", "only this"
+SCOPE = Field("scope", "Hide", FieldKind.CHOICE, choices=(WITH_SYMPTOMS, ONLY_THIS))
+
+SHELVE = FormSchema((MINUTES, SCOPE, REASON), dict)
 REMOVE = FormSchema((REASON,), dict)
 NOTE = FormSchema((Field("text", "Note", hint="leave empty to remove the note"),), dict)
 
 UNITS = [
-    ("1", BitrateUnit.KBIT.value, "kbit/s: a picture in HD is 2000 to 8000"),
-    ("2", BitrateUnit.BIT.value, "bit/s: a picture in HD is 2000000 to 8000000"),
+    ("1", BitrateUnit.KBIT.value, "kbit/s: an HD picture has 2000 to 8000"),
+    ("2", BitrateUnit.BIT.value, "bit/s: an HD picture has 2000000 to 8000000"),
 ]
 """Units of bit rates: key, value and label."""
 
@@ -124,9 +127,11 @@ def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
     async def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
         minutes = None if word == UNTIL_CLEARED else float(word.split(maxsplit=1)[0])
-        await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]), alarm.shown)
+        only_this = entries["scope"] == ONLY_THIS
+        await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]), alarm.shown, only_this=only_this)
 
-    return _ask_form(ctx, "shelve", SHELVE, {"minutes": "15 min", "reason": ""}, change)
+    current = {"minutes": "15 min", "scope": WITH_SYMPTOMS, "reason": ""}
+    return _ask_form(ctx, "shelve", SHELVE, current, change)
 
 
 def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -343,7 +348,7 @@ ALARMS = (
         "alarm.shelve",
         ("z",),
         "shelve",
-        "Shelve this alarm: hide it for some minutes or until it clears, with a reason",
+        "Shelve this alarm: hide it and its symptoms, or only this, for some minutes or until it clears, with a reason",
         shelve,
         home="alarms",
         blocked=_needs_collector,

@@ -138,7 +138,7 @@ def _replacement(path: Path, existing: stat_result) -> Confirmation:
     size, written = values.size(existing.st_size), datetime.fromtimestamp(existing.st_mtime, UTC)
     lines = (
         (f"The file exists: {size}, written {written:%d %b %Y %H:%M:%S}Z.", StyleRole.TEXT),
-        ("The export replaces it once it is complete. Until then it is unchanged.", StyleRole.TEXT),
+        ("The export replaces this file once it is complete. Until then the file is unchanged.", StyleRole.TEXT),
         (values.safe(str(path), 400), StyleRole.DIM),
     )
     return Confirmation(f"Replace {values.safe(path.name, 60)}?", lines, "Replace")

@@ -85,7 +85,7 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class StreamList:
-    """Known streams of an event, loaded while `current_id` was its current one.
+    """Known streams of an event, loaded while its current stream had the id `current_id`.
 
     `error`: why the list may be incomplete, or empty.
     """

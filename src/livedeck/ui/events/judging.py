@@ -30,7 +30,7 @@ CONTENTS = {
 
 
 _EFFECT = (
-    "From the next sample on, every deck and wall with this history compares it with these values. "
+    "From the next sample on, every deck and wall with this history compares the event with these values. "
     "A fault that is present now would become normal, too: watch and listen first."
 )
 
@@ -92,7 +92,7 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
     if await ctx.monitor.choose_content(state.id, content):
         await _conclude(ctx, state, "event.content", f"content {name}" if content else "content by the settings")
     else:
-        ctx.announce(f"{events.name(state)}: that is its content already")
+        ctx.announce(f"{events.name(state)}: this content is set already")
 
 
 async def _conclude(ctx: Context, state: EventState, action: str, words: str) -> None:

@@ -146,7 +146,7 @@ class EventsScreen(EventList):
         )
 
     def _owe_pane(self) -> None:
-        """Show the selected event with the last of the waiting keys, or soon if that one selects none."""
+        """Show the selected event soon, once no key waits any more."""
         if not self._owes_pane:
             self._owes_pane = True
             self.set_timer(CATCH_UP_SECONDS, self._catch_up)
@@ -184,7 +184,10 @@ class EventsScreen(EventList):
         self.query_one("#short", DetailPanel).show(draw_short)
 
     def on_screen_suspend(self) -> None:
-        """Stop polling the fields of the preflight checks once another screen hides this one; a dialog does not."""
+        """Stop polling the fields of the preflight checks once another screen hides this one.
+
+        A dialog does not hide it.
+        """
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 

@@ -38,7 +38,10 @@ def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
 
 
 def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Leave the deck from any dialog, after a question if there is unfinished work. In that question, agree."""
+    """Leave the deck from any dialog, after a question if there is unfinished work.
+
+    If that question is open already, agree to it.
+    """
     from livedeck.ui.general.leave import LeaveDialog
 
     if isinstance(ctx.screen, LeaveDialog):

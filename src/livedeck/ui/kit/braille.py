@@ -1,6 +1,6 @@
 """Curves and straight lines in braille characters. A cell is two dots wide and four high. Pure.
 
-Our own code, because an adapter to a library would be as long: decisions.md, "Own curves in braille".
+This is our own code, because an adapter to a library would be as long: decisions.md, "Own curves in braille".
 """
 
 from __future__ import annotations

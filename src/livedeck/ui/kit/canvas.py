@@ -27,7 +27,7 @@ RenderedLine = list[tuple[Shown, Role]]
 
 
 class Inks(dict[Role, Style]):
-    """The styles of roles over a base, each made once."""
+    """The styles of roles over a base style, each made at its first use."""
 
     def __init__(self, theme: str, base: Style) -> None:
         super().__init__()

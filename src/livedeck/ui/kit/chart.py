@@ -5,14 +5,14 @@ Colours, layers and sizes: interface.md, "Charts".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import ceil
 from typing import NamedTuple
 
 from msgspec import field
 
-from livedeck.presentation.qos import BARS, HIGHLIGHTED, Axis, Bucket, StatusStyle
+from livedeck.presentation.qos import BARS, HIGHLIGHTED, UNWATCHED, Axis, Bucket, StatusStyle
 from livedeck.record import Record
 from livedeck.text.segments import Role, Segment, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.braille import BLANK, HORIZONTAL, VERTICAL, draw_curve
@@ -62,6 +62,7 @@ class Backdrop(Record):
     """Parts that all panels of a chart share, by cell.
 
     `statuses`: the worst status in each cell. `expected`: cells that should have samples; without any, they are gaps.
+    `unwatched`: cells in time that was not watched, of which nothing is known.
     `marks`: signs of markers and faults. `has_grid`: False if faint lines would look like curves.
     """
 
@@ -72,11 +73,18 @@ class Backdrop(Record):
     marks: Mapping[int, Segment] = field(default_factory=dict)
     has_grid: bool = True
     is_stale: bool = False
+    unwatched: Collection[int] = frozenset()
 
     @property
     def cells(self) -> int:
         """Number of cells."""
         return len(self.statuses)
+
+    def empty_sign(self, cell: int) -> str:
+        """Return the sign of a cell without samples."""
+        if cell in self.unwatched:
+            return UNWATCHED
+        return GAP if cell in self.expected else " "
 
     def fault(self, cell: int) -> StyleRole | None:
         """Return the role of the fault in a cell; None if it has no fault or the data are stale."""
@@ -121,9 +129,9 @@ class _Panel:
                 self._draw_column(tick.cell, VERTICAL, StyleRole.TEXT, FAINT)
             for value in self._scale.ticks:
                 self._draw_level(value, StyleRole.TEXT, FAINT, every=1)
-        for cell in self._backdrop.expected:
-            if not self._pairs[cell]:
-                self._draw_column(cell, GAP, StyleRole.BAND)
+        for cell, pair in enumerate(self._pairs):
+            if not pair and (sign := self._backdrop.empty_sign(cell)) != " ":
+                self._draw_column(cell, sign, StyleRole.BAND)
 
     def draw_limits(self) -> None:
         """Draw baseline and limit in every second cell, to keep a curve in the same dots readable."""
@@ -237,7 +245,8 @@ def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
     cells: list[tuple[str, Role]] = []
     for cell, style in enumerate(backdrop.statuses):
         if style is None:
-            cells.append(("╌" if cell in backdrop.expected else " ", StyleRole.DIM))
+            sign = backdrop.empty_sign(cell)
+            cells.append(("╌" if sign == GAP else sign, StyleRole.DIM))
         elif backdrop.is_stale:
             cells.append((style.glyph, StyleRole.STALE))
         elif style in HIGHLIGHTED:
@@ -258,7 +267,7 @@ def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
             ink = StyleRole.STALE if backdrop.is_stale else curve.role
             cells.append((_bar(min(bucket.median for bucket in pair), scale.high), Shade(ink, fault=fault)))
         else:
-            cells.append((GAP if cell in backdrop.expected else " ", StyleRole.BAND))
+            cells.append((backdrop.empty_sign(cell), StyleRole.BAND))
     return [_label(curve.name, StyleRole.HEAD), *_joined(cells)]
 
 
@@ -347,7 +356,7 @@ def _map_bars(
             bar = _bar(min(bucket.median for bucket in pair), top)
             cells.append((bar, Shade(ink, 100 if cell in window else AROUND)))
         else:
-            cells.append((GAP if cell in backdrop.expected else " ", StyleRole.BAND))
+            cells.append((backdrop.empty_sign(cell), StyleRole.BAND))
     return cells
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -38,7 +38,8 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
     pillow = find_spec("PIL")
     folder = Path(pillow.origin).parents[1] if pillow and pillow.origin else Path()
     try:
-        child = await asyncio.create_subprocess_exec(
+        process, output = await asyncio.get_running_loop().subprocess_exec(
+            lambda: _Output(width * height * 3),
             *(sys.executable, "-I", "-S", str(_CHILD), str(folder), str(width), str(height)),
             stdin=PIPE,
             stdout=PIPE,
@@ -50,28 +51,72 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
         log.info("a picture is not shown", reason=f"no process could be started to decode it: {error.strerror}")
         return None
     try:
-        async with asyncio.timeout(_DEADLINE):
-            return await _exchange(child, content, width * height * 3)
-    except (OSError, EOFError):  # TimeoutError is an OSError
-        log.info("a picture is not shown", reason="it is too large, broken, or no PNG, JPEG or WebP")
-        return None
+        stdin = process.get_pipe_transport(0)
+        if isinstance(stdin, asyncio.WriteTransport):
+            stdin.write(content)
+            stdin.write_eof()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DEADLINE):
+                await asyncio.shield(output.ended)
     finally:
-        if child.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, SIGKILL)  # `child.kill` may reap it, which asyncio's watcher must do
-        await child.communicate()  # read the rest of its output, a pipe's worth at most
+        output.kill()
+        try:
+            await _finish(output.ended)
+        finally:
+            process.close()
+    if process.get_returncode() == 0 and output.is_exact:
+        return bytes(output.pixels)
+    log.info("a picture is not shown", reason="it is too large, broken, or no PNG, JPEG or WebP")
+    return None
 
 
-async def _exchange(child: Process, content: bytes, size: int) -> bytes:
-    """Send the picture to the process, and return the `size` bytes that the process answers with.
+async def _finish(future: asyncio.Future[None]) -> None:
+    """Wait for a future that is done soon, even if cancelled meanwhile: a loop that closes first leaks the process."""
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.shield(future)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
 
-    Raises OSError or EOFError if the process fails or sends another number of bytes.
+
+class _Output(asyncio.SubprocessProtocol):
+    """Standard output of a process, which is killed if it writes more than `size` bytes.
+
+    `ended`: done once the process has ended and its pipes are closed.
     """
-    if child.stdin is None or child.stdout is None:
-        raise EOFError
-    child.stdin.write(content)
-    child.stdin.write_eof()
-    pixels = await child.stdout.readexactly(size)
-    if await child.stdout.read(1) or await child.wait():
-        raise EOFError
-    return pixels
+
+    def __init__(self, size: int) -> None:
+        self.pixels, self._size = bytearray(), size
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._process: asyncio.SubprocessTransport | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """True if the process wrote exactly `size` bytes."""
+        return len(self.pixels) == self._size
+
+    def kill(self) -> None:
+        """Kill the process and its children, unless the process has ended."""
+        if self._process and self._process.get_returncode() is None:
+            with suppress(ProcessLookupError):
+                # `SubprocessTransport.kill` may reap the process, which asyncio's watcher must do
+                os.killpg(self._process.get_pid(), SIGKILL)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the process."""
+        if isinstance(transport, asyncio.SubprocessTransport):
+            self._process = transport
+
+    def pipe_data_received(self, _: int, data: bytes) -> None:
+        """Add bytes of the picture."""
+        self.pixels += data
+        if len(self.pixels) > self._size:
+            self.kill()
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Note the end."""
+        if not self.ended.done():
+            self.ended.set_result(None)

@@ -126,7 +126,10 @@ class TerminalDriver(LinuxDriver):
         os.kill(os.getpid(), signal.SIGSTOP)
 
     def _go_on(self) -> None:
-        """Take the terminal again at SIGCONT. After a SIGSTOP, of which no process is told, the shell has used it."""
+        """Take the terminal again at SIGCONT.
+
+        No process learns of a SIGSTOP, and the shell has used the terminal meanwhile.
+        """
         if self._is_over:
             return
         if self._holds_terminal:

@@ -42,8 +42,10 @@ def signal_backdrop(
     series: TimeSeries, *, cursor: int | None = None, has_grid: bool = True, is_stale: bool = False
 ) -> Backdrop:
     """Return the parts that all panels of a series share."""
-    ticks = time_ticks(series.axis)
-    return Backdrop(series.statuses, series.expected, ticks, cursor, has_grid=has_grid, is_stale=is_stale)
+    ticks, unwatched = time_ticks(series.axis), series.unwatched
+    return Backdrop(
+        series.statuses, series.expected, ticks, cursor, has_grid=has_grid, is_stale=is_stale, unwatched=unwatched
+    )
 
 
 def signal_lines(

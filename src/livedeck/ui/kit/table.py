@@ -28,7 +28,7 @@ HEAD_LINES = 1
 CURSOR_CELLS = 1
 
 MAX_KEPT = 500
-"""Most rows whose cells are kept while others are shown."""
+"""Maximum number of rows whose cells are kept while other rows are shown."""
 
 MAX_COUNTED = 500
 """Maximum number of rows below the screen that are counted by kind. Once a second there is no time to count more."""
@@ -159,11 +159,11 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self.refresh_regions([*regions, *self.changed_regions(0, head_before, self._head, width)])
 
     def _row_regions(self, y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-        """Return the changed regions of a row, or all of it if the cursor came or left: it has its own background."""
+        """Return the changed regions of a row: all of it if the cursor came or left, which changes the background."""
         return self.changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]
 
     def _line_of_cursor(self) -> int | None:
-        """Return the line of the cursor; None without one, or if its row is gone."""
+        """Return the line of the cursor; None without a cursor, or if its row is gone."""
         row = self._row_of_cursor()
         is_there = row < len(self._rows) and self._schema.key(self._rows[row]) == self.cursor
         return self._line_of(row) if is_there else None
@@ -222,7 +222,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.repaint()
 
     def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
-        """Draw for the other width, and set the scroll bar's position: it missed scrolls from before it was shown."""
+        """Draw for the new width, and set the position of the scroll bar, which missed scrolls while it was hidden."""
         if is_shown:
             self.vertical_scrollbar.position = self.scroll_y
         self.repaint()
@@ -259,7 +259,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """Return the index of the row under the cursor, or its last index if there is none.
+        """Return the index of the row under the cursor; without a cursor, the last index that it had.
 
         The rows are searched only if the row has moved.
         """

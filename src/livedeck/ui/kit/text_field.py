@@ -13,7 +13,7 @@ MAX_CHARS = 8192
 class TextField(Input):
     r"""A field for a line of text. `text`: its content; a text from outside stays the same to the byte until edited.
 
-    A text with anything hidden in it is shown with escapes (`\x1b`, `\u202e`) and a doubled backslash, and read back
+    A text with anything hidden in it is shown with escapes (`\x1b`, `\u202e`) and doubled backslashes, and is read back
     in that notation. Typed or pasted text enters as it is shown, without invisible characters.
     """
 

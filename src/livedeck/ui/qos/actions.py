@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def needs_subject(ctx: Context) -> str:
-    """Return why the action is blocked: no event is selected or has its charts on display. Empty if one is."""
+    """Return why the action is blocked if no event is selected and no charts are on display; else empty."""
     screen = ctx.screen
     return "" if isinstance(screen, _screen_type()) and screen.subject() else needs_event(ctx)
 
@@ -88,12 +88,12 @@ def now(ctx: Context, _: str) -> None:
 
 
 def fit(ctx: Context, _: str) -> None:
-    """Scale the charts to their values; if they are so already, from zero."""
+    """Scale the charts to their values; if they are scaled so already, from zero."""
     _screen(ctx).fit()
 
 
 def align(ctx: Context, _: str) -> None:
-    """Align the second event's curves by the starts of both events; if they are so already, by the clock."""
+    """Align the second event's curves by the starts of both events; if they already are, by the clock."""
     _screen(ctx).align()
 
 
@@ -157,7 +157,7 @@ async def open_stream(ctx: Context, argument: str) -> None:
 
 async def compare_stream(ctx: Context, argument: str) -> None:
     """Draw a past stream's curves under those of the stream on display."""
-    stream = await _pick_stream(ctx, "Compare with a past stream, start over start", argument, is_second=True)
+    stream = await _pick_stream(ctx, "Compare with a past stream, aligned by their starts", argument, is_second=True)
     if stream is not None:
         await _screen(ctx).compare_with_stream(stream)
 
@@ -320,7 +320,7 @@ QOS = (
         "qos.over",
         ("x",),
         "compare",
-        "Compare with another event: the next one on air, after the last one none; or the event that you name",
+        "Compare with the next event on air, after the last one with none; or with the event that you name",
         over,
         HERE,
         takes="[NAME]",
@@ -391,7 +391,7 @@ QOS = (
         "qos.under",
         ("X",),
         "lay under",
-        "Lay a past stream under this one, start over start: the same show a week ago, or any other",
+        "Draw a past stream under this one, aligned by their starts: the same show a week ago, or any other",
         compare_stream,
         HERE,
         takes="[WORDS]",

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, Severity, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.event_detail import title
-from livedeck.presentation.events import is_doubtful, lag_text
+from livedeck.presentation.events import is_doubtful, lag_text, not_watched_text
 from livedeck.presentation.past_streams import PastStream, day_words, stream_at, stream_words
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
@@ -388,7 +388,7 @@ class QosScreen(BaseScreen):
         return chart_axis(state, render_time, span, columns, self._until if span else None)
 
     def _second_series(self, state: EventState, second: Subject, axis: Axis) -> TimeSeries:
-        """Return the second event's values on the axis, or as far from its own start if events are aligned by start."""
+        """Return the second event's values on the axis, shifted by the distance of both starts if aligned by start."""
         later = stream_start(second.state, axis.start) - stream_start(state, axis.start)
         shifted = axis.shifted(later) if self._is_since_start else axis
         return _series(self._second_history, second.state, second.render_time, shifted)
@@ -417,13 +417,13 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def align(self) -> None:
-        """Align the second event's curves by the starts of both events; if they are so already, by the clock."""
+        """Align the second event's curves by the starts of both events; if they already are, by the clock."""
         self._is_since_start = not self._is_since_start
         self.ctx.announce(f"second event aligned by {'its start' if self._is_since_start else 'the clock'}")
         self.refresh_all()
 
     def fit(self) -> None:
-        """Scale the charts to their values; if they are so already, from zero."""
+        """Scale the charts to their values; if they are scaled so already, from zero."""
         self._is_fitted = not self._is_fitted
         self.refresh_all()
 
@@ -634,6 +634,8 @@ def _freshness(state: EventState, render_time: RenderTime) -> list[Group]:
         (0, [(f"▲ {safe(state.qos.error, 80)}", StyleRole.WARNING)] if state.qos.error else []),
         (0 if stale else 3, [(words, StyleRole.WARNING if stale else StyleRole.DIM)]),
     ]
+    if gap := not_watched_text(state):
+        groups.append((2, [(gap, StyleRole.DIM)]))
     if lag := lag_text(state):
         groups.append((0, [(lag, StyleRole.DIM)]))
     if state.qos.cadence is not None:

@@ -292,7 +292,7 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
         return [[] for _ in range(rows.whole)]
     axis, cells = chart.series.axis, whole.axis
     window = range(cells.column_of(axis.start), min(cells.column_of(axis.end - 1), whole.expected.stop) + 1)
-    around = replace(backdrop, statuses=whole.statuses, expected=whole.expected)
+    around = replace(backdrop, statuses=whole.statuses, expected=whole.expected, unwatched=whole.unwatched)
     lines = map_lines(whole.video, StyleRole.VIDEO, around, window, min(2, rows.whole))
     if rows.whole < 3:
         return lines

@@ -130,7 +130,8 @@ class Confirmer:
         changes, now = self._ctx.open_changes.items, self._ctx.clock.now()
         paragraphs = [(f"{open_change_text(change, now)}.", StyleRole.TEXT) for change in reversed(changes)]
         advice = f"{ADVICE[0].upper()}{ADVICE[1:]}."
-        hint = f"{advice} Close them once you have checked them. They disappear from the screen; the audit keeps them."
+        close = "Close the changes once you have checked them. They disappear from the screen; the audit keeps them."
+        hint = f"{advice} {close}"
         title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
         lines = (*paragraphs[:MAX_LISTED], (hint, StyleRole.WARNING))
         if await self.ask_confirmation(Confirmation(title, lines, "I have checked: close", cancel="Keep")):
@@ -165,7 +166,7 @@ class Confirmer:
         always: Iterable[str] = (),
         retry: RetryHook = _no_hook,
     ) -> OperationResult | None:
-        """Ask with a form and run the operation that it describes.
+        """Show a form, and run the operation that its entries describe.
 
         Returns None if the form was cancelled. `before`: values to compare with, if they differ from the initial ones.
         `always`: fields to send even if they are unchanged.
@@ -208,7 +209,7 @@ class Confirmer:
         return parse_form(state.schema, initial, result, self.time_reference(), always=always, suggestions=suggestions)
 
     def _suggestions(self, state: FormState) -> Suggestions:
-        """Return the directory's suggestions for the form's fields, and over them the form's own."""
+        """Return the directory's suggestions for the form's fields; the form's own suggestions replace them."""
         return {**self._ctx.directory.suggestions(state.schema, self._ctx.snapshot), **state.suggestions}
 
     async def try_form(
@@ -220,7 +221,7 @@ class Confirmer:
         *,
         typed: FieldValues | None = None,
     ) -> R | None:
-        """Ask with a form, call `attempt` with it and return the result; None if it was cancelled.
+        """Show a form, call `attempt` with the saved form and return the result; None if the form was cancelled.
 
         If `attempt` raises `error_type`, show the form again with its input and the reason. `typed`: input to try
         before the form is first shown.

@@ -185,9 +185,10 @@ class Context(Protocol):
         """Show a notice above the keys and keep it in the log. Replaces Textual's `notify`, which draws a toast."""
 
     def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
-        """Copy a text to the clipboard of the terminal's machine; a text that is too long, to a file. `name`: its name.
+        """Copy a text to the clipboard of the terminal's machine, or to a file if the text is too long.
 
-        Secrets are masked unless `in_clear` is True. Set that only if a person asked for them and this is recorded.
+        `name`: name of the text. Secrets are masked unless `in_clear` is True. Set that only if a person asked for them
+        and this is recorded.
         """
 
     async def ask(self, dialog: Screen[R]) -> R:
@@ -249,7 +250,7 @@ def always(_: Context) -> str:
 
 
 def needs_event(ctx: Context) -> str:
-    """Return why the action is blocked: no event is selected. Empty if one is."""
+    """Return why the action is blocked if no event is selected; else empty."""
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
@@ -263,7 +264,7 @@ def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
 
 
 def needs_chosen_event(ctx: Context) -> str:
-    """Return why the action is blocked: no person has chosen an event. Empty if one has.
+    """Return why the action is blocked if no person has chosen an event; else empty.
 
     Until then the cursor follows the worst event, and may move to another one just as a key is pressed.
     """

@@ -10,7 +10,7 @@ from textual.geometry import Size
 from livedeck.monitor import AttachedFeed, Feed, Playback, Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES
-from livedeck.presentation.connection import is_seen, skew_text
+from livedeck.presentation.connection import behind_text, is_seen, skew_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age, safe
@@ -35,6 +35,7 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
         (0, _attachment(snapshot)),
         (3, _collector_host(snapshot)),
         (1, _skew(snapshot)),
+        (1, _behind(snapshot)),
         (6, _round_trip(snapshot)),
     ]
     right: Groups[Role] = [
@@ -96,6 +97,12 @@ def _skew(snapshot: Snapshot) -> Line:
     if abs(skew) < 1:
         return []
     return [(f"▲ clocks {skew:+.0f} s", StyleRole.CRITICAL if abs(skew) > 10 else StyleRole.WARNING)]
+
+
+def _behind(snapshot: Snapshot) -> Line:
+    """Return the lateness of the process that polls; empty while it is in time."""
+    text = behind_text(snapshot.link)
+    return [(f"▲ {text}", StyleRole.WARNING)] if text else []
 
 
 def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:

@@ -78,7 +78,7 @@ def open_video(ctx: Context, _: str) -> None:
 
 
 def find_video(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Open any video: by its id, or one of the list by its name."""
+    """Open any video by its id, or a listed one by its name."""
     if ctx.api is None:
         ctx.announce("this deck has no connection to the platform", Severity.WARNING)
         return None

@@ -52,7 +52,7 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
 
 
 def needs_video(ctx: Context) -> str:
-    """Return why the action is blocked: no video is selected. Empty if one is."""
+    """Return why the action is blocked if no video is selected; else empty."""
     return "" if selection_of(ctx).video else "needs a selected video"
 
 
@@ -71,7 +71,7 @@ async def run_form(
     before: FieldValues | None = None,
     always: Iterable[str] = (),
 ) -> OperationResult | None:
-    """Ask with a form, run the operation that it describes, and poll the lists on the screen again.
+    """Show a form, run the operation that its entries describe, and poll the lists on the screen again.
 
     Returns None if the person leaves the form.
     """

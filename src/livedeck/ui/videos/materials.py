@@ -120,7 +120,7 @@ async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: Operat
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
-    """Add a material to the list by its id, because somebody else uploaded it."""
+    """Add to the list, by its id, a material that somebody else uploaded."""
     return _know(ctx, video_of(ctx), argument)
 
 

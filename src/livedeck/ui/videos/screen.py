@@ -238,7 +238,7 @@ class VideosScreen(VideoTab):
         return view.recordings_title(len(self.cached().items), self._left_out)
 
     def back(self) -> None:
-        """Stay: the other tabs lead back to this one."""
+        """Do nothing: the other tabs lead back to this one, which leads nowhere."""
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.selection.video = next((item for item in self.rows() if item.id == message.key), self.selection.video)

@@ -62,7 +62,7 @@ class VideoSelection:
         return (*(video for video in self.opened if video.id not in ids), *recordings)
 
     def recordings(self, snapshot: Snapshot, selected: EventState | None) -> CachedList[Video]:
-        """Return the recordings of all listed events, the newest first. `as_of` is the oldest of their lists'."""
+        """Return the recordings of all listed events, the newest first. `as_of` is that of the oldest list."""
         events = recorded_events(snapshot, selected)[:MAX_EVENTS]
         lists = tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
         if self._merged is None or self._merged[0] != lists:

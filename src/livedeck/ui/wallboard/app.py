@@ -80,7 +80,7 @@ class WallCanvas(Canvas):
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the drawn lines, not those of the widget's cache: it misses lines sent without the compositor."""
+        """Return the drawn lines, not those of the widget's cache, which misses lines sent without the compositor."""
         return [self.app.filtered(self.render_line(y)).crop(*crop.column_span) for y in crop.line_range]
 
     def _crop(self, region: Region) -> Strip:

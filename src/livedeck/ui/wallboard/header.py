@@ -241,7 +241,7 @@ def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Li
 def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, limit: int) -> tuple[list[Line], int]:
     """Draw the most urgent alarm in large letters, if it is critical and not cleared; otherwise return no lines.
 
-    The number is 1 if subject, kind and age fit, so that no plain line need repeat the alarm; else 0.
+    Also returns how many alarms need no plain line: 1 if subject, kind and age fit, else 0.
     """
     alarm = next(iter(alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:

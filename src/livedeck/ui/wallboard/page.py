@@ -23,7 +23,7 @@ from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, missing_line, via_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
-from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis
+from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
@@ -72,16 +72,18 @@ class Number(Struct, frozen=True, array_like=True):
     is_wrong: bool = False
 
 
-class Curve(Struct, frozen=True):
+class Curve(Struct, frozen=True, omit_defaults=True):
     """The video bit rate of the last five minutes.
 
     Attributes:
         values: heights of the curve in thousandths of the full height; None in a gap.
         faults: runs of values with a bad status: index of the first, index after the last, and the status's glyph.
+        unwatched: runs of time that was not watched: index of the first value, and index after the last.
     """
 
     values: tuple[int | None, ...]
     faults: tuple[tuple[int, int, str], ...] = ()
+    unwatched: tuple[tuple[int, int], ...] = ()
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -182,7 +184,7 @@ class Update(Struct, frozen=True, omit_defaults=True):
 
 
 def update_since(before: Page | None, page: Page) -> Update:
-    """Return the changes since the page `before` that a browser has; None if it has none yet."""
+    """Return the changes since `before`, the page that a browser has; None: the browser has no page yet."""
     entries = before.entries if before else {}
     changed = {id_: entry for id_, entry in page.entries.items() if entries.get(id_) != entry}
     order = None if before and before.order == page.order else page.order
@@ -280,8 +282,8 @@ def _words(line: Line) -> str:
 
 def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
     """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
-    loss = _interruption(state, render_time)
-    args = (render_time.stale, has_curves, loss)
+    loss, doubt = _interruption(state, render_time), events.doubt_of_encoder(state, render_time)
+    args = (render_time.stale, has_curves, loss, doubt)
     return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
 
 
@@ -289,7 +291,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     tone = standing(state, render_time)
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
-    lag = events.lag_text(state) if tone is not Standing.STALE else ""
+    lag = events.doubt_of_encoder(state, render_time) or events.lag_text(state) if tone is not Standing.STALE else ""
     health = _health(state, render_time)
     glyph = _STALE_GLYPH if tone is Standing.STALE else STANDING_WORDS.get(tone, (tally_glyph,))[0]
     sign = plain(events.odd_sign(state)).strip()
@@ -381,10 +383,13 @@ def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
         return None
     buckets = bucket_columns(axis, state.qos.readings, state.qos.readings.video)
     faults = _runs([status if status in HIGHLIGHTED else None for status in bucket_statuses(axis, state.qos.readings)])
+    columns = unwatched_columns(axis, state)
+    unwatched = (column in columns and not bucket for column, bucket in enumerate(buckets))
     height = _GRID_LINES * _grid_step(max((bucket.high for bucket in buckets if bucket), default=0.0))
     return Curve(
         tuple(None if bucket is None else round(bucket.low / height * 1000) for bucket in buckets),
         tuple((start, end, status.glyph) for start, end, status in faults if status),
+        tuple((start, end) for start, end, is_unwatched in _runs([*unwatched]) if is_unwatched),
     )
 
 

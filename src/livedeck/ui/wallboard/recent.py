@@ -12,7 +12,14 @@ from math import ceil
 from livedeck.monitor import EventState
 from livedeck.presentation import events
 from livedeck.presentation.events import RECENT_SECONDS
-from livedeck.presentation.qos import StatusStyle, bucket_columns, bucket_statuses, recent_axis, signal_bars
+from livedeck.presentation.qos import (
+    StatusStyle,
+    bucket_columns,
+    bucket_statuses,
+    recent_axis,
+    signal_bars,
+    unwatched_columns,
+)
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Link, Role, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
@@ -50,7 +57,8 @@ def _draw_chart(
     dots = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(repeated)]
     statuses = [style for style in bucket_statuses(axis, readings) for _ in range(repeated)]
     pairs = zip(statuses[::DOTS], statuses[1::DOTS], strict=False)
-    backdrop = Backdrop([_worse(*pair) for pair in pairs], has_grid=False, is_stale=doubtful)
+    unwatched = {column * repeated // DOTS for column in unwatched_columns(axis, state)}
+    backdrop = Backdrop([_worse(*pair) for pair in pairs], unwatched=unwatched, has_grid=False, is_stale=doubtful)
     strip = status_line("", backdrop)[1:]
     if height < MIN_CURVE_LINES:
         return [strip][:height]
@@ -81,7 +89,9 @@ def _draw_bars(state: EventState, render_time: RenderTime, cells: int, *, doubtf
     readings = state.qos.readings
     buckets = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(repeated)]
     statuses = [style for style in bucket_statuses(axis, readings) for _ in range(repeated)]
-    return signal_bars(buckets, statuses, stale=doubtful)
+    columns = unwatched_columns(axis, state)
+    unwatched = [repeated * column + place for column in columns for place in range(repeated)]
+    return signal_bars(buckets, statuses, stale=doubtful, unwatched=unwatched)
 
 
 def on_board(line: Sequence[tuple[str, Role]], board: StyleRole) -> ShadedLine:

@@ -129,7 +129,8 @@ def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCach
     clock = f"{'' if clock == NOT_APPLICABLE else clock} "
     lost, free = plain(interruption(state, render_time)), max(0, cells - 2 - len(clock))
     draw = partial(_bar_head, state, render_time, lost, free)
-    head = cache.get("bar", state.id, state, (free, lost, render_time.stale, render_time.no_go(state.id)), draw)
+    running = lost or events.doubt_of_encoder(state, render_time)
+    head = cache.get("bar", state.id, state, (free, running, render_time.stale, render_time.no_go(state.id)), draw)
     role = EDGES[standing(state, render_time)][2]
     return [(f"{head} {clock}"[-(cells - 1) :], role), _BLANK]
 
@@ -142,7 +143,8 @@ def _bar_head(state: EventState, render_time: RenderTime, lost: str, cells: int)
     words = _BAR_WORDS.get(stands, "") + why
     if len(tally) + 2 + cell_len(words) > cells:
         words = f"{words[:2]}{why}"
-    lag = events.lag_text(state).removeprefix("metrics ") if stands is not Standing.STALE else ""
+    doubt = events.doubt_of_encoder(state, render_time)
+    lag = (doubt or events.lag_text(state).removeprefix("metrics ")) if stands is not Standing.STALE else ""
     texts = [(0, tally), (0, words), (1, lag)]
     groups: list[Group] = [(rank, [(text, StyleRole.TEXT)]) for rank, text in texts if text]
     return plain(fit(wrap_groups(groups, cells), cells, ellipsis=True))

@@ -1,10 +1,11 @@
 -- Register this worker, renew its leases, and take those it is responsible for (engine.md, "Leases").
--- KEYS: workers, leases, lost, generation, retry
--- ARGV: this worker; its lifetime in ms; the expected Redis ms; the workers of the last claim, one per line; a new
---       generation; 1 if this worker may hold leases, else 0; then for each event its id and claim: 0 renew only,
---       1 take if those workers are current (this one ranks first among them), 2 take if the lease is free
+-- KEYS: workers, leases, lost, generation, retry, shares
+-- ARGV: this worker; its lifetime in ms; the expected Redis ms; the workers of the last claim, one per line, a slow one
+--       with its share; a new generation; 1 if this worker may hold leases, else 0; its share in percent of what a
+--       worker polls, 100 unless it is slow; then for each event its id and claim: 0 renew only, 1 take if those
+--       workers are current (this one ranks first among them), 2 take if the lease is free
 -- Returns: "late" | "ok", Redis ms, workers, held (id, epoch, ...), ms when the next lease of another worker expires,
---          lost, generation, ms for which nobody may poll
+--          lost, generation, ms for which nobody may poll, the share of each worker
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function text(number) return string.format('%.0f', number) end
@@ -28,11 +29,17 @@ if able then
 else
   redis.call('ZREM', KEYS[1], me)
 end
+if able and tonumber(ARGV[7]) < 100 then
+  redis.call('HSET', KEYS[6], me, ARGV[7])
+else
+  redis.call('HDEL', KEYS[6], me)
+end
 for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. text(now + 1000), '+inf')) do
   redis.call('ZADD', KEYS[1], now, ahead)
 end
 for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. text(now - span))) do
   redis.call('ZREM', KEYS[1], gone)
+  redis.call('HDEL', KEYS[6], gone)
   redis.call('HSET', KEYS[3], person(gone), text(now))
 end
 local workers, next_end = {}, now + span
@@ -43,10 +50,16 @@ for index = 1, #entries, 2 do
   if entries[index] ~= me then next_end = math.min(next_end, tonumber(entries[index + 1]) + span) end
 end
 table.sort(workers)
-local is_known = table.concat(workers, '\n') == ARGV[4]
+local shares, lines = {}, {}
+for index, worker in ipairs(workers) do
+  local share = string.match(redis.call('HGET', KEYS[6], worker) or '', '^[1-9]%d?$')
+  shares[index] = share or '100'
+  lines[index] = share and worker .. ' ' .. share or worker
+end
+local is_known = table.concat(lines, '\n') == ARGV[4]
 
 local held = {}
-for index = 7, #ARGV, 2 do
+for index = 8, #ARGV, 2 do
   local event, how = ARGV[index], ARGV[index + 1]
   local lease = redis.call('HGET', KEYS[2], event)
   local owner, ends, epoch = '', 0, 0
@@ -84,4 +97,4 @@ end
 redis.call('SET', KEYS[4], ARGV[5], 'NX')
 local retry = redis.call('PTTL', KEYS[5])
 return {'ok', text(now), workers, held, text(next_end), redis.call('HKEYS', KEYS[3]), redis.call('GET', KEYS[4]),
-        text(math.max(0, retry))}
+        text(math.max(0, retry)), shares}

@@ -242,7 +242,7 @@ function showChart(box, entry) {
     setText(box, entry.note ?? "");
     return;
   }
-  const { values, faults = [] } = entry.curve;
+  const { values, faults = [], unwatched = [] } = entry.curve;
   const chart = vector("svg", { viewBox: `0 0 ${values.length} 1100`, preserveAspectRatio: "none" }, box);
   vector("path", { class: "grid", d: [0, 1, 2, 3].map((line) => `M0 ${1000 - line * 333}H${values.length}`).join("") }, chart);
   const runs = [];
@@ -253,6 +253,9 @@ function showChart(box, entry) {
   });
   const line = (run) => run.map(([x, y]) => `${x} ${y}H${x + 1}`).join("L");
   vector("path", { class: "area", d: runs.map((run) => `M${run[0][0]} 1000V${run[0][1]}L${line(run)}V1000Z`).join("") }, chart);
+  for (const [start, end] of unwatched) {
+    vector("rect", { class: "unwatched", x: start, y: 0, width: end - start, height: 1100 }, chart);
+  }
   for (const [start, end, glyph] of faults) {
     const tone = TONES[glyph] ?? "key";
     vector("rect", { class: `shade ${tone}`, x: start, y: 0, width: end - start, height: 1000 }, chart);

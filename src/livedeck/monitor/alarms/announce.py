@@ -1,0 +1,143 @@
+"""Gate between the alarms and everybody who hears of them (monitoring.md, "Announcements"). Pure.
+
+A fault of many events shows on one event after another, because each is asked at its own time. So the onset of a shared
+kind waits until it is decided whether an incident explains it.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from livedeck.monitor.alarms.lifecycle import change_between, is_audible
+from livedeck.monitor.alarms.suppression import priority
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.deck import Wave
+from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, Severity
+from livedeck.monitor.model.thresholds import AlarmLimits
+from livedeck.record import Record
+
+SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
+"""Kinds whose onsets wait, because an incident may explain them."""
+
+
+class Held(Record):
+    """Onset of an alarm that is not announced yet.
+
+    `onset`: the transition at its true time. `before`: the alarm as last announced, None if it never was. `until`: time
+    of the announcement, unless it is decided earlier.
+    """
+
+    onset: AlarmChange
+    before: Alarm | None
+    until: datetime
+
+
+class Step(NamedTuple):
+    """An alarm before and after a step of the engine, with its transition. `before`, `change`: None without any."""
+
+    before: Alarm | None
+    alarm: Alarm
+    change: AlarmChange | None
+
+
+class GateCase(Record):
+    """Facts by which the gate decides at `now` (this machine's clock).
+
+    `wave`: the alarms that may become an incident. `may_coincide`: enough events are on air for an incident.
+    `is_looking`: some event on air was not asked yet.
+    """
+
+    now: datetime
+    wave: Wave
+    may_coincide: bool = True
+    is_looking: bool = False
+
+
+class Announcement(NamedTuple):
+    """Result of the gate.
+
+    `changes`: transitions to announce, each parent before the alarms that it hides. `audible`: announced alarms that
+    may ring. `held`: onsets that wait on.
+    """
+
+    changes: tuple[AlarmChange, ...]
+    audible: tuple[AlarmKey, ...]
+    held: Mapping[AlarmKey, Held]
+
+
+def announce(
+    held: Mapping[AlarmKey, Held], steps: Collection[Step], case: GateCase, limits: AlarmLimits
+) -> Announcement:
+    """Return what to announce after a step of all alarms. `held`: onsets that have waited since earlier steps."""
+    onsets = {
+        step.alarm.key: Held(step.change, step.before, case.now) for step in steps if step.change and _may_wait(step)
+    }
+    waiting = _with_deadlines({**onsets, **held}, case, limits)
+    alarms = {step.alarm.key: step.alarm for step in steps}
+    due = [key for key, onset in waiting.items() if _is_due(onset, alarms.get(key), case.now)]
+    others = [step for step in steps if step.alarm.key not in waiting]
+    changes = [change for key in due for change in _outcome(waiting[key], alarms.get(key), case.now)]
+    changes += [step.change for step in others if step.change]
+    changes.sort(key=lambda change: priority(change.alarm.kind))
+    audible = [*due, *(step.alarm.key for step in others if is_audible(step.before, step.alarm))]
+    kept = {key: onset for key, onset in waiting.items() if key not in due}
+    return Announcement(tuple(changes), tuple(audible), kept)
+
+
+def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
+    """Return the alarms as they were announced, without those that still wait."""
+    if not held:
+        return alarms.values()
+    before = {key: onset.before for key, onset in held.items()}
+    return [alarm for alarm in (before.get(key, alarm) for key, alarm in alarms.items()) if alarm]
+
+
+def has_waited(held: Mapping[AlarmKey, Held], now: datetime, limits: AlarmLimits) -> bool:
+    """Return whether an onset has waited so long that events which are still in doubt count as failed."""
+    most = timedelta(seconds=limits.shared_hold_most)
+    return any(now - onset.onset.at >= most for onset in held.values())
+
+
+def _may_wait(step: Step) -> bool:
+    """Return whether a step is an onset that an incident, or the group of a first look, may explain."""
+    before, alarm = step.before, step.alarm
+    was_fault = before is not None and before.is_ongoing and before.severity is not Severity.INFO
+    is_fault = alarm.state is AlarmState.UNACKNOWLEDGED and alarm.severity is not Severity.INFO
+    return is_fault and not was_fault and (alarm.kind in SHARED or alarm.found)
+
+
+def _with_deadlines(held: Mapping[AlarmKey, Held], case: GateCase, limits: AlarmLimits) -> dict[AlarmKey, Held]:
+    """Return the onsets with their deadlines as they follow from the present facts."""
+    hold, most = timedelta(seconds=limits.shared_hold), timedelta(seconds=limits.shared_hold_most)
+    wave = {alarm.key for alarm in case.wave.alarms} & held.keys() if case.wave.is_possible else set[AlarmKey]()
+    first = min((held[key].onset.at for key in wave), default=case.now)
+
+    def deadline(key: AlarmKey, onset: Held) -> datetime:
+        if not case.may_coincide or (onset.onset.alarm.found and not case.is_looking):
+            return case.now
+        return max(onset.onset.at + hold, first + most) if key in wave else onset.onset.at + hold
+
+    return {key: replace(onset, until=deadline(key, onset)) for key, onset in held.items()}
+
+
+def _is_due(onset: Held, alarm: Alarm | None, now: datetime) -> bool:
+    """Return whether an onset is announced now: its time is up, a parent hides it, or a person has handled it."""
+    return onset.until <= now or alarm is None or alarm.state not in _WAITING
+
+
+_WAITING = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED, AlarmState.CLEARED})
+
+
+def _outcome(onset: Held, alarm: Alarm | None, now: datetime) -> Iterator[AlarmChange]:
+    """Yield the transitions of an onset that has waited, up to the alarm as it is now."""
+    is_hidden = alarm is not None and alarm.state is AlarmState.SUPPRESSED
+    is_open = alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED
+    if not is_hidden:
+        yield AlarmChange(now, onset.onset.transition, alarm if alarm and is_open else onset.onset.alarm)
+    earlier = onset.before if is_hidden else onset.onset.alarm
+    if alarm and not is_open and (later := change_between(earlier, alarm, now)):
+        yield later

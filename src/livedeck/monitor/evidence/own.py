@@ -1,0 +1,210 @@
+"""Rules for this process's own stops and slowness: time that it did not watch proves nothing about an event. Pure.
+
+Monotonic seconds include the sleep of the machine.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from math import ceil, inf
+from typing import NamedTuple
+
+from livedeck.monitor.model.own import NotWatched, OwnState, Slowness, Why, watched_seconds
+from livedeck.monitor.model.thresholds import Thresholds
+
+BEAT = 0.25
+"""Seconds between two pulses of the event loop."""
+
+_IDLE = 0.05
+"""Share of a gap below which a process that used or awaited the processor did nothing: it was stopped."""
+
+_BUSY = 0.8
+"""Share of the time from which a process that uses or awaits the processor has too little of it."""
+
+_PERCENTILE = 0.95
+
+_LEAST_ASKS = 5
+"""Minimum number of planned polls whose share is judged."""
+
+_SLACK, _SLACK_LEAST = 0.5, 2.5
+"""Share of its interval by which a poll may be late, and the minimum in seconds: a round lasts that long."""
+
+_CUT, _GROWTH = 0.8, 1.25
+"""Factors of the capacity: at a cut, because the measured number was too much; at a growth after the slowness."""
+
+_KEPT, _KEPT_FOR = 16, timedelta(days=1)
+"""Number and age of the newest stops that are kept: no window of an alarm is longer."""
+
+
+class Pulse(NamedTuple):
+    """Measurement of this process at one instant, on both clocks. Each total is None if it cannot be measured.
+
+    `used`: processor seconds used so far. `awaited`: seconds for which the loop was ready and got no processor.
+    `suspended`: seconds for which the machine slept.
+    """
+
+    at: datetime
+    monotonic: float
+    used: float | None = None
+    awaited: float | None = None
+    suspended: float | None = None
+
+
+class _Ask(NamedTuple):
+    """Planned poll that was made. `is_late`: by this process alone; `is_late_in_all`: waits for other calls count."""
+
+    monotonic: float
+    late: float
+    is_late: bool
+    is_late_in_all: bool
+
+
+class OwnWatch:
+    """Watch of this process over itself: its stops, its lateness and the polls that it makes in time.
+
+    `stops`: newest stops, oldest first. `capacity`: polls per second that this process makes in time; None while it is
+    not limited.
+    """
+
+    def __init__(self) -> None:
+        self.stops: tuple[NotWatched, ...] = ()
+        self.capacity: float | None = None
+        self._first: Pulse | None = None
+        self._last: Pulse | None = None
+        self._beats = deque[tuple[Pulse, float]]()  # regular pulses of the window, with their lateness (s)
+        self._asks = deque[_Ask]()
+        self._readings = deque[
+            tuple[float, float]
+        ]()  # time of each answer (monotonic s), and seconds since its request
+        self._slowness: Slowness | None = None
+        self._grave_from = inf  # begin of many missing polls (monotonic s)
+        self._bad_at = inf  # last moment over half of a limit (monotonic s)
+        self._adapted_at = -inf  # last change of the capacity
+
+    def pulse(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
+        """Take a pulse that was due at `due` (monotonic s). Return the stop that ends with it, or None."""
+        before, self._last = self._last, pulse
+        self._first = self._first or pulse
+        late = pulse.monotonic - max(due, before.monotonic if before else -inf)
+        if late < thresholds.unwatched:
+            return None
+        stop = NotWatched(pulse.at - timedelta(seconds=late), pulse.at, _cause(before, pulse))
+        self.note(stop, pulse)
+        return stop
+
+    def note(self, stop: NotWatched, pulse: Pulse) -> None:
+        """Note a stop that ends with a pulse. What was measured before counts no longer after a stop or a sleep."""
+        kept = [known for known in self.stops if stop.until - known.until < _KEPT_FOR]
+        self.stops = (*kept, stop)[-_KEPT:]
+        if stop.why is not Why.SLOW:
+            self._first = self._last = pulse
+            for measured in (self._beats, self._asks, self._readings):
+                measured.clear()
+
+    def beat(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
+        """Take a regular pulse: the same as `pulse`, and its lateness counts."""
+        stop = self.pulse(pulse, due, thresholds)
+        late = max(0.0, pulse.monotonic - due)
+        own = [known for known in self.stops if known.why is not Why.SLOW]
+        late = max(0.0, watched_seconds(pulse.at - timedelta(seconds=late), pulse.at, own))
+        self._beats.append((pulse, late))
+        return stop
+
+    def ask(self, due: float, begun: float, made: float, interval: float) -> None:
+        """Take a planned poll: when it was due, when this process began it, and when it was made (monotonic s)."""
+        slack = max(_SLACK * interval, _SLACK_LEAST)
+        self._asks.append(_Ask(made, made - due, begun - due > slack, made - due > slack))
+
+    def answer(self, sent: float, read: float) -> None:
+        """Take the times of a request and of the reading of its answer (monotonic s)."""
+        self._readings.append((read, read - sent))
+
+    def judge(self, now: datetime, monotonic: float, thresholds: Thresholds, events: int) -> OwnState:
+        """Return the state at this moment. `events`: number of events that this process judges."""
+        self._forget(monotonic - thresholds.own_window)
+        beats, asks = [late for _, late in self._beats], [ask.late for ask in self._asks]
+        late, share = _percentile(beats), self._made_share()
+        behind = max(late, _percentile(asks) if share < 1.0 else 0.0)
+        is_whole = self._first is not None and monotonic - self._first.monotonic >= thresholds.own_window
+        is_over = is_whole and (late > thresholds.own_late or share < thresholds.own_asks)
+        if late >= thresholds.own_late / 2 or 1 - share >= (1 - thresholds.own_asks) / 2:
+            self._bad_at = monotonic
+        self._grave_from = min(self._grave_from, monotonic) if share < thresholds.own_asks_critical else inf
+        if is_over:
+            since = self._slowness.since if self._slowness else now
+            is_grave = monotonic - self._grave_from >= thresholds.own_hold
+            self._slowness = Slowness(since, max(1.0, round(behind)), events, is_grave)
+        elif self._slowness and monotonic - self._bad_at >= thresholds.own_hold:
+            self._slowness = None
+        self._adapt(monotonic, thresholds.own_window, is_over=is_over)
+        is_behind = self._slowness is not None or max(beats, default=0.0) > thresholds.own_late
+        delay = max([*beats, *(seconds for _, seconds in self._readings)], default=0.0) if is_behind else 0.0
+        shown = float(round(behind)) if behind >= thresholds.own_late else 0.0
+        return OwnState(self.stops, shown, self._slowness, round(delay, 1))
+
+    def _forget(self, before: float) -> None:
+        """Forget what was measured before that time (monotonic s)."""
+        while self._beats and self._beats[0][0].monotonic < before:
+            self._beats.popleft()
+        while self._asks and self._asks[0].monotonic < before:
+            self._asks.popleft()
+        while self._readings and self._readings[0][0] < before:
+            self._readings.popleft()
+
+    def _made_share(self) -> float:
+        """Return the share of the planned polls that were made in time; 1 if too few were planned.
+
+        A poll that waited for other calls is this process's fault only if it had too little of the processor.
+        """
+        if len(self._asks) < _LEAST_ASKS:
+            return 1.0
+        is_busy = self._is_busy
+        late = sum(ask.is_late or (is_busy and ask.is_late_in_all) for ask in self._asks)
+        return 1 - late / len(self._asks)
+
+    @property
+    def _is_busy(self) -> bool:
+        """True if this process used or awaited the processor for most of the window."""
+        if len(self._beats) < 2:
+            return False
+        first, last = self._beats[0][0], self._beats[-1][0]
+        worked = _grown(first.used, last.used) + _grown(first.awaited, last.awaited)
+        return worked >= _BUSY * (last.monotonic - first.monotonic)
+
+    def _adapt(self, monotonic: float, window: float, *, is_over: bool) -> None:
+        """Cut the capacity while this process is too slow, and let it grow after that."""
+        if monotonic - self._adapted_at < window:
+            return
+        if is_over:
+            made = max(1.0, len(self._asks) / window)
+            self.capacity, self._adapted_at = _CUT * min(made, self.capacity or inf), monotonic
+        elif self.capacity is not None and self._slowness is None:
+            grown = self.capacity * _GROWTH
+            self.capacity, self._adapted_at = grown if grown < _UNLIMITED else None, monotonic
+
+
+_UNLIMITED = 1000.0
+"""Polls per second from which a capacity no longer limits anything."""
+
+
+def _cause(before: Pulse | None, pulse: Pulse) -> Why:
+    """Return the cause of the gap between two pulses. Without measurements it counts as a stop."""
+    if before is None:
+        return Why.STOPPED
+    gap = pulse.monotonic - before.monotonic
+    if _grown(before.suspended, pulse.suspended) > gap / 2:
+        return Why.SLEPT
+    if pulse.used is None:
+        return Why.STOPPED
+    worked = max(_grown(before.used, pulse.used), _grown(before.awaited, pulse.awaited))
+    return Why.STOPPED if worked < _IDLE * gap else Why.SLOW
+
+
+def _grown(before: float | None, after: float | None) -> float:
+    return 0.0 if before is None or after is None else after - before
+
+
+def _percentile(values: Sequence[float]) -> float:
+    return sorted(values)[ceil(_PERCENTILE * len(values)) - 1] if values else 0.0

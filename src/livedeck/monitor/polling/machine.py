@@ -1,0 +1,54 @@
+"""Measurements of this process by its operating system: processor time, waits for the processor, sleep."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+_WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+_WITHOUT_SLEEP = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "CLOCK_MONOTONIC", None))
+"""Clocks with and without the sleep of the machine: on Linux the second stops then, on macOS `CLOCK_UPTIME_RAW`."""
+
+_SCHEDULER = Path("/proc/thread-self/schedstat")
+"""Linux: nanoseconds on the processor, nanoseconds of waits for it, and number of turns."""
+
+
+class Load(NamedTuple):
+    """Totals of this process in seconds; None if the system does not measure them.
+
+    `used`: processor time. `awaited`: time for which this thread was ready and got no processor. `suspended`: time for
+    which the machine slept.
+    """
+
+    used: float | None = None
+    awaited: float | None = None
+    suspended: float | None = None
+
+
+class Machine(Protocol):
+    """Source of the measurements."""
+
+    def load(self) -> Load:
+        """Return the totals until now."""
+
+
+class SystemMachine:
+    """Measurements of the real machine, for the thread that asks."""
+
+    def load(self) -> Load:
+        """Return the totals until now."""
+        return Load(time.process_time(), _awaited(), _suspended())
+
+
+def _awaited() -> float | None:
+    with suppress(OSError, ValueError, IndexError):
+        return int(_SCHEDULER.read_bytes().split()[1]) / 1e9
+    return None
+
+
+def _suspended() -> float | None:
+    if _WITH_SLEEP is None or _WITHOUT_SLEEP is None or _WITH_SLEEP == _WITHOUT_SLEEP:
+        return None
+    return time.clock_gettime(_WITH_SLEEP) - time.clock_gettime(_WITHOUT_SLEEP)

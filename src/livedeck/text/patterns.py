@@ -1,0 +1,11 @@
+"""Shell patterns for names, as in the settings of routes and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+
+def fits(patterns: Iterable[str], *names: str) -> bool:
+    """Return whether any of the shell patterns fits any of the names, regardless of upper and lower case."""
+    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns for name in names)
