@@ -83,11 +83,11 @@ def test_another_content_drops_what_it_does_not_expect_though_its_beginning_is_f
 
 def test_after_an_unknown_hour_what_was_usual_still_is_and_no_fault_is() -> None:
     """monitoring.md, "Restart": nothing is said of the time between, but the same encoder is judged by the same."""
-    before = whole([*_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 15.0, 0)])])
+    before = whole([*_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 17.0, 0)])])
     assert "FPS_COLLAPSE" in before.intervals
     calm = restarted(before, signal(20, end=7200))
     assert (calm.intervals, calm.usual.fps, calm.usual.video) == ({}, 30.0, 4.5e6)
-    slow = restarted(before, signal(40, end=7200, fps=15.0))
+    slow = restarted(before, signal(40, end=7200, fps=17.0))
     assert "FPS_COLLAPSE" in slow.intervals
 
 
