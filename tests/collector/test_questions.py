@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import re
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
@@ -48,10 +47,7 @@ from livedeck.monitor import (
     UnitChoice,
     UsualMark,
 )
-from livedeck.monitor.detection.delivery import Delivery
-from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.evidence.coverage import Span
-from livedeck.monitor.history.reads import Recorded
 from monitor.recordings import snapshot
 from monitor.stage import Deck, Stage
 from monitor.test_history import alarm
@@ -77,15 +73,6 @@ def test_every_question_of_a_history_can_be_asked_of_a_collector() -> None:
     assert methods(HistoryReads) - NEWS - OWN == set(QUESTIONS)
     for name in QUESTIONS:
         assert getattr(RemoteHistory, name) is not getattr(HistoryReads, name), "it would read a file"
-
-
-def test_what_came_before_a_stream_is_told_and_a_collector_of_an_older_version_does_not_tell_it() -> None:
-    question = QUESTIONS["recorded"]
-    found = {"e": Recorded(Readings(), None, Learnt(delivery=Delivery(peaks=(12.25,))), had_sound=True)}
-    told = json.loads(json.dumps(question.dump(found)))
-    assert question.load(told)["e"][1:] == found["e"][1:]
-    del told["e"]["before"], told["e"]["had_sound"]
-    assert question.load(told)["e"][1:] == (None, None, False)
 
 
 @pytest.fixture(scope="module")

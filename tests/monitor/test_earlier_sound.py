@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from livedeck.collector.protocol.questions import QUESTIONS
 from livedeck.monitor import History, Reading, Readings, Thresholds
 from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.learnt import Learnt
+from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
@@ -36,3 +39,12 @@ async def test_the_history_knows_whether_an_earlier_stream_had_sound(
     found = await history.recorded({"one": "new"}, until, newest=3600)
     assert found["one"].had_sound is had_sound
     await history.close()
+
+
+def test_what_came_before_a_stream_is_told_and_a_collector_of_an_older_version_does_not_tell_it() -> None:
+    question = QUESTIONS["recorded"]
+    found = {"e": Recorded(Readings(), None, Learnt(delivery=Delivery(peaks=(12.25,))), had_sound=True)}
+    told = json.loads(json.dumps(question.dump(found)))
+    assert question.load(told)["e"][1:] == found["e"][1:]
+    del told["e"]["before"], told["e"]["had_sound"]
+    assert question.load(told)["e"][1:] == (None, None, False)
