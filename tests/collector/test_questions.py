@@ -48,6 +48,7 @@ from livedeck.monitor import (
     UsualMark,
 )
 from livedeck.monitor.evidence.coverage import Span
+from livedeck.monitor.model.own import NotWatched, Why
 from monitor.recordings import snapshot
 from monitor.stage import Deck, Stage
 from monitor.test_history import alarm
@@ -100,7 +101,9 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shown = snapshot({"e": Readings()})
         gap = Span(START.timestamp() - 3600, START.timestamp() + 3600)
         states = [replace(state, qos=replace(state.qos, not_watched=(gap,))) for state in shown.events]
-        await history.append(replace(shown, events=tuple(states)))
+        stop = NotWatched(START - timedelta(minutes=5), START, Why.SLEPT)
+        link = replace(shown.link, own=replace(shown.link.own, stops=(stop,)))
+        await history.append(replace(shown, events=tuple(states), link=link))
         await history.close()
 
     asyncio.run(add())

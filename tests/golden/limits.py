@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from golden.log import AlarmSpan, Log
-from livedeck.monitor import Cadence
+from livedeck.monitor import AlarmLimits, Cadence
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.simulator import Expected
 
 SAMPLE = 2.0
@@ -40,6 +41,11 @@ def clearing(kind: str) -> float:
     return 60.0 if kind in _KEYS_AND_LOSS | {"PROFILE_CHANGE"} else 30.0
 
 
+def announcing(kind: str) -> float:
+    """Seconds that an alarm waits for the incident that may explain it (monitoring.md, "Announcements"), at most."""
+    return AlarmLimits().shared_hold + SAMPLE if ALARM_KINDS[kind].shared else 0.0
+
+
 def asking(kind: str) -> float:
     """Seconds that pass besides, until the monitor has heard of it."""
     cadence = Cadence()
@@ -67,7 +73,7 @@ def _wrong(spans: list[AlarmSpan], expected: Expected) -> Iterator[str]:
         yield f"came {len(spans)} times, not 1 to {expected.most}"
     if not spans:
         return
-    soon = expected.since + detection(expected.kind) + asking(expected.kind)
+    soon = expected.since + detection(expected.kind) + asking(expected.kind) + announcing(expected.kind)
     if spans[0].since > soon:
         yield f"came at {spans[0].since:.1f} s, after {soon:.1f} s"
     yield from _wrong_end(spans[-1].until, expected)

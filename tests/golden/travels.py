@@ -23,6 +23,7 @@ STAYS_BEHIND = {
     "Poster": {"original", "md", "sm", "xs"},
     "Room": {"link", "code"},
     "RelayProfile": {"url", "stream_key"},
+    "Snapshot": {"withheld"},  # it stands for what stays behind (test_preflight)
 }
 """What leads somewhere or opens something; and what the document does not describe."""
 
@@ -83,7 +84,8 @@ def facts(value: Any) -> Any:
         kept = type(value).model_fields.keys() - STAYS_BEHIND.get(type(value).__name__, set())
         return {name: facts(getattr(value, name)) for name in kept} | {"faults": facts(value.faults)}
     if is_dataclass(value):
-        return {field.name: facts(getattr(value, field.name)) for field in fields(value)}
+        names = {field.name for field in fields(value)} - STAYS_BEHIND.get(type(value).__name__, set())
+        return {name: facts(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {key: facts(member) for key, member in value.items()}
     return [facts(member) for member in value] if isinstance(value, tuple | list) else value
