@@ -28,7 +28,7 @@ MESSAGES = {
         "RESOLVED 2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
         "CRIT RECONNECTING Second stage",
         "RESOLVED API_BLIND platform after 34 s",
-        "RESOLVED RECONNECTING Second stage after 103 s",
+        "RESOLVED RECONNECTING Second stage after 104 s",
         "RESOLVED 2 alarms: PACKET_LOSS Second stage, ENDED_ON_AIR Small hall",  # its begin waited too long
     ],
     "broken-json": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
