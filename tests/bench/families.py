@@ -356,6 +356,33 @@ def he_aac_24k(random: Chance) -> Show:
     return alone(random, maker)
 
 
+def _speech(random: Chance, maker: Maker) -> Curve:
+    return times(wandering(random, 0.15, 0.2), maker.constant(96e3, 0.1))
+
+
+def pauses(random: Chance) -> Show:
+    """Return a show with an encoder that saves the sound's bits in pauses of speech."""
+    maker = Maker(random)
+    speech, length = _speech(random, maker), steps(random, HOUR, 40, 80, lambda: random.uniform(0, 35))
+    since, newest = [0.0], [0.0]
+
+    def audio(at: float) -> float:
+        if length(at) != newest[0]:
+            newest[0], since[0] = length(at), at
+        return 1500.0 if at - since[0] < newest[0] else speech(at)
+
+    maker.audio = audio
+    return alone(random, maker)
+
+
+def night_camera(random: Chance) -> Show:
+    """Return a camera on a place where the lights go off: few bits, and half of the frames."""
+    maker = Maker(random)
+    day = times(wandering(random, 0.2, 1.5), maker.constant(3e6, 0.08))
+    maker.video = lambda at: day(at) * (1.0 if at < 1800 else 0.06)
+    return alone(random, maker, profile="camera")
+
+
 def several(random: Chance, makers: Iterable[Maker], **fields: object) -> Show:
     """Return twenty minutes of several events."""
     sources = tuple(maker.source(20 * MINUTE, **fields) for maker in makers)  # type: ignore[arg-type]
@@ -411,6 +438,8 @@ CLEAN: Mapping[str, Callable[[Chance], Show]] = {
     "lag-jump-40": lag_jump_40,
     "radio": radio,
     "silent": silent,
+    "pauses": pauses,
+    "night-camera": night_camera,
     "he-aac-24k": he_aac_24k,
     "independent-losses": independent_losses,
     "lag15-all": lag15_all,
@@ -432,6 +461,7 @@ CLEAN: Mapping[str, Callable[[Chance], Show]] = {
 
 _GONE = frozenset({"RECONNECTING", "DROPOUTS", "NO_INGEST"})
 _DARK = frozenset({"BLACKOUT"})
+_STILL = frozenset({"PICTURE_STILL"})
 _MUTE = frozenset({"AUDIO_LOST"})
 _FRAMES = frozenset({"FPS_COLLAPSE", "FPS_LOW"})
 _BITS = frozenset({"VIDEO_STARVED", "VIDEO_LOW", "VIDEO_BELOW_PRESET", "VIDEO_DECAY", "BITRATE_UNSTABLE"})
@@ -568,10 +598,43 @@ def too_few_bits(random: Chance) -> Show:
 
 
 def frozen_camera(random: Chance) -> Show:
-    fault = Fault(random, _BITS)
+    fault = Fault(random, _STILL)
     scenes = times(steps(random, HOUR, 4, 45, lambda: random.uniform(1.5e6, 6e6)), fault.maker.constant(1, 0.1))
     frozen = fault.maker.constant(1.2e5, 0.05)
     fault.maker.video = lambda at: frozen(at) if fault.is_on(at) else scenes(at)
+    return fault.show()
+
+
+def black_vbr(random: Chance) -> Show:
+    """Return a show that turns black at a variable rate: the encoder sends every frame, each nearly empty."""
+    fault = Fault(random, _STILL | _DARK)
+    scenes, level = times(wandering(random, 0.25, 1.5), fault.maker.constant(4e6, 0.08)), random.uniform(2e4, 1.5e5)
+    black = fault.maker.constant(level, 0.1)
+    fault.maker.video = lambda at: black(at) if fault.is_on(at) else scenes(at)
+    return fault.show()
+
+
+def frozen_cbr(random: Chance) -> Show:
+    """Return a show whose constant rate has no filler, so that a still picture shows."""
+    fault = Fault(random, _STILL)
+    share = random.uniform(0.02, 0.08)
+    fault.video(lambda _: share)
+    return fault.show()
+
+
+def _sinking(random: Chance, rate: float) -> Show:
+    """Return a show whose variable rate (bit/s) sinks to an eighth within ten minutes."""
+    fault = Fault(random, frozenset({"VIDEO_DECAY"}), 900.0)
+    scenes = times(wandering(random, 0.2, 1.5), fault.maker.constant(rate, 0.08))
+    fault.maker.video = lambda at: scenes(at) * (1 - 0.88 * min(1.0, max(0.0, fault.since(at) / 600)))
+    return fault.show()
+
+
+def near_silence(random: Chance) -> Show:
+    """Return a show whose microphone is off while the mixer's noise still arrives."""
+    fault = Fault(random, frozenset({"AUDIO_LOW"}))
+    speech = _speech(random, fault.maker)
+    fault.maker.audio = lambda at: speech(at) * (0.03 if fault.is_on(at) else 1.0)
     return fault.show()
 
 
@@ -663,6 +726,11 @@ FAULTS: Mapping[str, Callable[[Chance], Show]] = {
     "fps-decay-1h": fps_decay,
     "600k-on-1080p": too_few_bits,
     "frozen-camera-vbr": frozen_camera,
+    "black-vbr": black_vbr,
+    "frozen-cbr": frozen_cbr,
+    "sinking-vbr-10-min": lambda random: _sinking(random, FULL),
+    "sinking-vbr-low": lambda random: _sinking(random, 2.4e6),
+    "near-silence": near_silence,
     "mass-drop": lambda random: _mass_drop(random, older=False),
     "mass-drop-older-faults": lambda random: _mass_drop(random, older=True),
     "early-drop": early_drop,
@@ -711,7 +779,12 @@ LIMITS: Mapping[str, float] = {
     "decay-1h": 1160,
     "fps-decay-1h": 320,
     "600k-on-1080p": 140,
-    "frozen-camera-vbr": 191,
+    "frozen-camera-vbr": 21,
+    "black-vbr": 20,
+    "frozen-cbr": 20,
+    "sinking-vbr-10-min": 580,
+    "sinking-vbr-low": 580,
+    "near-silence": 44,
     "mass-drop": 13,
     "mass-drop-older-faults": 13,
     "early-drop": 12,

@@ -17,6 +17,7 @@ _SLOW = {
     "API_BLIND": 30.0,  # monitoring.md, "Freshness"
     "QOS_STALE": 30.0,
     "VIDEO_BELOW_PRESET": 200.0,  # three minutes (monitoring.md, "Floors")
+    "PICTURE_STILL": 20.0,
     "VIDEO_LOW": 20.0,
     "VIDEO_STARVED": 20.0,  # ten seconds of samples are bad for ten seconds (monitoring.md, "Alarm kinds")
     "FPS_COLLAPSE": 20.0,

@@ -21,14 +21,14 @@ MESSAGES = {
     "audio-low": ["WARN AUDIO_LOW Main stage", "RESOLVED AUDIO_LOW Main stage after 2 min"],
     "bad-night": [
         "CRIT 2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
-        "CRIT FPS_COLLAPSE Main stage",
+        "WARN FPS_COLLAPSE Main stage",
         "WARN PACKET_LOSS Second stage",
         "CRIT API_BLIND platform",
+        "RESOLVED FPS_COLLAPSE Main stage after 48 s",
         "RESOLVED 2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
         "CRIT RECONNECTING Second stage",
         "RESOLVED API_BLIND platform after 34 s",
-        "RESOLVED FPS_COLLAPSE Main stage after 3 min",
-        "RESOLVED RECONNECTING Second stage after 103 s",
+        "RESOLVED RECONNECTING Second stage after 104 s",
         "RESOLVED 2 alarms: PACKET_LOSS Second stage, ENDED_ON_AIR Small hall",  # its begin waited too long
     ],
     "broken-json": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
@@ -44,6 +44,7 @@ MESSAGES = {
         "RESOLVED RECONNECTING Main stage after 12 min",
     ],
     "encoder-overload": [
+        "WARN FPS_COLLAPSE Main stage",
         "CRIT FPS_COLLAPSE Main stage",
         "WARN PACKET_LOSS Main stage",
         "RESOLVED FPS_COLLAPSE Main stage after 2 min",
@@ -55,9 +56,13 @@ MESSAGES = {
         "RESOLVED RECONNECTING Main stage after 4 min",
     ],
     "ended-remotely": ["WARN ENDED_ON_AIR Main stage", "RESOLVED ENDED_ON_AIR Main stage after 61 s"],
-    "fps-halving": ["CRIT FPS_COLLAPSE Main stage", "RESOLVED FPS_COLLAPSE Main stage after 2 min"],
+    "fps-halving": ["WARN FPS_COLLAPSE Main stage", "RESOLVED FPS_COLLAPSE Main stage after 48 s"],
     "fps-low": ["WARN FPS_LOW Main stage", "RESOLVED FPS_LOW Main stage after 2 min"],
-    "frozen-picture": ["WARN VIDEO_BELOW_PRESET Small hall", "RESOLVED VIDEO_BELOW_PRESET Small hall after 5 min"],
+    "frozen-picture": [
+        "WARN PICTURE_STILL Small hall",
+        "CRIT PICTURE_STILL Small hall",
+        "RESOLVED PICTURE_STILL Small hall after 5 min",
+    ],
     "frozen-qos": ["CRIT PLATFORM 3 of 3 events", "RESOLVED PLATFORM after 2 min"],
     "ghost-publisher": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],
     "keyframe-drift": [

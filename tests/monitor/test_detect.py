@@ -61,6 +61,7 @@ THIN = {"audio": 0.7 * 128e3}
 ROWS = [
     ("BLACKOUT", {"video": 49_999.0}, 0, 6, 0, 10),
     ("BLACKOUT", {"fps": 0.9}, 0, 6, 0, 10),
+    ("PICTURE_STILL", {"video": 0.09 * 4.5e6}, 0, 14, 4, 20),
     ("VIDEO_LOW", {"video": 0.69 * 4.5e6, **THIN}, 4, 16, 4, 20),
     ("VIDEO_STARVED", {"video": 0.49 * 4.5e6, **THIN}, 4, 10, 4, 20),
     ("FPS_LOW", {"fps": 28.0}, 6, 16, 4, 20),
@@ -159,7 +160,7 @@ def test_what_is_just_within_its_limit_raises_nothing(almost: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("fault", "kinds"),
     [
-        ({"video": 50_000.0, **THIN}, {"VIDEO_STARVED", "VIDEO_LOW"}),
+        ({"video": 50_000.0, **THIN}, {"PICTURE_STILL", "VIDEO_STARVED", "VIDEO_LOW"}),
         ({"video": 0.5 * 4.5e6, **THIN}, {"VIDEO_LOW"}),
         ({"fps": 26.0}, {"FPS_LOW"}),
         ({"audio": 1.0}, {"AUDIO_LOW"}),
@@ -344,6 +345,7 @@ def test_what_never_was_there_is_a_warning_that_says_so(
     parts: list[list[dict[str, Any]]], kind: str, severity: Severity, actual: str
 ) -> None:
     """It may be meant so. A stream with neither picture nor sound is not."""
-    interval = analyze_readings(rows(row for part in parts for row in part)).intervals[kind]
+    readings = rows(row for part in parts for row in part)
+    interval = detect(SignalAnalysis(), merge(Readings(), samples(readings)), RULES).intervals[kind]
     assert (interval.severity, interval.evidence.actual) == (severity, actual)
     assert ("content" in interval.evidence.expected) == ("since its first" in actual)

@@ -198,11 +198,18 @@ def rates(usual: float, *limits: float) -> st.SearchStrategy[float]:
 
 
 CHANGES: dict[str, st.SearchStrategy[Any]] = {
-    "video": rates(4.5e6, 0.7 * 4.5e6, 0.5 * 4.5e6, T.dark_video),
+    "video": rates(4.5e6, 0.7 * 4.5e6, 0.5 * 4.5e6, T.still_video * 4.5e6, T.dark_video),
     "audio": rates(128e3, T.low_audio * 128e3, T.low_audio_rate, T.high_audio),
     "fps": rates(30.0, 28.5, 0.85 * 30.0, 0.8 * 30.0, T.dark_fps),
     "status": st.sampled_from([-1, 1, 3, 4, 5]),
-    "usual": st.sampled_from([Usual(), Usual(4.5e6, None, 25.0), HEALTHY.usual._replace(is_variable_fps=True)]),
+    "usual": st.sampled_from(
+        [
+            Usual(),
+            Usual(4.5e6, None, 25.0),
+            HEALTHY.usual._replace(is_variable_fps=True),
+            HEALTHY.usual._replace(sunk_from=4.5e6, sunk_to=8e5),
+        ]
+    ),
     "window": st.builds(Rates, rates(4.5e6), rates(128e3), rates(30.0)),
     "step": st.sampled_from([Step(4.0), Step(60.0, is_silence=True)]),
     "is_warm": st.booleans(),
@@ -218,6 +225,9 @@ CHANGES: dict[str, st.SearchStrategy[Any]] = {
     "loss_hits": st.integers(0, 6),
     "loss_hits_long": st.integers(0, 15),
     "is_heavy_loss": st.booleans(),
+    "is_lossy": st.booleans(),
+    "is_sound_short": st.booleans(),
+    "quiet_since": st.sampled_from([None, -60.0]),
 }
 FEATURES = st.lists(st.one_of([st.tuples(st.just(name), values) for name, values in CHANGES.items()]), max_size=4).map(
     lambda changes: HEALTHY._replace(**dict(changes))

@@ -72,7 +72,6 @@ def test_each_pattern_has_its_signs(signature: SignalSignature, pattern: Pattern
         ("sustained-loss", Pattern.NETWORK),
         ("starvation", Pattern.NETWORK),
         ("encoder-overload", Pattern.OVERLOAD),
-        ("fps-halving", Pattern.OVERLOAD),
         ("audio-lost", Pattern.AUDIO),
         ("camera-lost", Pattern.CAMERA),
         ("keyframe-drift", Pattern.KEYS),

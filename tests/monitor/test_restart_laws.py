@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from random import Random
 
@@ -83,12 +84,32 @@ def test_another_content_drops_what_it_does_not_expect_though_its_beginning_is_f
 
 def test_after_an_unknown_hour_what_was_usual_still_is_and_no_fault_is() -> None:
     """monitoring.md, "Restart": nothing is said of the time between, but the same encoder is judged by the same."""
-    before = whole([*_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 15.0, 0)])])
+    before = whole([*_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 17.0, 0)])])
     assert "FPS_COLLAPSE" in before.intervals
     calm = restarted(before, signal(20, end=7200))
     assert (calm.intervals, calm.usual.fps, calm.usual.video) == ({}, 30.0, 4.5e6)
-    slow = restarted(before, signal(40, end=7200, fps=15.0))
+    slow = restarted(before, signal(40, end=7200, fps=17.0))
     assert "FPS_COLLAPSE" in slow.intervals
+
+
+def test_a_rate_that_sank_is_low_after_a_restart_too_and_the_version_before_reads_the_row() -> None:
+    rows, rules = swinging_and_sinking(), replace(RULES, floor=1.5e6)
+    before = detect(SignalAnalysis(), merge(Readings(), samples(rows[:-100])), rules)
+    text = Learnt.of(before, rules, Delivery()).to_json()
+    learnt, readings = parse_learnt(text), merge(Readings(), samples(rows[-KEPT:]))
+    assert learnt is not None
+    resumed = detect(learnt.analysis(readings, rules), readings, rules)
+    unbroken = detect(before, merge(before.readings, samples(rows[-100:])), rules)
+    assert resumed.intervals["VIDEO_DECAY"] == unbroken.intervals["VIDEO_DECAY"]
+    memory, *_, features, _samples = json.loads(text)[1]["checkpoint"]
+    assert [len(memory["levels"]["usual"]["usual"]), len(features[5]), len(features)] == [12, 12, 26]
+
+
+def swinging_and_sinking() -> list[Reading]:
+    """Ten minutes of a variable rate, which sinks for ten minutes to an eighth and stays there for thirty."""
+    shares = [1.0] * 300 + [1.0 - 0.88 * index / 300 for index in range(300)] + [0.12] * 900
+    rates = [4.5e6 * share * (0.85 if index % 2 else 1.15) for index, share in enumerate(shares)]
+    return [Reading(NOW.timestamp() + 2.0 * index, rate, 128e3, 30.0, 0) for index, rate in enumerate(rates)]
 
 
 def test_what_was_learnt_is_read_as_it_was_written() -> None:

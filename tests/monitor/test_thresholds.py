@@ -40,7 +40,7 @@ def test_what_is_not_named_stays() -> None:
         ({"start_notice": 1e12}, "start_notice: a number from 0 to 1e9 is allowed here, not 1000000000000.0"),
         ({"set_fps": 25}, "set_fps: a list is allowed here, not 25"),
         ({"set_fps": [25, "50"]}, "set_fps[1]: a number from 0 to 1e9 is allowed here, not '50'"),
-        ({"content": "tv"}, "content: one of show, radio, silent, slides, share is allowed here, not 'tv'"),
+        ({"content": "tv"}, "content: one of show, radio, silent, slides, share, camera is allowed here, not 'tv'"),
         ({"mute_duty": {"short_spells": 0}}, "mute_duty.short_spells: a whole number from 1 is allowed here, not 0"),
         ({"fps_curve": [[1, 0], [0, 1]]}, "fps_curve: a list of [ratio, score], the ratios ascending is allowed here"),
     ],

@@ -59,7 +59,7 @@ async def test_content_is_chosen_by_its_number_and_by_command() -> None:
         await stage.idle()
         await stage.until(lambda: content(stage, event.id) is Content.SHOW)
         stage.deck.dispatch("event.content", "opera")
-        assert stage.last_notice() == "there is no content opera: show, radio, silent, slides, share, default"
+        assert stage.last_notice() == "there is no content opera: show, radio, silent, slides, share, camera, default"
         stage.deck.dispatch("event.content", "default")
         await stage.idle()
         assert stage.last_notice() == "Morning service: this content is set already"

@@ -141,7 +141,7 @@ class EventTracker:
     """Tracker of an event: its responses with their times, and its state.
 
     `event`: as last listed. `state`: as last evaluated, None before that. A stream is tracked from its first response
-    on; another stream of the event needs another tracker.
+    on; another stream of the event needs another tracker. `had_sound`: an earlier stream of the event had sound.
     """
 
     def __init__(
@@ -153,8 +153,9 @@ class EventTracker:
         *,
         turn: asyncio.Semaphore,
         event_lag: float | None = None,
+        had_sound: bool = False,
     ) -> None:
-        self._turn = turn
+        self._turn, self._had_sound = turn, had_sound
         self._event_lag = event_lag  # s, of the event's stream before this one
         self.event, self.state, self.is_listed = event, state, True
         self._listed_at, self._thresholds = listed_at, thresholds  # last read: listed, or by its id
@@ -291,12 +292,20 @@ class EventTracker:
         quiet = max(_MISSED_POLLS * cadence.qos, _MISSED_SAMPLES * (self._analysis.cadence or 0.0))
         return Known(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
 
-    def preload(self, recorded: Readings, learnt: Learnt | None, before: Learnt | None = None) -> None:
+    @property
+    def has_sound(self) -> bool:
+        """True if a stream of the event is known to have had sound."""
+        features = self._analysis.features
+        return self._had_sound or (features is not None and features.has_sound)
+
+    def preload(self, recorded: Readings, learnt: Learnt | None, before: Learnt | None, had_sound: bool) -> None:
         """Add samples and learnt values that were recorded before the deck started.
 
         Learnt values count from the first response on. Recorded samples count only if the response continues them: the
         time in between is unknown. `before`: of the event's stream before this one, whose delay this one begins with.
+        `had_sound`: an earlier stream of the event had sound.
         """
+        self._had_sound = self._had_sound or had_sound
         if self._answered_at is None:
             self._recorded, self._learnt = recorded, learnt
             if learnt:
@@ -408,7 +417,9 @@ class EventTracker:
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
-        rules = StreamRules(self._thresholds, self._thresholds.floor(presets), marks, not self._unit.is_doubtful)
+        rules = StreamRules(
+            self._thresholds, self._thresholds.floor(presets), marks, not self._unit.is_doubtful, self._had_sound
+        )
         return self._folded_by if self._folded_by == rules else rules
 
     def _has_news(self, payload: QosSamples, until: float) -> bool:
@@ -951,8 +962,12 @@ class WorldTracker:
         if tracker and (way := self._way_of_end(tracker, event, at)):
             self._note_end(tracker, way, at)
         if tracker is None or tracker.stream_id != stream_id:
-            state, lag = (tracker.state, tracker.event_lag) if tracker else (None, None)
-            tracker = EventTracker(event, at, self._thresholds, state, turn=self._turn, event_lag=lag)
+            state, lag, had_sound = (
+                (tracker.state, tracker.event_lag, tracker.has_sound) if tracker else (None, None, False)
+            )
+            tracker = EventTracker(
+                event, at, self._thresholds, state, turn=self._turn, event_lag=lag, had_sound=had_sound
+            )
             self._pass_on_rules(tracker)
         before = tracker.event
         tracker.update_event(event, self.status, at, is_listed=is_listed)

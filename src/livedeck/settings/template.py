@@ -40,7 +40,7 @@ _EVENTS = """
 
 # Content and limits of one event, by its id. They win over both.
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10"]
-# content = "slides"  # show, radio, silent, slides or share
+# content = "slides"  # show, radio, silent, slides, share or camera
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
 # low_video = 0.5
 """

@@ -27,7 +27,7 @@ SETTINGS = "default"
 @platform
 @click.pass_context
 def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
-    """Set the content of EVENT: show, radio, silent, slides or share; default follows the settings.
+    """Set the content of EVENT: show, radio, silent, slides, share or camera; default follows the settings.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
     and nothing on the platform. Missing sound raises no alarm if the content has no sound; the same holds for pictures.

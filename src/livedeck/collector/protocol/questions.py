@@ -128,6 +128,7 @@ def _dump_recorded(recorded: Mapping[str, Recorded]) -> dict[str, Any]:
             "samples": _dump_readings(found.readings),
             "learnt": found.learnt and found.learnt.to_json(),
             "before": found.before and found.before.to_json(),
+            "had_sound": found.had_sound,
         }
         for event_id, found in recorded.items()
     }
@@ -137,7 +138,9 @@ def _load_recorded(values: Mapping[str, Any]) -> dict[str, Recorded]:
     return {
         event_id: Recorded(
             wire.readings_of(found["samples"]),
-            *(parse_learnt(found[name]) if found.get(name) else None for name in ("learnt", "before")),
+            parse_learnt(found["learnt"]) if found["learnt"] else None,
+            parse_learnt(found["before"]) if found.get("before") else None,  # a collector of an older version
+            found.get("had_sound", False),  # does not say either
         )
         for event_id, found in values.items()
     }

@@ -65,13 +65,14 @@ class StreamRules(Record, dict=True):
 
     `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
     person declared the signal usual, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate is a
-    fault of the platform.
+    fault of the platform. `had_sound`: an earlier stream of the event had sound.
     """
 
     thresholds: Thresholds
     floor: float = 0.0
     marks: tuple[float, ...] = ()
     has_unit: bool = True
+    had_sound: bool = False
 
     @cached_property
     def kinds(self) -> tuple[_Rule, ...]:
@@ -199,7 +200,9 @@ class _Fold:
             memory.close_slot(time, self._spoilt(), self._stream.floor, thresholds)
         if step.unwatched:
             self._skip(step.unwatched, time)
-        features = memory.add_sample(readings, index, step, thresholds, self._coverage)
+        features = memory.add_sample(
+            readings, index, step, thresholds, self._coverage, had_sound=self._stream.had_sound
+        )
         if step.is_silence:
             self._on_return(last_time, features)
         self._end_silence(time)

@@ -20,6 +20,7 @@ from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import Checkpoint, SignalAnalysis
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.order import Step
+from livedeck.monitor.signal.usual import Usual
 from livedeck.record import Record
 
 _RESOLUTION = 0.001
@@ -29,8 +30,10 @@ _FORMAT = 1
 """Version of the stored form. Change it if the same values get another meaning."""
 
 
-_FEATURES, _STEP = Checkpoint._fields.index("features"), SampleFeatures._fields.index("step")
+_MEMORY, _FEATURES = Checkpoint._fields.index("memory"), Checkpoint._fields.index("features")
+_STEP, _USUAL = SampleFeatures._fields.index("step"), SampleFeatures._fields.index("usual")
 _FIRST_FEATURES, _FIRST_STEP = SampleFeatures._fields.index("known"), Step._fields.index("unwatched")
+_FIRST_USUAL = Usual._fields.index("sunk_from")
 """Number of values that the first version of the stored form has."""
 
 
@@ -60,10 +63,13 @@ class Learnt(Record):
         Versions before `coverage` read it, too: they ignore new names, but not new values in a row of values.
         """
         values = _adapter().dump_python(self, mode="json")
-        if values["checkpoint"] and values["checkpoint"][_FEATURES]:
-            features = values["checkpoint"][_FEATURES][:_FIRST_FEATURES]
+        point = values["checkpoint"]
+        if point:
+            del point[_MEMORY]["levels"]["usual"]["usual"][_FIRST_USUAL:]
+        if point and point[_FEATURES]:
+            features = point[_FEATURES] = point[_FEATURES][:_FIRST_FEATURES]
             features[_STEP] = features[_STEP][:_FIRST_STEP]
-            values["checkpoint"][_FEATURES] = features
+            features[_USUAL] = features[_USUAL][:_FIRST_USUAL]
         return json.dumps([_FORMAT, values])
 
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:

@@ -16,6 +16,9 @@ _BEFORE = "SELECT body FROM learnt WHERE event = ? AND stream != ? AND at >= ? O
 _REMEMBERED = 7 * 86_400.0
 """Seconds for which the delivery of an event's stream says something about its next stream."""
 
+_STREAMS = 8
+"""Number of the newest earlier streams of an event that are asked for sound."""
+
 
 def keep(db: Database, learnt: Mapping[StreamKey, Learnt], at: int) -> None:
     """Store baselines with their time (`at`: epoch ms), within the caller's transaction. Raises StorageError."""
@@ -36,3 +39,10 @@ def find_before(db: Database, key: StreamKey, until: float) -> Learnt | None:
     rows = db.rows(_BEFORE, (*key, (until - _REMEMBERED) * 1000))
     learnt = parse_learnt(rows[0][0]) if rows else None
     return Learnt(delivery=learnt.delivery) if learnt else None
+
+
+def had_sound_before(db: Database, key: StreamKey) -> bool:
+    """Return whether a baseline of another stream of this event knows of sound. Raises StorageError."""
+    rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream != ? ORDER BY at DESC LIMIT ?", [*key, _STREAMS])
+    baselines = (parse_learnt(body) for (body,) in rows)
+    return any(found.checkpoint.memory.has_sound for found in baselines if found and found.checkpoint)

@@ -11,14 +11,14 @@ from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.features import AUDIO, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level, classify_high
+from livedeck.monitor.signal.memory import quiet_limit
 from livedeck.text.values import bits
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
     """Return True if no alarm kind of this file would judge the sample BAD."""
-    return 0 < features.audio <= thresholds.high_audio and (
-        not features.usual.is_witness or features.audio >= thresholds.low_audio_rate
-    )
+    is_usual = not features.usual.is_witness or features.audio >= thresholds.low_audio_rate
+    return 0 < features.audio <= thresholds.high_audio and is_usual and features.quiet_since is None
 
 
 def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
@@ -44,13 +44,26 @@ def _mute_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a low audio rate: fewer bits than usual are a fault. No bits at all are the fault AUDIO_LOST instead."""
+    """Judge a low audio rate: fewer bits than usual are a fault, and so is near silence that lasts.
+
+    No bits at all are the fault AUDIO_LOST instead.
+    """
     if features.audio == 0 or isnan(features.audio):
         return Level.DEADBAND
     usual = features.usual
+    if features.quiet_since is not None:
+        return Level.BAD
     if usual.audio is None or not usual.is_witness:
         return Level.GOOD
     return Level.BAD if features.audio < low_audio_limit(usual.audio, thresholds) else Level.GOOD
+
+
+def _is_quiet_for_long(features: SampleFeatures) -> bool:
+    return features.quiet_since is not None
+
+
+def _began_low(features: SampleFeatures, _thresholds: Thresholds) -> float:
+    return features.time if features.quiet_since is None else features.quiet_since
 
 
 def low_audio_limit(usual: float, thresholds: Thresholds) -> float:
@@ -69,12 +82,15 @@ def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidenc
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING instead of CRITICAL if the stream never had sound, which may be intended."""
-    return Severity.CRITICAL if features.has_sound else Severity.WARNING
+    """Return WARNING instead of CRITICAL only if the event is known never to have had sound, which may be intended."""
+    return Severity.WARNING if features.may_be_silent else Severity.CRITICAL
 
 
 def _describe_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
     usual = features.usual.audio or 0.0
+    if features.quiet_since is not None:
+        expected = f"usual {bits(usual)}" if usual else f"over {bits(quiet_limit(features.usual, thresholds))}"
+        return Evidence(f"near silence, audio {bits(features.audio)}", expected)
     limit = low_audio_limit(usual, thresholds)
     return Evidence(f"audio {bits(features.audio)}", f"over {bits(limit)}, usual {bits(usual)}")
 
@@ -111,7 +127,13 @@ AUDIO_KINDS = (
         severity=Severity.WARNING,
         component=Component.AUDIO,
         detector=SampleDetector(
-            hold="audio_hold", classify=_classify_low, describe=_describe_low, expects=Expectation.SOUND, spoils=AUDIO
+            hold="audio_hold",
+            is_proven=_is_quiet_for_long,
+            classify=_classify_low,
+            describe=_describe_low,
+            expects=Expectation.SOUND,
+            spoils=AUDIO,
+            began=_began_low,
         ),
         hidden_by=("AUDIO_LOST",),
         shared=False,

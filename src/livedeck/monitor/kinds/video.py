@@ -31,6 +31,9 @@ def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
         return False
     if features.dip or features.fps_charge or features.fps < thresholds.dark_fps:
         return False
+    still = thresholds.still_video * (usual.video or 0.0)
+    if usual.sunk_from or features.video < still or features.window.video < still:
+        return False
     if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.content.expectations:
         return not isnan(features.fps)
     collapsed = (thresholds.collapsed_fps + thresholds.deadband / 2) * usual.fps
@@ -52,6 +55,29 @@ def _dark_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
     return nan if isnan(features.video) and isnan(features.fps) else 0.0
 
 
+def _classify_still(features: SampleFeatures, thresholds: Thresholds) -> Level:
+    """Judge a picture that stands still or is black: hardly any bits, while all frames arrive and nothing is lost."""
+    usual, lowest = features.usual.video, min(features.video, features.window.video)
+    if not _is_video_judged(features) or usual is None:
+        return Level.DEADBAND
+    if lowest >= (thresholds.still_video + thresholds.deadband) * usual or not _are_frames_whole(features, thresholds):
+        return Level.GOOD
+    return Level.BAD if lowest < thresholds.still_video * usual else Level.DEADBAND
+
+
+def _are_frames_whole(features: SampleFeatures, thresholds: Thresholds) -> bool:
+    usual = features.usual.fps
+    if usual is None or features.usual.is_variable_fps or features.is_lossy:
+        return False
+    return features.window.fps >= usual - fps_tolerance(usual, thresholds)
+
+
+def _severity_still(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
+    """Return CRITICAL once a variable rate stays low; a constant rate may have changed to a slate on purpose."""
+    is_long = features.time - interval.since >= thresholds.still_critical
+    return Severity.CRITICAL if is_long and not features.usual.is_constant else Severity.WARNING
+
+
 def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level:
     """Judge a starved picture: a very low video rate is a fault only if another, usually constant rate falls too."""
     usual, video = features.usual, features.window.video
@@ -62,6 +88,12 @@ def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level
     is_enough = video >= (thresholds.starved_video + thresholds.deadband) * usual.video
     is_explained = not features.witnesses and not usual.is_constant
     return Level.GOOD if is_enough or is_explained else Level.DEADBAND
+
+
+def _severity_starved(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
+    """Return WARNING if only a lower sound testifies: at an intermission, a slate may have less sound, too."""
+    is_sure = features.is_lossy or features.is_fps_low or features.is_ragged
+    return Severity.CRITICAL if is_sure else Severity.WARNING
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
@@ -98,7 +130,13 @@ def _began_below_preset(features: SampleFeatures, thresholds: Thresholds) -> flo
 
 
 def _classify_decay(features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    return Level.BAD if features.usual.is_decaying else Level.GOOD
+    return Level.BAD if features.usual.is_decaying or features.usual.sunk_from else Level.GOOD
+
+
+def _severity_decay(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
+    """Return CRITICAL if hardly anything of the rate is left."""
+    is_nearly_gone = features.usual.sunk_to < thresholds.sunk_critical * features.usual.sunk_from
+    return Severity.CRITICAL if is_nearly_gone else Severity.WARNING
 
 
 def _began_decay(features: SampleFeatures, _thresholds: Thresholds) -> float:
@@ -133,6 +171,14 @@ def _classify_collapse(features: SampleFeatures, thresholds: Thresholds) -> Leve
         return Level.BAD
     clear = limit + thresholds.deadband
     return Level.GOOD if mean >= clear and newest >= clear else Level.DEADBAND
+
+
+def _severity_collapse(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
+    """Return WARNING if nothing but the frame rate fell: it may have been set lower."""
+    usual = features.usual.video
+    is_video_low = usual is not None and features.window.video < thresholds.low_video * usual
+    is_sure = features.is_lossy or features.is_sound_short or is_video_low
+    return Severity.CRITICAL if is_sure else Severity.WARNING
 
 
 def _classify_fps_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
@@ -175,6 +221,11 @@ def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thre
     return Severity.WARNING if is_radio else Severity.CRITICAL
 
 
+def _describe_still(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
+    actual = f"picture still or black: video {bits(features.video)}, fps {frames(features.fps)} as usual"
+    return Evidence(actual, _expected_video(features, thresholds.still_video))
+
+
 def _describe_video_starved(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
     actual = f"video {bits(features.video)}, fps {frames(features.fps)}, audio {bits(features.audio)}"
     return Evidence(actual, _expected_video(features, thresholds.starved_video))
@@ -196,7 +247,8 @@ def _describe_below_preset(features: SampleFeatures, thresholds: Thresholds) -> 
 
 
 def _describe_decay(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    return Evidence(f"video fell slowly to {bits(features.window.video)}", f"its best: {bits(features.usual.anchor)}")
+    best = features.usual.sunk_from or features.usual.anchor
+    return Evidence(f"video fell slowly to {bits(features.window.video)}", f"its best: {bits(best)}")
 
 
 def _describe_unstable(_features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -240,6 +292,28 @@ VIDEO_KINDS = (
         ),
     ),
     AlarmKind(
+        name="PICTURE_STILL",
+        severity=Severity.WARNING,
+        component=Component.VIDEO,
+        is_of_picture=True,
+        detector=SampleDetector(
+            hold="still_hold",
+            classify=_classify_still,
+            describe=_describe_still,
+            expects=Expectation.MOTION,
+            spoils=VIDEO,
+            severity=_severity_still,
+        ),
+        hidden_by=("BLACKOUT",),
+        shared=True,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="The encoder sends every frame, but nothing moves: a frozen or black source, or a slate.",
+            viewers="A picture that stands still or is black.",
+            advice="Look at the picture. If it is a slate, make this level the baseline, or set the content to slides.",
+        ),
+    ),
+    AlarmKind(
         name="VIDEO_STARVED",
         severity=Severity.CRITICAL,
         component=Component.VIDEO,
@@ -250,8 +324,9 @@ VIDEO_KINDS = (
             describe=_describe_video_starved,
             expects=Expectation.PICTURE,
             spoils=VIDEO,
+            severity=_severity_starved,
         ),
-        hidden_by=("BLACKOUT",),
+        hidden_by=("BLACKOUT", "PICTURE_STILL"),
         shared=True,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
         diagnosis=Diagnosis(
@@ -274,7 +349,7 @@ VIDEO_KINDS = (
             spoils=VIDEO,
             began=_began_low,
         ),
-        hidden_by=("BLACKOUT", "VIDEO_STARVED"),
+        hidden_by=("BLACKOUT", "PICTURE_STILL", "VIDEO_STARVED"),
         shared=True,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.OVERLOAD, Pattern.CAMERA, Pattern.STEP),
         diagnosis=Diagnosis(
@@ -294,7 +369,7 @@ VIDEO_KINDS = (
             expects=Expectation.FLOOR,
             began=_began_below_preset,
         ),
-        hidden_by=("BLACKOUT", "VIDEO_STARVED", "VIDEO_LOW"),
+        hidden_by=("BLACKOUT", "PICTURE_STILL", "VIDEO_STARVED", "VIDEO_LOW"),
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
@@ -309,7 +384,11 @@ VIDEO_KINDS = (
         component=Component.VIDEO,
         is_of_picture=True,
         detector=SampleDetector(
-            classify=_classify_decay, describe=_describe_decay, expects=Expectation.PICTURE, began=_began_decay
+            classify=_classify_decay,
+            describe=_describe_decay,
+            expects=Expectation.LEVEL,
+            began=_began_decay,
+            severity=_severity_decay,
         ),
         hidden_by=("BLACKOUT", "VIDEO_STARVED", "VIDEO_LOW"),
         shared=False,
@@ -364,7 +443,7 @@ VIDEO_KINDS = (
     ),
     AlarmKind(
         name="FPS_COLLAPSE",
-        severity=Severity.CRITICAL,
+        severity=Severity.WARNING,
         component=Component.FPS,
         is_of_picture=True,
         detector=SampleDetector(
@@ -373,6 +452,7 @@ VIDEO_KINDS = (
             describe=_describe_fps,
             expects=Expectation.FRAMES,
             spoils=FPS,
+            severity=_severity_collapse,
         ),
         hidden_by=("BLACKOUT",),
         shared=True,

@@ -118,6 +118,7 @@ class Content(StrEnum):
     SILENT = "silent"
     SLIDES = "slides"
     SHARE = "share"
+    CAMERA = "camera"
 
     @property
     def expectations(self) -> frozenset[Expectation]:
@@ -126,20 +127,26 @@ class Content(StrEnum):
 
 
 class Expectation(StrEnum):
-    """An expectation for a stream. FLOOR: a video rate that fits the preset."""
+    """An expectation for a stream.
+
+    FLOOR: a video rate that fits the preset. MOTION: a picture that moves. LEVEL: a video rate that does not sink.
+    """
 
     PICTURE = "picture"
     SOUND = "sound"
     FRAMES = "frames"
     FLOOR = "floor"
+    MOTION = "motion"
+    LEVEL = "level"
 
 
 _EXPECTATIONS = {
     Content.SHOW: frozenset(Expectation),
     Content.RADIO: frozenset({Expectation.SOUND}),
     Content.SILENT: frozenset(Expectation) - {Expectation.SOUND},
-    Content.SLIDES: frozenset(Expectation) - {Expectation.FLOOR},
-    Content.SHARE: frozenset({Expectation.PICTURE, Expectation.SOUND}),
+    Content.SLIDES: frozenset(Expectation) - {Expectation.FLOOR, Expectation.MOTION},
+    Content.SHARE: frozenset({Expectation.PICTURE, Expectation.SOUND, Expectation.LEVEL}),
+    Content.CAMERA: frozenset({Expectation.PICTURE, Expectation.SOUND, Expectation.FRAMES}),
 }
 
 
@@ -374,6 +381,16 @@ class Thresholds(Record, kw_only=True):
     dark_duty: Annotated[Duty, Limit("s, spells", "nobody watches 4 s of black in every 20 s")] = Duty(
         8.0, 3, 20.0, 4, 60.0
     )
+    still_video: Annotated[
+        float, Limit("share of the usual", "no scene of six real broadcasts needed less, a still or black picture does")
+    ] = 0.1
+    still_hold: Annotated[Hold, Limit("samples, s", "with the first sample that is 20 s at a usual cadence")] = Hold(
+        3, 14.0, 20.0
+    )
+    still_critical: Annotated[float, Limit("s", "a variable rate that stays this low for so long shows a fault")] = 60.0
+    still_usual: Annotated[
+        float, Limit("s", "a constant rate that stays this low is usual after this time: a slate or a pause card")
+    ] = 300.0
     low_video: Annotated[
         float, Limit("share of the usual", "a rate below this is low if one other measure shows a fault, too")
     ] = 0.7
@@ -405,6 +422,12 @@ class Thresholds(Record, kw_only=True):
         float, Limit("share of the best two minutes", "limit for a noisy rate, minus three times its share of noise")
     ] = 0.8
     decay_clear: Annotated[float, Limit("points", "the alarm clears this far above its limit")] = 0.05
+    sunk_video: Annotated[
+        float, Limit("share of the best two minutes", "a variable rate that sank below this lacks bits")
+    ] = 0.4
+    sunk_critical: Annotated[
+        float, Limit("share of the best two minutes", "below this the sunk rate shows no detail any more")
+    ] = 0.2
     floor_2160p: Annotated[
         float, Limit("bit/s", "half of the lowest H.264 rate that platforms publish, so that HEVC passes")
     ] = 4e6
@@ -437,6 +460,10 @@ class Thresholds(Record, kw_only=True):
     low_audio_rate: Annotated[float, Limit("bit/s", "at a higher rate the sound is still good")] = 32_000.0
     high_audio: Annotated[float, Limit("bit/s", "more than any common profile: the encoder is set wrongly")] = 320_000.0
     audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter")] = Hold(3, 15.0, 30.0)
+    quiet_audio: Annotated[
+        float, Limit("share of the usual sound", "a sound of variable rate is near silence below this")
+    ] = 0.06
+    quiet_hold: Annotated[float, Limit("s", "encoders that save bits in pauses are near silence for less time")] = 40.0
     gap_duty: Annotated[Duty, Limit("s, spells", "time without samples; two reconnects are critical")] = Duty(
         16.0, 2, 30.0, 3, 45.0
     )

@@ -20,6 +20,9 @@ _BACK = 2
 _SAME_FPS = 1.0
 """Largest difference in frames/s within one frame rate."""
 
+_SLOW_FPS = (5.0, 6.25, 7.5, 10.0, 12.0, 12.5, 15.0, 20.0)
+"""Frame rates that people set for cameras and rooms, and to which encoders in trouble fall, too."""
+
 _KEPT_RATES = 30
 _LEAST_RATES = 5
 _DIP_SAMPLES = 3
@@ -36,9 +39,9 @@ def fps_tolerance(usual: float, thresholds: Thresholds) -> float:
 class FpsExcursion:
     """An excursion of the frame rate since `began` (epoch s).
 
-    `is_pending`: the excursion may be a decision, so there is no alarm yet. `is_dirty`: it was unsteady once, so it
-    began as a fault. `low`, `high`: lowest and highest rate since `steady_since`; `last_away`: time of the newest
-    sample of the excursion.
+    `is_pending`: the excursion may be a decision, so there is no alarm yet. `is_clean_slow`: it may be a decision for a
+    slow rate, which alarms and soon becomes usual. `is_dirty`: it was unsteady once, so it began as a fault. `low`,
+    `high`: lowest and highest rate since `steady_since`; `last_away`: time of the newest sample of the excursion.
     """
 
     began: float
@@ -50,6 +53,7 @@ class FpsExcursion:
     back: int = 0
     is_dirty: bool = False
     is_pending: bool = False
+    is_clean_slow: bool = False
 
     def copy(self) -> FpsExcursion:
         """Return an independent copy."""
@@ -77,10 +81,12 @@ class FpsExcursion:
         is_set = any(abs(rate_now - rate) <= thresholds.set_fps_slack for rate in thresholds.set_fps)
         is_known = any(abs(fps - level.fps) <= _SAME_FPS for level in levels)
         self.is_pending = not self.is_dirty and (is_set or is_known or self.low > usual)
+        is_slow = any(abs(rate_now - rate) <= thresholds.set_fps_slack for rate in _SLOW_FPS)
+        self.is_clean_slow = is_slow and not self.is_dirty
 
     def accepted(self, time: float, thresholds: Thresholds) -> float | None:
         """Return the frame rate that becomes usual, or None while the excursion is undecided."""
-        patience = thresholds.steady if self.is_pending else thresholds.dirty
+        patience = thresholds.steady if self.is_pending or self.is_clean_slow else thresholds.dirty
         is_long = self.samples >= thresholds.steady_samples and time - self.steady_since >= patience
         return (self.low + self.high) / 2 if is_long and self.high - self.low <= _SAME_FPS else None
 

@@ -51,7 +51,11 @@ class SampleFeatures(NamedTuple):
     `change`: the level that becomes usual with this sample, or None.
 
     `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound. `known`: the watched
-    seconds of a stream that lacks one of them; None if it was watched since its start.
+    seconds of a stream that lacks one of them; None if it was watched since its start. `may_be_silent`: it was, and
+    neither it nor an earlier stream of the event ever had sound.
+
+    `is_lossy`, `is_sound_short`: the witness that is loss, and the one that is the sound. `quiet_since`: start of near
+    silence (epoch s), once it has lasted.
     """
 
     time: float
@@ -81,6 +85,10 @@ class SampleFeatures(NamedTuple):
     has_picture: bool = True
     has_sound: bool = True
     known: float | None = None
+    may_be_silent: bool = False
+    is_lossy: bool = False
+    is_sound_short: bool = False
+    quiet_since: float | None = None
 
     @property
     def is_shortage(self) -> bool:

@@ -20,6 +20,8 @@ class Standing(NamedTuple):
     fps_charge: float = 0.0
     dip: float = 0.0
     change: ProfileChange | None = None
+    is_lossy: bool = False
+    is_sound_short: bool = False
 
 
 class LevelSample(NamedTuple):
@@ -92,7 +94,9 @@ class Levels:
             self.sound_short_since = sample.time
         witnesses = is_fps_low + is_sound_short + sample.is_lossy
         dip, video_change = self._follow_video(sample, witnesses, thresholds)
-        return Standing(is_fps_low, witnesses, fps_charge, dip, fps_change or video_change)
+        return Standing(
+            is_fps_low, witnesses, fps_charge, dip, fps_change or video_change, sample.is_lossy, is_sound_short
+        )
 
     def take_as_usual(self, window: Rates, videos: tuple[float, ...], time: float, thresholds: Thresholds) -> None:
         """Make the current rates usual, by a person's decision."""
@@ -172,7 +176,10 @@ class Levels:
     def _accept_video(self, away: VideoExcursion, sample: LevelSample, thresholds: Thresholds) -> ProfileChange | None:
         usual = self.usual.usual
         assert usual.video is not None, "a constant rate is known"
-        if not away.has_lasted(sample.time, thresholds.steady, thresholds):
+        is_still = Expectation.MOTION in thresholds.content.expectations and (
+            sample.window.video < thresholds.still_video * usual.video
+        )
+        if not away.has_lasted(sample.time, thresholds.still_usual if is_still else thresholds.steady, thresholds):
             return None
         is_steady = away.is_steady(usual.video, usual.noise, sample.cadence, thresholds)
         if not is_steady and not away.has_lasted(sample.time, thresholds.dirty, thresholds):

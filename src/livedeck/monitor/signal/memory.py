@@ -12,7 +12,7 @@ from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
 from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier, silence_limit
-from livedeck.monitor.signal.usual import Rates
+from livedeck.monitor.signal.usual import Rates, Usual
 from livedeck.record import Record
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
@@ -20,6 +20,9 @@ _LEAST_WINDOW, _MOST_WINDOW = 3, 10
 
 _NO_NEW_FRAME = 2.0
 """Multiple of the dark video rate above which a screen share is not a dark picture, even without a new frame."""
+
+_NO_SOUND = 4000.0
+"""Audio rate (bit/s) below which a stream is nearly silent, whatever is usual: no codec needs less for sound."""
 
 _NOTHING = Standing()
 
@@ -39,7 +42,7 @@ class StreamMemory:
     of the newest sample. `last_hole`: time of the first sample after the newest hole. `recent`: rates of the newest
     samples; a missing rate is filled with the one before. `hit_bits`: status -> a bit for each of the last samples, the
     newest lowest. `bursts`: status -> the current burst. `heavy_loss_since`: start of the time with loss over its
-    share. `has_picture`, `has_sound`: whether any sample had a picture, or sound.
+    share. `has_picture`, `has_sound`: whether any sample had a picture, or sound. `quiet_from`: start of near silence.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -54,6 +57,7 @@ class StreamMemory:
     heavy_loss_since: float | None = None
     has_picture: bool = False
     has_sound: bool = False
+    quiet_from: float | None = None
 
     def __post_init__(self) -> None:
         self.recent = bounded(self.recent, _MOST_WINDOW)
@@ -88,7 +92,7 @@ class StreamMemory:
         if step.is_silence or step.unwatched > silence_limit(self.order.cadence, thresholds):
             self.run_start = time
         if step.is_silence or step.unwatched:
-            self.heavy_loss_since = None
+            self.heavy_loss_since = self.quiet_from = None
             self.hit_bits.clear()
             self.recent.clear()
             self.levels.start_run()
@@ -101,9 +105,19 @@ class StreamMemory:
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(
-        self, readings: Readings, index: int, step: Step, thresholds: Thresholds, coverage: Coverage
+        self,
+        readings: Readings,
+        index: int,
+        step: Step,
+        thresholds: Thresholds,
+        coverage: Coverage,
+        *,
+        had_sound: bool = False,
     ) -> SampleFeatures:
-        """Store the sample and return its features. Nothing is counted while a run warms up."""
+        """Store the sample and return its features. Nothing is counted while a run warms up.
+
+        `had_sound`: an earlier stream of the event had sound.
+        """
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
         rates = self._completed(measured)
@@ -122,7 +136,9 @@ class StreamMemory:
                 standing = self.levels.add_sample(sample, thresholds)
                 if not isnan(measured.video):
                     self.levels.usual.add(rates, is_normal=status == NORMAL)
-        levels, heavy_since = self.levels, self.heavy_loss_since
+        self._follow_quiet(time, measured.audio, thresholds)
+        known = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
+        levels, heavy_since, quiet_from = self.levels, self.heavy_loss_since, self.quiet_from
         video_away = levels.video_away
         is_ragged = video_away is not None and video_away.is_ragged
         return SampleFeatures(
@@ -150,7 +166,11 @@ class StreamMemory:
             standing.change,
             self.has_picture,
             self.has_sound,
-            None if self.has_sound and self.has_picture else coverage.known_seconds(time),
+            known,
+            known is None and not (had_sound or self.has_sound),
+            standing.is_lossy,
+            standing.is_sound_short,
+            quiet_from if quiet_from is not None and time - quiet_from >= thresholds.quiet_hold else None,
         )
 
     def take_as_usual(self, thresholds: Thresholds) -> None:
@@ -176,6 +196,13 @@ class StreamMemory:
         videos, audios, rates = zip(*rows, strict=True)
         count = len(rows)
         return Rates(sorted(videos)[(count - 1) // 2], sum(audios) / count, sum(rates) / count), videos
+
+    def _follow_quiet(self, time: float, audio: float, thresholds: Thresholds) -> None:
+        """Note when near silence begins and ends. A missing rate changes nothing."""
+        if audio >= quiet_limit(self.levels.usual.usual, thresholds):
+            self.quiet_from = None
+        elif self.quiet_from is None and audio >= 0:
+            self.quiet_from = time
 
     def _is_lossy(self, thresholds: Thresholds) -> bool:
         short, long = thresholds.loss_witness, thresholds.loss_witness_long
@@ -204,6 +231,11 @@ class StreamMemory:
 
 
 _copy = copier(StreamMemory)
+
+
+def quiet_limit(usual: Usual, thresholds: Thresholds) -> float:
+    """Return the audio rate (bit/s) below which a stream with these usual values is nearly silent."""
+    return max(_NO_SOUND, thresholds.quiet_audio * (usual.audio or 0.0))
 
 
 def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:

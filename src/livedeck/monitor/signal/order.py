@@ -13,7 +13,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 
 T = TypeVar("T")
 
-_STEPS, _NEW_STEPS = 21, 3
+_STEPS, _NEW_STEPS = 21, 2
 """The cadence is the median of so many newest steps; so many similar steps in a row set a new cadence at once.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -32,6 +32,15 @@ _CAPABLE = 1.1
 _CAPABLE_SECONDS = 3600.0
 _CAPABLE_CONSTANT_SECONDS = 600.0
 _DECAY_SLOTS = 12
+_MINUTE_SLOTS, _SINKING_MINUTES = 6, 4
+"""Number of slots of a minute; number of falls in a row, from minute to minute, that show a sinking rate."""
+
+_SINKING, _STEP = 0.97, 0.45
+"""Shares of the minute before: below the first a minute counts as a fall, below the second as a step."""
+
+_SPANS = 30
+"""Number of spans of `_DECAY_SLOTS` slots whose rate is kept: one hour."""
+
 _NOISE_WEIGHT = 0.1
 _DEVIATIONS = 1.5  # times the median absolute deviation: about one standard deviation
 _MAX_LEVELS = 4
@@ -58,7 +67,8 @@ class Usual(NamedTuple):
     is normally constant, so its fall shows that the sender lacks bits. `is_variable_fps`: the frame rate follows the
     picture. `floor`: the lowest rate that fits the highest preset; `is_below_floor`: the video rate was lower for
     minutes. `is_decaying`: the video rate has sunk slowly. `anchor`: the best two minutes of video since the last new
-    level.
+    level. `sunk_from`, `sunk_to`: the best two minutes of the last hour, and the highest rate of the newest minute, if
+    the video rate sank from one to the other; else 0.
     """
 
     video: float | None = None
@@ -73,6 +83,8 @@ class Usual(NamedTuple):
     is_below_floor: bool = False
     is_decaying: bool = False
     anchor: float = 0.0
+    sunk_from: float = 0.0
+    sunk_to: float = 0.0
 
 
 class Level(NamedTuple):
@@ -94,9 +106,11 @@ class _Frames(NamedTuple):
 class UsualMemory:
     """The slots, oldest first, and the values derived from them. Times in epoch s, server clock.
 
-    `tops`: the highest rate of each slot. `learnt`: number of slots that taught the video rate since the last new
-    level. `levels`: earlier usual levels. `steps`: times at which the video rate alone went to a new level.
-    `variable_until`, `variable_fps_until`: time until which the video rate or the frame rate counts as proven variable.
+    `tops`: the highest rate of each slot. `spans`: the median of the tops of each two minutes of the last hour;
+    `span_slots`: number of slots since the last of them. `learnt`: number of slots that taught the video rate since the
+    last new level. `sunk_from`, `sunk_to`: as in `usual`. `levels`: earlier usual levels. `steps`: times at which the
+    video rate alone went to a new level. `variable_until`, `variable_fps_until`: time until which the video rate or the
+    frame rate counts as proven variable.
     """
 
     video_slots: deque[float] = field(default_factory=deque)
@@ -115,16 +129,22 @@ class UsualMemory:
     capable_at: float = -inf
     is_floor_waived: bool = False
     usual: Usual = field(default_factory=Usual)
+    spans: deque[float] = field(default_factory=deque)
+    span_slots: int = 0
+    sunk_from: float = 0.0
+    sunk_to: float = 0.0
 
     def __post_init__(self) -> None:
-        self.tops = bounded(self.tops, _TOP_SLOTS)
+        self.tops, self.spans = bounded(self.tops, _TOP_SLOTS), bounded(self.spans, _SPANS)
+        if self.sunk_from != self.usual.sunk_from:  # a stored row of usual values lacks them
+            self._sink(self.sunk_from, self.sunk_to)
 
     def copy(self) -> UsualMemory:
         """Return an independent copy."""
         copy = _copy(self)
         copy.video_slots, copy.audio_slots = self.video_slots.copy(), self.audio_slots.copy()
         copy.frame_slots, copy.all_frame_slots = self.frame_slots.copy(), self.all_frame_slots.copy()
-        copy.tops, copy.rows = self.tops.copy(), self.rows.copy()
+        copy.tops, copy.rows, copy.spans = self.tops.copy(), self.rows.copy(), self.spans.copy()
         return copy
 
     def start_run(self) -> None:
@@ -147,7 +167,7 @@ class UsualMemory:
         rows, self.rows = self.rows, []
         normal = [rates for rates, is_normal in rows if is_normal]
         if normal:
-            self.tops.append(max(rates.video for rates in normal))
+            self._add_top(max(rates.video for rates in normal))
             if "video" not in spoilt:
                 self._learn_video([rates.video for rates in normal])
             if "audio" not in spoilt:
@@ -164,6 +184,7 @@ class UsualMemory:
         self.refresh(time, thresholds)
         self._measure_floor(time, floor, thresholds)
         self._measure_decay(thresholds)
+        self._measure_sunk(floor, thresholds)
 
     def refresh(self, time: float, thresholds: Thresholds) -> None:
         """Decide anew whether the video rate is normally constant."""
@@ -192,9 +213,12 @@ class UsualMemory:
         self._measure_audio(thresholds)
 
     def waive_floor(self) -> None:
-        """Ignore the floor until the rate exceeds it again."""
+        """Ignore the floor until the rate exceeds it again, and what the rate was before."""
         self.is_floor_waived = True
+        self.spans.clear()
+        self.span_slots = 0
         self.usual = self.usual._replace(is_below_floor=False)
+        self._sink(0.0, 0.0)
 
     def accept_fps(self, fps: float) -> None:
         """Make this frame rate usual from now on."""
@@ -324,6 +348,40 @@ class UsualMemory:
         limit = min(thresholds.decay_video, thresholds.decay_video_noisy - 3 * usual.noise / anchor)
         limit += thresholds.decay_clear if usual.is_decaying else 0.0
         self.usual = usual._replace(anchor=anchor, is_decaying=now < limit * anchor)
+
+    def _add_top(self, top: float) -> None:
+        self.tops.append(top)
+        self.span_slots += 1
+        if self.span_slots >= _DECAY_SLOTS:
+            self.spans.append(median_of(sorted(_newest(self.tops, _DECAY_SLOTS))))
+            self.span_slots = 0
+
+    def _measure_sunk(self, floor: float, thresholds: Thresholds) -> None:
+        """Decide whether the rate sank slowly, over minutes, to a level that is too low for the preset."""
+        is_expected = Expectation.FLOOR in thresholds.content.expectations and not self.usual.is_variable_fps
+        high = max(_newest(self.tops, _MINUTE_SLOTS), default=0.0)
+        sunk_from = self.sunk_from
+        if not self.spans or not is_expected or high >= floor * (thresholds.floor_clear if sunk_from else 1.0):
+            sunk_from = 0.0
+        else:
+            best, limit = max(self.spans), thresholds.sunk_video + (thresholds.decay_clear if sunk_from else 0.0)
+            is_sunk = high < limit * best and (sunk_from > 0 or self._is_sinking())
+            sunk_from = best if is_sunk else 0.0
+        if sunk_from or self.sunk_from:
+            self._sink(sunk_from, high if sunk_from else 0.0)
+
+    def _sink(self, sunk_from: float, sunk_to: float) -> None:
+        self.sunk_from, self.sunk_to = sunk_from, sunk_to
+        self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=sunk_to)
+
+    def _is_sinking(self) -> bool:
+        """Return whether each of the newest minutes is lower than the one before, by less than a step."""
+        tops = _newest(self.tops, _MINUTE_SLOTS * (_SINKING_MINUTES + 1))
+        if len(tops) < _MINUTE_SLOTS * (_SINKING_MINUTES + 1):
+            return False
+        starts = range(0, len(tops), _MINUTE_SLOTS)
+        minutes = [median_of(sorted(tops[start : start + _MINUTE_SLOTS])) for start in starts]
+        return all(_STEP * before < after < _SINKING * before for before, after in pairwise(minutes))
 
 
 _copy = copier(UsualMemory)

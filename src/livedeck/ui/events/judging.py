@@ -24,6 +24,7 @@ CONTENTS = {
     Content.SILENT: "silent: picture, no sound",
     Content.SLIDES: "slides: still pictures, a low bit rate is normal",
     Content.SHARE: "share: a screen, a low bit rate and few frames are normal",
+    Content.CAMERA: "camera: a picture of one place, dark and still at night",
 }
 """Kinds of content with their descriptions (monitoring.md, "Content")."""
 
@@ -143,8 +144,8 @@ JUDGING = (
         "event.content",
         ("g",),
         "content",
-        "Set the content of the event, so that no alarm expects anything else: show, radio, silent, slides or share; "
-        "default: as the settings say",
+        "Set the content of the event, so that no alarm expects anything else: "
+        "show, radio, silent, slides, share or camera; default: as the settings say",
         choose_content,
         HERE,
         blocked=_needs_event_and_collector,
