@@ -25,8 +25,8 @@ async def test_a_pass_of_the_loop_analyses_few_samples(monkeypatch: pytest.Monke
     """However many events have an answer at the same moment."""
     passes, analysed = 0, dict[int, int]()
 
-    def counted(start: Any, readings: Any, rules: Any, *, limit: int) -> Any:
-        found = detect(start, readings, rules, limit=limit)
+    def counted(start: Any, readings: Any, rules: Any, *, limit: int, **facts: Any) -> Any:
+        found = detect(start, readings, rules, limit=limit, **facts)
         analysed[passes] = analysed.get(passes, 0) + len(found.readings) - len(start.readings)
         return found
 
