@@ -36,7 +36,7 @@ async def test_the_program_is_given_the_path_and_its_refusal_is_told(
 async def test_without_a_desktop_it_says_so(desktop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    assert "there is no desktop to open it on" in await open_file(desktop)
+    assert "there is no desktop to open the file on" in await open_file(desktop)
 
 
 async def test_the_program_knows_no_token(desktop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

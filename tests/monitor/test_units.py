@@ -132,7 +132,7 @@ TRIALS: dict[str, Trial] = {
     "vendor, three streams, newest alone": Trial((VENDOR,) * 3, None, ASKED, 30.0, 30.0, 5.0),
     "vendor, two streams, newest alone": Trial((VENDOR,) * 2, None, ASKED, 30.0, 30.0, 150.0),
     "vendor, setting": Trial((VENDOR,), 2_438_000, NONE, 30.0, setting=KBIT),
-    "vendor, wrong setting": Trial((VENDOR,), 2_438, ASKED | DARK, 2.0, setting=BIT),
+    "vendor, wrong setting": Trial((VENDOR,), 2_438, ASKED | DARK | {"AUDIO_LOW"}, 2.0, setting=BIT),
     # faults in kbit
     "kbit, sound goes": Trial((goes(VENDOR, Sent(2438, 0)),), 2_438_000, LOST),
     "kbit, picture goes": Trial((goes(VENDOR, Sent(2, 156)),), 2_000, DARK),
@@ -152,7 +152,7 @@ TRIALS: dict[str, Trial] = {
     "bit, black and near silence after a picture": Trial((goes(HEALTHY, DIM),), 2_000, DARK | {"AUDIO_LOW"}),
     "bit, black and mute after a picture": Trial((goes(HEALTHY, SMALL),), 2_000, DARK),
     "bit, black from the first sample, sound as usual": Trial((BLACK,), 2_000, DARK),
-    "bit, black and near silence beside a healthy one": Trial((DIM, HEALTHY), 2_000, DARK),
+    "bit, black and near silence beside a healthy one": Trial((DIM, HEALTHY), 2_000, DARK | {"AUDIO_LOW"}),
     "bit, black and mute beside a healthy one": Trial((SMALL, HEALTHY), 2_000, DARK),
     "bit, black and mute, alone, from the first sample": Trial((SMALL,), None, ASKED),
     "bit, mute": Trial((goes(HEALTHY, MUTE),), 2_438_000, LOST),
@@ -166,7 +166,9 @@ TRIALS: dict[str, Trial] = {
     "radio, bit": Trial((RADIO_BIT,), 128_000, content=Content.RADIO),
     "radio, bit, 30 s": Trial((RADIO_BIT,), 128_000, NONE, 30.0, content=Content.RADIO),
     "radio, bit, mute": Trial((goes(RADIO_BIT, Sent(0, 0, 0)),), 0, LOST, content=Content.RADIO),
-    "radio, bit, near silence": Trial((goes(RADIO_BIT, Sent(0, 300, 0)),), 300, content=Content.RADIO),
+    "radio, bit, near silence": Trial(
+        (goes(RADIO_BIT, Sent(0, 300, 0)),), 300, frozenset({"AUDIO_LOW"}), content=Content.RADIO
+    ),
 }
 
 

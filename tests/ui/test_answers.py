@@ -183,7 +183,7 @@ async def test_a_form_that_is_open_keeps_its_alarm_while_the_list_is_sorted_anew
         await stage.act("alarm.shelve")
         await stage.idle()
         await resort(stage, 5)
-        await stage.press("tab")
+        await stage.press("tab", "tab")
         await stage.enter("camera repair")
         await stage.press("ctrl+s")
         await stage.idle()
@@ -282,7 +282,7 @@ async def test_what_was_put_away_after_an_acknowledgement_is_brought_back_first(
     async with deck_stage() as stage:
         before = await acknowledge(stage)
         await stage.act("alarm.shelve")
-        await stage.press("tab")
+        await stage.press("tab", "tab")
         await stage.enter("camera repair")
         await stage.press("ctrl+s")
         await stage.idle()
