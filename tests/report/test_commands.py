@@ -72,7 +72,7 @@ def test_its_json_follows_the_schema_and_has_every_sample(night: Path, tmp_path:
     jsonschema_rs.validator_for(schema).validate(found)
     times = [sample["time"] for sample in found["samples"]]
     assert times == sorted(times)
-    assert (times[0], len(times)) == ("2026-11-21T09:00:00.000Z", 383)
+    assert (times[0], len(times)) == ("2026-11-21T09:00:00.000Z", 385)
     rows = list(
         csv.DictReader(io.StringIO(run(night, tmp_path, "past", "show", "Main stage", *STRETCH, "--format", "csv")))
     )

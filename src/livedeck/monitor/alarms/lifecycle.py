@@ -155,7 +155,8 @@ def _end(alarm: Alarm, now: datetime) -> Alarm:
     alarm = replace(alarm, present=False) if alarm.present else alarm
     if alarm.is_ongoing:
         return alarm
-    alarm = replace(alarm, cleared_at=now) if alarm.cleared_at is None else alarm
+    if alarm.cleared_at is None or alarm.cleared_at <= alarm.since:  # an ended fault is first noted at its onset
+        alarm = replace(alarm, cleared_at=now)
     needs_ack = alarm.needs_ack and alarm.severity is not Severity.INFO
     if needs_ack is alarm.needs_ack and alarm.acknowledged_until is None:
         return alarm

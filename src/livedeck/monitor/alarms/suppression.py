@@ -139,7 +139,7 @@ def _has_parent_just_cleared(
     parent = _parent_of(alarm, alarm.parent, alarms)
     if parent is None or parent.is_ongoing or _is_hidden_alone(parent):
         return False
-    return now - max(parent.changed, parent.cleared_at or parent.changed) <= timedelta(seconds=limits.hidden_after)
+    return now - (parent.cleared_at or parent.changed) <= timedelta(seconds=limits.hidden_after)
 
 
 def _depth(kind: str) -> int:

@@ -41,6 +41,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "DROPOUTS": _of_samples("gaps between them for too much of the time"),
         "BLACKOUT": _of_samples("sound without a picture"),
+        "PICTURE_STILL": _of_samples("a rate below a tenth of the usual while all frames come"),
         "VIDEO_LOW": _of_samples("a rate below the usual"),
         "VIDEO_STARVED": _of_samples("a rate far below the usual"),
         "VIDEO_BELOW_PRESET": _of_samples("a rate below what its presets need"),
