@@ -106,12 +106,13 @@ def test_what_was_completed_ended_to_the_second(folder: Path) -> None:
 
 
 def test_a_fault_begins_with_its_first_bad_sample(folder: Path) -> None:
-    """The fault ends after ten seconds of good samples (monitoring.md, "Hysteresis")."""
+    """It ends once the new rate, which an encoder may be set to, is usual (monitoring.md, "Change points")."""
     found = event(folder, "Main stage")
-    begun, ended = step(event="Main stage", shape="fps-halving"), step(event="Main stage", shape="clean")
+    begun = step(event="Main stage", shape="fps-halving")
     (low,) = (fault for fault in found["faults"] if fault["kind"] == "FPS_LOW")
     assert 0 <= since_start(low["since"]) - begun <= SAMPLE
-    assert 0 <= since_start(low["until"]) - ended <= 10
+    ended = since_start(low["until"])
+    assert 45 <= ended - begun <= 50
     assert found["uptime"] == 100
     worst = found["worst"]
     assert since_start(worst["since"]) <= begun + 6
