@@ -116,7 +116,7 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         assert not made.active
         await stage.press("end")
         await stage.act("poster.activate")
-        assert "Viewers see it in the player" in stage.text()
+        assert "Viewers see this poster in the player" in stage.text()
         await agree(stage)
         assert made.id
         assert (await stage.api.posters.get(video, made.id)).active

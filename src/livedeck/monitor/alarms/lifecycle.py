@@ -112,6 +112,7 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
 
 
 def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
+    alarm = replace(alarm, cleared_at=None) if alarm.cleared_at else alarm
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     if not is_worse(after, alarm):
         return after
@@ -155,8 +156,7 @@ def _end(alarm: Alarm, now: datetime) -> Alarm:
     alarm = replace(alarm, present=False) if alarm.present else alarm
     if alarm.is_ongoing:
         return alarm
-    if alarm.cleared_at is None or alarm.cleared_at <= alarm.since:  # an ended fault is first noted at its onset
-        alarm = replace(alarm, cleared_at=now)
+    alarm = replace(alarm, cleared_at=now) if alarm.cleared_at is None else alarm
     needs_ack = alarm.needs_ack and alarm.severity is not Severity.INFO
     if needs_ack is alarm.needs_ack and alarm.acknowledged_until is None:
         return alarm

@@ -444,8 +444,13 @@ class ConnectionStatus(Record):
 
     @property
     def why(self) -> str:
-        """Cause of the state, and the failure that shows it; empty without one."""
+        """Cause of the state, and the failure that shows it; empty without one.
+
+        A refused token is named by its failure alone, which says where to write another one.
+        """
         text, reason = self.blame.text, self.reason
+        if self.is_unauthorized and reason:
+            return reason
         return f"{text} ({reason})" if text and reason and reason not in text else text or reason
 
     @property
