@@ -106,6 +106,7 @@ class Room:
             return
         screen.resize(122, 40)  # drawn whole
         screen.until(r"s ago|as of|CRIT")
+        screen.until("RECONN")  # the alarm that stays on top; two looks prove it
         if name in DECKS:
             screen.press("7")
             screen.until("incidents")

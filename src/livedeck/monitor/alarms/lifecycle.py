@@ -112,7 +112,6 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
 
 
 def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
-    alarm = replace(alarm, cleared_at=None) if alarm.cleared_at else alarm
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     if not is_worse(after, alarm):
         return after
