@@ -92,7 +92,8 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     if parent.affects:
         return parent.is_ongoing
     is_with = parent.is_ongoing or (parent.cleared_at is not None and alarm.since <= parent.cleared_at + window)
-    return is_with and not case.is_in_sight
+    is_hidden_by_another = alarm.state is AlarmState.SUPPRESSED and alarm.parent != parent.kind
+    return is_with and not case.is_in_sight and not is_hidden_by_another
 
 
 def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
