@@ -456,7 +456,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """If the cursor follows the worst event, move it back to the event at which a person last saw it."""
+        """Move the cursor back to the event at which a person last saw it, if it follows the worst event."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
