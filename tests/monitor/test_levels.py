@@ -58,6 +58,20 @@ def test_no_encoder_is_set_to_a_rate_that_is_none() -> None:
     assert {"FPS_LOW", "FPS_COLLAPSE"} & set(analyze(stretch(MINUTE, fps=27.0)).intervals)
 
 
+def test_a_frame_rate_that_ordinarily_dips_must_fall_further() -> None:
+    phone = [USUAL | {"fps": 22.0 if index % 5 == 3 else 25.0} for index in range(10 * MINUTE)]
+    assert judged(phone).past == ()
+    assert judged(phone).intervals == {}
+    assert judged(phone).usual.fps_dip == 3.0
+    assert {"FPS_LOW", "FPS_COLLAPSE"} & set(judged(phone, stretch(15, fps=17.0)).intervals)
+
+
+def test_dips_that_come_later_are_no_ordinary_dips() -> None:
+    steady = [USUAL | {"fps": 25.0} for _ in range(10 * MINUTE)]
+    dips = [USUAL | {"fps": 22.0 if index % 5 in {3, 4} else 25.0} for index in range(5 * MINUTE)]
+    assert "FPS_LOW" in judged(steady, dips).intervals
+
+
 def test_a_frame_rate_that_looks_like_a_decision_and_comes_back_was_none() -> None:
     swing = [*stretch(8, fps=24.0), *stretch(8)]
     assert "FPS_LOW" not in analyze(swing).intervals

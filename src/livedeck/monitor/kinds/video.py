@@ -21,6 +21,9 @@ _DECAY_SECONDS = 600.0
 _CLEAR_SLACK = 0.8
 """Share of the tolerance within which a frame rate is good again."""
 
+_DIPS = 2.0
+"""Multiple of an ordinary dip of the frame rate by which a single sample may lie under the usual."""
+
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
     """Return True if no alarm kind of this file would judge the sample BAD."""
@@ -204,7 +207,8 @@ def _low_fps_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
     if usual is None or features.is_dark or isnan(features.fps):
         return nan
     is_judged = not (features.is_fps_pending or features.usual.is_variable_fps)
-    is_low = is_judged and features.fps < usual - fps_tolerance(usual, thresholds)
+    tolerance = max(fps_tolerance(usual, thresholds), _DIPS * features.usual.fps_dip)
+    is_low = is_judged and features.fps < usual - tolerance
     return min(features.cadence, SHORT) if is_low else 0.0
 
 

@@ -11,6 +11,9 @@ from livedeck.monitor.signal.excursions import FpsExcursion, VideoExcursion, fps
 from livedeck.monitor.signal.features import AUDIO, FPS, VIDEO, ProfileChange
 from livedeck.monitor.signal.usual import Rates, Usual, UsualMemory
 
+_DIPS = 1.5
+"""Multiple of an ordinary dip of the frame rate by which the mean of the newest seconds may lie under the usual."""
+
 
 class Standing(NamedTuple):
     """The result of judging a sample's rates; the fields have the meaning that they have in SampleFeatures."""
@@ -205,7 +208,7 @@ def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bo
     is_expected = Expectation.FRAMES in thresholds.content.expectations
     if usual.fps is None or usual.is_variable_fps or not is_expected:
         return False
-    slack = fps_slack(usual.fps, thresholds)
+    slack = max(fps_slack(usual.fps, thresholds), _DIPS * usual.fps_dip)
     return sample.window.fps < usual.fps - slack and sample.rates.fps < usual.fps - slack / 2
 
 

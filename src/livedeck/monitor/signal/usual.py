@@ -68,7 +68,8 @@ class Usual(NamedTuple):
     picture. `floor`: the lowest rate that fits the highest preset; `is_below_floor`: the video rate was lower for
     minutes. `is_decaying`: the video rate has sunk slowly. `anchor`: the best two minutes of video since the last new
     level. `sunk_from`, `sunk_to`: the best two minutes of the last hour, and the highest rate of the newest minute, if
-    the video rate sank from one to the other; else 0.
+    the video rate sank from one to the other; else 0. `fps_dip`: distance of the lowest sample of an ordinary slot from
+    the slot's median (frames/s).
     """
 
     video: float | None = None
@@ -85,6 +86,7 @@ class Usual(NamedTuple):
     anchor: float = 0.0
     sunk_from: float = 0.0
     sunk_to: float = 0.0
+    fps_dip: float = 0.0
 
 
 class Level(NamedTuple):
@@ -108,9 +110,9 @@ class UsualMemory:
 
     `tops`: the highest rate of each slot. `spans`: the median of the tops of each two minutes of the last hour;
     `span_slots`: number of slots since the last of them. `learnt`: number of slots that taught the video rate since the
-    last new level. `sunk_from`, `sunk_to`: as in `usual`. `levels`: earlier usual levels. `steps`: times at which the
-    video rate alone went to a new level. `variable_until`, `variable_fps_until`: time until which the video rate or the
-    frame rate counts as proven variable.
+    last new level. `sunk_from`, `sunk_to`, `fps_dip`: as in `usual`. `levels`: earlier usual levels. `steps`: times
+    at which the video rate alone went to a new level. `variable_until`, `variable_fps_until`: time until which the
+    video rate or the frame rate counts as proven variable.
     """
 
     video_slots: deque[float] = field(default_factory=deque)
@@ -133,11 +135,14 @@ class UsualMemory:
     span_slots: int = 0
     sunk_from: float = 0.0
     sunk_to: float = 0.0
+    fps_dip: float = 0.0
 
     def __post_init__(self) -> None:
         self.tops, self.spans = bounded(self.tops, _TOP_SLOTS), bounded(self.spans, _SPANS)
         if self.sunk_from != self.usual.sunk_from:  # a stored row of usual values lacks them
             self._sink(self.sunk_from, self.sunk_to)
+        if self.fps_dip != self.usual.fps_dip:  # and this value
+            self.usual = self.usual._replace(fps_dip=self.fps_dip)
 
     def copy(self) -> UsualMemory:
         """Return an independent copy."""
@@ -289,8 +294,11 @@ class UsualMemory:
         if self._is_fps_variable(thresholds) or reach > max(_VARIABLE_FRAMES, _VARIABLE_RANGE * middle):
             self.variable_fps_until = time + thresholds.class_memory
         is_open = self.usual.fps is None or (self.learnt < thresholds.usual_sure and may_learn)
+        self.fps_dip = median_of(sorted([slot.median - slot.low for slot in self.all_frame_slots]))
         self.usual = self.usual._replace(
-            fps=middle if is_open else self.usual.fps, is_variable_fps=time < self.variable_fps_until
+            fps=middle if is_open else self.usual.fps,
+            is_variable_fps=time < self.variable_fps_until,
+            fps_dip=self.fps_dip,
         )
 
     def _is_fps_variable(self, thresholds: Thresholds) -> bool:
