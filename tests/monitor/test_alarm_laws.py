@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from livedeck.monitor import (
@@ -221,7 +221,16 @@ def test_nothing_is_shelved_for_longer_than_an_hour_on_air(steps: list[Step]) ->
                 assert watcher.now - alarm.changed < timedelta(hours=1)
 
 
+def failing(*names: str, after: float = 1.0, worse: str = "") -> Step:
+    """One look at which the encoders of these events are away, that of `worse` at a later stage."""
+    away = {name: [Finding("NO_INGEST", Severity.CRITICAL, "bad", "good", stage=int(name == worse))] for name in names}
+    return Step(after, away, BroadcastState.ON_AIR, stale=False, blind=False, act="", target=0, restart=False)
+
+
 @trials(100)
+@example(
+    [failing("one", "two", "three"), failing("four", "one"), failing("one", "two", "three", after=30.0, worse="one")]
+)
 @given(st.lists(STEPS, max_size=15))
 def test_looking_twice_changes_nothing(steps: list[Step]) -> None:
     watcher = Watcher()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 from typing import NamedTuple
@@ -181,11 +182,19 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
     if previous and len(_inputs(known + joined, case) | _late_inputs(previous.since, window, case)) >= least:
         since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
     elif joined:
-        since, members, stage = joined[0].since, joined, 0
+        since, members, stage = joined[0].since, joined, previous.stage + 1 if previous else 0
+    elif previous:  # it is over, so its last members count with others for a new one
+        return _observe_next_incident(previous, case, limits)
     else:
         return None
     event_ids = {alarm.event_id for alarm in members}
     return _incident(_members(case, since, event_ids, window), since, stage, case)
+
+
+def _observe_next_incident(previous: Alarm, case: IncidentCase, limits: AlarmLimits) -> Incident | None:
+    """Return the incident that begins as the previous one ends, at a higher stage. None without one."""
+    following = _observe_incident(replace(case, previous=None), limits)
+    return following and following._replace(observation=following.observation._replace(stage=previous.stage + 1))
 
 
 def _known(case: IncidentCase, window: timedelta) -> list[Alarm]:
