@@ -19,7 +19,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cli.commands import called
+from collector.stand_in import plain, saying, stand_in
 from livedeck.cli.exposure import Exposure
+from livedeck.client import Outgoing, Secret
+from livedeck.collector.attached.link import CollectorError, Link
+from livedeck.collector.attached.reads import RemoteHistory
 from livedeck.collector.serving import past
 from livedeck.collector.serving.access import Access, Doorkeeper
 from livedeck.http_server import serve_app
@@ -45,11 +49,11 @@ class Failing:
 
 
 @contextmanager
-def served(history: Path, fails: str = "") -> Iterator[str]:
-    """The address of what a collector answers of the past."""
+def served(history: Path, guard: Callable[[ASGIApp], ASGIApp] = lambda app: app) -> Iterator[str]:
+    """The address of what a collector answers of the past. `guard`: stands before it."""
     tokens = {"wall": CollectorTokenSettings(sha256=sha256(TOKEN.encode()).hexdigest(), may="read")}
     app = Starlette(routes=past.routes(HistoryReader(history), lambda: NOW))
-    door = Failing(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW))), fails)
+    door = guard(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW))))
     began, addresses, end = Event(), list[str](), list[Callable[[], object]]()
 
     async def serve() -> None:
@@ -117,6 +121,59 @@ def _undated(text: str) -> Any:
     return {**json.loads(text), "written": None} if text.startswith("{") else text
 
 
+class Older:
+    """Answers like a collector of the version before `unwatched` and `stops`."""
+
+    NEWER = "unwatched", "stops"
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_newer = scope["path"].rpartition("/")[2] in self.NEWER
+        say = "no such question; use one of series, recorded, readings"
+        body = json.dumps({"error": "unknown", "say": say})
+        await (Response(body, 404, media_type="application/json") if is_newer else self._app)(scope, receive, send)
+
+
+def test_an_older_collector_does_not_record_unwatched_time_and_that_is_told(night: Path, tmp_path: Path) -> None:
+    """The rest is told as beside the file."""
+    words = "not recorded by this collector (older version)"
+    with served(night, Older) as address:
+        env = environment(tmp_path, address, tmp_path / "own.sqlite")
+        shown, shown_json, found, report = (
+            called(tmp_path, *line, env=env)
+            for line in (
+                COMMANDS["history"],
+                COMMANDS["history --json"],
+                ("past", "search", "not recorded", *STRETCH),
+                COMMANDS["report"],
+            )
+        )
+    for done in (shown, shown_json, found, report):
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        assert words in done.stdout
+    assert any(words in sentence for sentence in json.loads(report.stdout)["events"][0]["limits"])
+    file = called(tmp_path, *COMMANDS["history"], env={"LIVEDECK_HISTORY": str(night), "TZ": "UTC"})
+    assert {*file.stdout.splitlines()} < {*shown.stdout.splitlines()}
+
+
+async def test_a_question_that_an_older_collector_does_not_know_is_no_fault() -> None:
+    """A screen asks on, and a report is not refused."""
+    refusal = plain("404 Not Found", b'{"error":"unknown","say":"no such question"}', "Content-Type: application/json")
+    async with stand_in(saying(refusal)) as collector, Outgoing() as outgoing:
+        link = Link(outgoing, [collector.address], Secret(TOKEN))
+        for is_strict in (True, False):
+            remote = RemoteHistory(link, is_strict=is_strict)
+            assert await remote.unwatched(NOW, NOW) == ()
+            assert await remote.stops(NOW, NOW) == ()
+            assert not remote.fault
+            assert sorted(remote.unknown_questions) == ["stops", "unwatched"]
+        collector.answer = saying(refusal.replace(b"unknown", b"foreign"))
+        with pytest.raises(CollectorError, match="no such question"):
+            await RemoteHistory(link, is_strict=True).unwatched(NOW, NOW)
+
+
 def test_ages_are_by_the_clock_of_the_collector(collector: str, tmp_path: Path) -> None:
     done = called(tmp_path, "past", "handover", "--json", env=environment(tmp_path, collector, tmp_path / "own.sqlite"))
     handover = json.loads(done.stdout)
@@ -153,7 +210,7 @@ def test_a_collector_that_is_away_or_refuses_is_told_and_nothing_else(
 
 @pytest.mark.parametrize("fails", ["alarm_log", "audit", "watched", "connection_log", "readings", "spans"])
 def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_path: Path) -> None:
-    with served(night, fails) as address:
+    with served(night, lambda app: Failing(app, fails)) as address:
         env = environment(tmp_path, address, tmp_path / "own.sqlite")
         done = called(tmp_path, "past", "report", "Main stage", *STRETCH, env=env)
     assert (done.returncode, done.stdout) == (4, "")

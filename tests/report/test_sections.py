@@ -47,6 +47,7 @@ def recorded() -> Recorded:
         markers=(Marker(at(5), "e1", "now"),),
         watched=tuple(WatchRecord(at(since), at(until), "p") for since, until in ((0, 600), (1000, 1200))),
         samples={("e1", "s1"): samples((0, 300), (400, 700), (900, 1200))},
+        unrecorded=frozenset({"unwatched"}),
     )
 
 

@@ -78,7 +78,8 @@ class EventFacts:
     `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`: time
     with samples; `outages`: time without samples in which somebody watched; `unknown`: the rest. `bad`: time of outages
     and of critical faults of picture or sound. `restreams`: name -> time in which the restream was down. `worst`: the
-    five minutes with the most bad seconds. `chat`: minute -> number of messages; None if unknown.
+    five minutes with the most bad seconds. `chat`: minute -> number of messages; None if unknown. `unrecorded`: as in
+    `Recorded`.
     """
 
     event: EventRecord
@@ -98,6 +99,7 @@ class EventFacts:
     samples: Readings = field(default_factory=Readings)
     chat: Mapping[datetime, int] | None = None
     objective: float = DEFAULT_OBJECTIVE
+    unrecorded: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -188,6 +190,7 @@ def facts_of(
         samples=samples,
         chat=chat,
         objective=objective,
+        unrecorded=recorded.unrecorded,
     )
     return replace(facts, worst=_worst(facts))
 
@@ -382,6 +385,11 @@ def gaps_text(facts: EventFacts) -> list[str]:
         seconds = seconds_of(facts.unknown)
         sentences.append(
             f"For {seconds:.0f} s on air there is no sample, not watched: this counts neither as up nor as down."
+        )
+    if facts.unrecorded:
+        sentences.append(
+            "Times in which this event was not watched are not recorded by this collector (older version): "
+            "an outage may be such a time."
         )
     if facts.cadence is not None:
         sentences.append(f"Samples are {facts.cadence:g} s apart: outages are accurate to this time.")

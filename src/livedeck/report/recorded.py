@@ -37,7 +37,8 @@ class Recorded:
     `events`: the list begins with the state of each event at the start of the span. `alarms`: the list begins before
     the span, because of alarms present at its start. `alarm_actions`: actions of operators on alarms. `actions`:
     changes on the platform; with an `event_id`, only those of that event. `samples`: samples by event and stream.
-    `known_until`: time up to which `watched` is complete; None: the end of the span.
+    `known_until`: time up to which `watched` is complete; None: the end of the span. `unrecorded`: fields
+    that an older collector cannot fill.
     """
 
     span: Span
@@ -56,6 +57,7 @@ class Recorded:
     unwatched: tuple[UnwatchedRecord, ...] = ()
     samples: Mapping[tuple[str, str], Readings] = field(default_factory=dict)
     known_until: datetime | None = None
+    unrecorded: frozenset[str] = frozenset()
 
     def name_of(self, event_id: str) -> str:
         """Return the latest name of the event, or its id if it had no name."""
@@ -106,6 +108,7 @@ async def gather(
         await history.unwatched(since, until, topic),
         {key: found for key in streams if len(found := await history.readings(*key, *bounds))},
         min(until, now - WATCH_WRITTEN_EACH),
+        history.unknown_questions,
     )
 
 

@@ -235,7 +235,9 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
 
 
 def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
-    """Yield entries for the times of streams that no response covers."""
+    """Yield entries for the times of streams that no response covers, or one that says that nothing recorded them."""
+    if recorded.unrecorded:
+        yield Entry(recorded.span.since, EntryKind.WATCH, NOT_RECORDED_TEXT)
     for gap in recorded.unwatched:
         if recorded.contains(gap.at):
             lasted = short_duration((gap.until - gap.at).total_seconds())
@@ -253,6 +255,8 @@ def unwatched(recorded: Recorded) -> Spans:
     observed = Span(since, min(until, recorded.known_until or until))
     return tuple(hole for hole in without([observed], watched) if hole.seconds >= SHORTEST_GAP)
 
+
+NOT_RECORDED_TEXT = "times in which single streams were not watched: not recorded by this collector (older version)"
 
 SHORTEST_GAP = 20.0
 """Minimum gap between two responses, in seconds; two polling intervals are normally shorter."""

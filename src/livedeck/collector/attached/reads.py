@@ -7,12 +7,18 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
-from livedeck.collector.attached.link import CollectorError
+from livedeck.collector.attached.link import CollectorError, CollectorRefusedError
 from livedeck.collector.protocol.questions import QUESTIONS, Question
 from livedeck.monitor import HistoryReads
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+
+_UNKNOWN = (404, "unknown")
+"""Status and code of a collector that does not know a question, because its version is older than this deck's."""
+
+_ADDED = frozenset({HistoryReads.unwatched.__name__, HistoryReads.stops.__name__})
+"""Questions that the first collectors did not know. Without the answer to any other question no report is made."""
 
 
 class Getter(Protocol):
@@ -31,9 +37,13 @@ def _asked(ask: F) -> F:
         try:
             return await self.put(question, question.query(*args, **kwargs))
         except CollectorError as error:
-            if self.is_strict:
+            is_refusal = isinstance(error, CollectorRefusedError) and (error.status, error.code) == _UNKNOWN
+            if is_refusal and question.name in _ADDED:
+                self.unknown_questions |= {question.name}
+            elif self.is_strict:
                 raise
-            self.fault = str(error)
+            else:
+                self.fault = str(error)
         return await ask(self, *args, **kwargs)  # the same empty result as from an unreadable file
 
     return cast("F", put)
@@ -43,7 +53,8 @@ class RemoteHistory(HistoryReads):
     """The collector's history, read over HTTP. Reads of new rows return nothing, since snapshots bring new rows.
 
     `is_strict`: whether a failed question raises CollectorError, so that no report is made from incomplete data. `now`:
-    the collector's time at its last response; None before the first.
+    the collector's time at its last response; None before the first. A question that an older collector does not know
+    has an empty result, and is in `unknown_questions` from then on.
     """
 
     fault: str = ""

@@ -105,7 +105,11 @@ class HistoryReads(ABC):
 
     Times are datetimes with a time zone by this machine's clock, unless a method says otherwise. `since` is included
     and `until` is not, unless a method says otherwise. An `event_id` of None means every event.
+
+    `unknown_questions`: names of the queries that this history cannot answer, because its collector is older.
     """
+
+    unknown_questions: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self._actions: _RowCursor[AlarmAction] = _RowCursor(alarm_actions.read)
