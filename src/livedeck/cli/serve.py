@@ -68,7 +68,7 @@ def command(
     """
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
-        raise click.UsageError(f"--host {host} can be reached from elsewhere: give it its own --token")
+        raise click.UsageError(f"--host {host} can be reached from elsewhere: protect it with a --token of your own")
 
     def make_simulator() -> Simulator:
         simulator = Simulator(

@@ -770,7 +770,7 @@ class WorldTracker:
         self._doubts.expect_end(event_id)
 
     def asks(self, monotonic: float) -> dict[PollKey, PollSpec]:
-        """Return the requests by id that doubts of the list need."""
+        """Return the requests by id for events that are in doubt, because the event list lacks them."""
         return {event_key(key): PollSpec(each, _ASK_RANK) for key, each in self._doubts.asks(monotonic).items()}
 
     def seconds_to_list(self, monotonic: float) -> float | None:

@@ -170,7 +170,7 @@ def missing_fields(event: Event) -> tuple[str, ...]:
 
 
 def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tuple[ResourceKey, ...]:
-    """Return the resources to poll for these checks beyond the lists; empty if the lists suffice."""
+    """Return the events to poll by id, because the event list lacks fields that these checks need; empty if none."""
     if not preflights:
         return ()
     return tuple(

@@ -230,7 +230,7 @@ def _target_fields() -> Iterator[tuple[str, Any]]:
             yield f"{secret}_command", (SecretCommand, Field(default=(), description=f"program that prints {words}"))
             yield (
                 f"{secret}_file",
-                (SecretFile, Field(default=None, description=f"file that holds {words}, instead of the program")),
+                (SecretFile, Field(default=None, description=f"file that holds {words} (alternative to the command)")),
             )
 
 
@@ -324,7 +324,7 @@ class NotifySettings(BaseModel):
         default=(), description="program that prints the address to call each minute while all is well"
     )
     heartbeat_file: SecretFile = Field(
-        default=None, description="file that holds the address to call, instead of the program"
+        default=None, description="file that holds the address to call (alternative to the command)"
     )
     allow_private: tuple[Annotated[str, AfterValidator(_check_entry)], ...] = Field(
         default=(), description="your private hosts, addresses and networks that may receive messages"
@@ -459,7 +459,7 @@ class EngineSettings(BaseModel):
         default=(), description="program that prints the address of the Redis that the collectors share"
     )
     redis_url_file: SecretFile = Field(
-        default=None, description="file that holds the address of the Redis, instead of the program"
+        default=None, description="file that holds the address of Redis (alternative to `redis_url_command`)"
     )
     name: str = Field(
         default="",

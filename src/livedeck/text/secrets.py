@@ -347,9 +347,9 @@ def register_named(value: object, name: str = "", depth: int = 32) -> None:
 
 
 def mask_named(value: object, name: str = "", depth: int = 32) -> object:
-    """Return a JSON value of unknown shape, masked by `mask_value` and under each secret name.
+    """Return a JSON value of unknown shape, masked by `mask_value`. So are fields with a secret name.
 
-    Levels deeper than `depth` are dropped.
+    `name`: name of the field that holds the value. Levels deeper than `depth` are dropped.
     """
     if isinstance(value, dict) and depth:
         return {masked(str(field)): mask_named(member, str(field), depth - 1) for field, member in value.items()}

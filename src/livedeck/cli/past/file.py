@@ -101,7 +101,7 @@ def _report_lines(report: FileReport) -> list[str]:
 def _advice(report: FileReport) -> str:
     if report.faults:
         return "a deck that meets the damage sets the file aside, starts a new one and copies all readable rows"
-    return "commands skip these rows, or fail if they need one; `livedeck past salvage` copies the others"
+    return "commands skip these rows, or fail if they need one; `livedeck past salvage` copies the readable rows"
 
 
 def _counted(rows: Any) -> str:

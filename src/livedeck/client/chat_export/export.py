@@ -128,8 +128,8 @@ async def export_chat(
 ) -> ExportResult:
     """Write the export to a pipe, or to a file that gets its name only when it is complete.
 
-    `replace`: replace an existing file too, but only with an answer that is proved to be the log. `unchecked`: accept
-    any complete answer. `progress`: called for each chunk. Raises Unproved, FileFault, and any other ApiError;
+    `replace`: replace an existing file too, if the reply is proved to be the chat log. `unchecked`: accept any complete
+    reply without that proof. `progress`: called for each chunk. Raises Unproved, FileFault, and any other ApiError;
     BrokenPipeError if nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)

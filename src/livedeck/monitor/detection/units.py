@@ -173,7 +173,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def in_bits(samples: QosSamples, verdict: UnitVerdict) -> QosSamples:
-    """Return samples with rates in bit/s. While the unit is in doubt, each rate but zero is missing."""
+    """Return samples with rates in bit/s. While the unit is in doubt, rates other than 0 are returned as missing."""
     if verdict.is_doubtful:
         return replace(
             samples, bitrate_video=_only_zeros(samples.bitrate_video), bitrate_audio=_only_zeros(samples.bitrate_audio)

@@ -33,14 +33,14 @@ def _of_samples(needs: str) -> Claim:
 
 CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {
-        "NO_INGEST": Claim("a live stream, and good answers without a sample", "no sample yet", "the first samples"),
+        "NO_INGEST": Claim("a live stream, and good replies without a sample", "no sample yet", "the first samples"),
         "RECONNECTING": Claim(
             "two good answers without news, 4 s apart or more, whose newest sample is too old for this stream's delay",
             "late or gone: known in 8 s",
             "newer samples",
         ),
         "DROPOUTS": _of_samples("gaps between them for too much of the time"),
-        "BLACKOUT": _of_samples("sound without a picture"),
+        "BLACKOUT": _of_samples("no picture: hardly any video rate, or no frames"),
         "PICTURE_STILL": _of_samples("a rate below a tenth of the usual while all frames come"),
         "VIDEO_LOW": _of_samples("a rate below the usual"),
         "VIDEO_STARVED": _of_samples("a rate far below the usual"),
@@ -58,34 +58,38 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "PACKET_LOSS": _of_samples("status 5"),
         "UNKNOWN_STATUS": _of_samples("a status that the document does not name"),
         "UNKNOWN_DATA": _of_samples("fields without a value"),
-        "FUTURE_SAMPLES": Claim("a good answer with samples dated in the future", "", "an answer without them"),
+        "FUTURE_SAMPLES": Claim("a good reply with samples dated in the future", "", "a reply without them"),
         "METRICS_LATE": Claim("the usual delay of the samples, learnt", "", "a shorter usual delay"),
         "LATE_START": Claim(
-            "a planned start, and an answer about samples since the last stop of this process", "", "the first samples"
+            "a planned start, and a reply about samples since the last stop of this process", "", "the first samples"
         ),
         "RESTREAM_DOWN": Claim(
-            "a good list in which the restream is disconnected, while samples come", "", "a good list with it connected"
+            "a good list in which the restream is disconnected, while samples come",
+            "",
+            "a good list in which the restream is connected",
         ),
         "ENDED_ON_AIR": Claim(
-            "gone: two whole lists, and two answers by id, without the event, and no new sample. Otherwise: the event "
-            "itself, as read again, with its stream finished, removed or replaced",
+            "gone: two whole lists, and two replies to requests by id, without the event, and no new sample. Otherwise "
+            "the event itself, as read again, with its stream finished, removed or replaced",
             "≠ unlisted",
             _NEVER_ABSENT,
         ),
         "QOS_STALE": Claim(
-            "20 watched seconds of failed polls while other calls are answered; 60 s if three events, or 20 % of the "
+            "20 watched seconds of failed polls while other calls succeed; 60 s if three events, or 20 % of the "
             "other calls, fail by 5xx or silence; never by 429. Or new samples whose time stands still",
             "not answered for 12 s",
-            "a good answer",
+            "a good reply",
         ),
         "API_BLIND": Claim(
-            "no good answer for 30 s of watching, and three tries",
+            "no good reply for 30 s of watching, and three tries",
             "the failure of the last call",
             "a good list and good samples",
         ),
         "AUTH_FAILED": Claim("a list that the platform refused with 401 or 403", "", "a good list"),
-        "RATE_LIMITED": Claim("more than 5 % of the calls in 30 s refused with 429", "", "the usual pace"),
-        "CLOCK_SKEW": Claim("the dates of the last five responses", "", "dates that agree"),
+        "RATE_LIMITED": Claim(
+            "more than 5 % of the calls in 30 s refused with 429, or one with 429 and Retry-After", "", "the usual pace"
+        ),
+        "CLOCK_SKEW": Claim("the dates of the last five replies", "", "dates that agree"),
         "MACHINE_CLOCK": Claim("a step between this machine's two clocks, or a stop of this process", "", "a minute"),
         "OWN_SLOW": Claim(
             "30 s in which this process is late in 1 of 20 moments, or makes too few of its planned polls in time",
@@ -93,11 +97,15 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a minute below half of the limits",
         ),
         "UNIT_UNKNOWN": Claim(
-            "rates that are plausible in kbit/s, and none that can only be bit/s", "", "a proof, or a choice"
+            "rates that are plausible in kbit/s, and none that can only be bit/s",
+            "",
+            "numbers that prove the unit, or a person's choice",
         ),
         "HISTORY_FAILED": Claim("a write that failed", "", "a write that succeeds"),
         "NOTIFY_FAILING": Claim(
-            "sends to a target that failed for 5 min, or a message that was given up", "", "a message that is taken"
+            "sends to a target that failed for 5 min, or a message that was given up",
+            "",
+            "a message that the target accepts",
         ),
         "LIST_WRONG": Claim(
             "two lists without events that are served by id, or that send new samples",
@@ -106,8 +114,14 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "COLLECTOR_SILENT": Claim("12 s without a message of the collector, or its refusal", "", "a message"),
         "ENGINE_APART": Claim("a failed exchange with the shared Redis", "", "an exchange that succeeds"),
-        "COLLECTOR_LOST": Claim("a lease that expired without a sign-off", "", "the collector, back or signed off"),
-        "PLATFORM": Claim("faults that began together on enough inputs", "", "fewer than half of them"),
+        "COLLECTOR_LOST": Claim(
+            "a lease that expired without a sign-off", "", "the collector is back, or an hour has passed"
+        ),
+        "PLATFORM": Claim(
+            "faults that began together on enough inputs",
+            "",
+            "fewer than half of the inputs that are needed, or fewer than two",
+        ),
     }
 )
 """Kind -> claim. A test demands a row for each kind, and no other row."""

@@ -53,9 +53,9 @@ class Presence(Record):
 class PresenceLimits(Record):
     """Limits by which the presence of an encoder is decided, in seconds.
 
-    `late`: age from which on samples look late. `lost`: age from which on the encoder is gone. While the stream's own
-    delay is not learnt, that is an age that no delay explains, and the encoder is also gone after `wait` without
-    movement. `wait` is None once the delay is learnt. `due`: time without movement after which a sample is due.
+    `late`: age from which on samples look late. `lost`: age from which on the encoder is gone. `wait`: time without a
+    new sample after which the encoder is gone, too; only until the stream's delay is learnt, then None. `due`: time
+    without a new sample after which the next one is due.
     """
 
     late: float

@@ -35,13 +35,15 @@ class AlarmLimits(Record, kw_only=True):
         1800.0
     )
     shelved_most: Annotated[
-        float, Limit("s on air", "an alarm that was shelved in one show must be visible in the next")
+        float, Limit("s on air", "longest shelf: an alarm that was shelved in one show must be visible in the next")
     ] = 3600.0
     cleared_listed: Annotated[float, Limit("s", "a cleared alarm stays listed long enough to be read")] = 300.0
     listed_most: Annotated[int, Limit("alarms", "a deck that runs for weeks must not fill the memory")] = 500
 
     flap_window: Annotated[float, Limit("s", "a fault that returns within this time counts as the same fault")] = 120.0
-    flap_count: Annotated[int, Limit("onsets", "the third onset in two minutes is no news")] = 3
+    flap_count: Annotated[
+        int, Limit("onsets", "an alarm flaps from the third onset in `flap_window`, which is no news")
+    ] = 3
     habit_window: Annotated[float, Limit("s", "episodes of a warning are counted in this time")] = 600.0
     habit_count: Annotated[
         int, Limit("episodes", "viewers complain of a fault that comes four times in ten minutes")
@@ -55,7 +57,8 @@ class AlarmLimits(Record, kw_only=True):
     )
     shared_events: Annotated[int, Limit("events", "two faults at once may be chance")] = 3
     shared_part: Annotated[
-        float, Limit("share of the events on air", "if fewer events fail, each probably has a cause of its own")
+        float,
+        Limit("share of the events on air", "if a smaller share fails, each event probably has a cause of its own"),
     ] = 0.5
     shared_hold: Annotated[
         float, Limit("s", "an onset waits this long for others, because every event is polled within this time")
@@ -67,7 +70,8 @@ class AlarmLimits(Record, kw_only=True):
     hidden_after: Annotated[
         float,
         Limit(
-            "s", "symptoms of a fault clear one by one: after it clears, suppressed alarms stay suppressed this long"
+            "s",
+            "symptoms of a fault clear one by one, so suppressed alarms stay suppressed for this long after it clears",
         ),
     ] = 20.0
 
@@ -163,29 +167,33 @@ class Thresholds(Record, kw_only=True):
     ] = 2.0
     missed_margin: Annotated[float, Limit("s", "added to the longest delay that left no hole in the samples")] = 2.0
     missed_margin_intervals: Annotated[
-        float, Limit("cadences", "added, too, because the next sample is due one cadence later")
+        float, Limit("cadences", "also added to the longest delay, because the next sample is due one cadence later")
     ] = 1.5
     missed_most: Annotated[
         float, Limit("s", "an encoder counts as missing after three minutes, however slow the delivery is")
     ] = 180.0
-    delivery_least: Annotated[int, Limit("deliveries", "with fewer deliveries, the usual delay counts as unknown")] = 3
+    delivery_least: Annotated[
+        int, Limit("deliveries", "with fewer deliveries seen, the usual delay counts as unknown")
+    ] = 3
     delivery_patience: Annotated[
         float, Limit("s", "while the usual delay is unknown, a stream may bring nothing new for this long")
     ] = 75.0
-    delivery_fooled: Annotated[float, Limit("s", "two false alarms for late metrics in this time raise the limit")] = (
-        1800.0
-    )
+    delivery_fooled: Annotated[
+        float, Limit("s", "if late metrics cause two false alarms within this time, the limit of lateness rises")
+    ] = 1800.0
     metrics_late: Annotated[float, Limit("s", "metrics this far behind are reported")] = 30.0
     stale_after: Annotated[float, Limit("s", "samples this old say nothing about the present")] = 30.0
     stale_intervals: Annotated[
         float, Limit("cadences", "at a slow cadence, used in place of `stale_after` if it is longer")
     ] = 6.0
     answer_intervals: Annotated[
-        float, Limit("polls", "if the newest response is older than two polls, a response was lost")
+        float, Limit("polls", "if the newest reply is older than two poll intervals, a reply was lost")
     ] = 2.0
-    blind_after: Annotated[float, Limit("s", "without any good response the screen cannot be trusted")] = 30.0
+    blind_after: Annotated[float, Limit("s", "without a good reply for this long, the screen cannot be trusted")] = 30.0
     recovery: Annotated[float, Limit("s", "after an outage every event is polled again within this time")] = 10.0
-    unanswered: Annotated[float, Limit("s", "three polls of an event fail in this time; fewer may be chance")] = 20.0
+    unanswered: Annotated[
+        float, Limit("s", "in this time three polls of an event can fail; fewer failures may be chance")
+    ] = 20.0
     unanswered_poor: Annotated[float, Limit("s", "on a poor link more polls fail by chance")] = 60.0
     alike_events: Annotated[
         int, Limit("events", "if this many fail alike by 5xx or silence, none of them is the cause")
@@ -193,40 +201,46 @@ class Thresholds(Record, kw_only=True):
     alike_share: Annotated[
         float, Limit("share of other calls", "if this many other calls fail by 5xx or silence, no event is the cause")
     ] = 0.2
-    clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown this long")] = 60.0
+    clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown for this long")] = 60.0
     unwatched: Annotated[
         float, Limit("s", "a monitor that runs this late watched nothing: stopped, asleep or too slow")
     ] = 5.0
     own_window: Annotated[float, Limit("s", "the lateness of this machine is judged over this time")] = 30.0
     own_late: Annotated[float, Limit("s", "a machine this late in 1 of 20 moments is too slow")] = 1.0
     own_asks: Annotated[
-        float, Limit("share of the planned polls", "a machine that makes fewer within 1.5 intervals is too slow")
+        float,
+        Limit(
+            "share of the planned polls",
+            "a machine is too slow if it makes a smaller share of its polls within 1.5 intervals",
+        ),
     ] = 0.8
     own_asks_critical: Annotated[
-        float, Limit("share of the planned polls", "with fewer for `own_hold`, most events are not really watched")
+        float,
+        Limit("share of the planned polls", "with a smaller share for `own_hold`, most events are not really watched"),
     ] = 0.5
     own_hold: Annotated[
-        float, Limit("s", "a machine is no longer too slow after this time below half of the limits")
+        float, Limit("s", "a machine stops being too slow after this time below half of the limits")
     ] = 60.0
     ended_by_another: Annotated[
         Severity,
         Limit("word", "severity of the alarm if somebody else completes an event on air: most shows end this way"),
     ] = Severity.WARNING
     ended_samples: Annotated[
-        float, Limit("s", "an event that ends this soon after a sample ended on air, because samples come late")
+        float,
+        Limit(
+            "s", "an event that ends this soon after its last sample counts as ended on air, because samples come late"
+        ),
     ] = 60.0
-    ended_told: Annotated[float, Limit("s", "the end of an event on air is shown this long")] = 60.0
-    link_window: Annotated[float, Limit("s", "lost responses are counted in this time")] = 60.0
-    link_outage: Annotated[float, Limit("s", "failures for longer than this, without any response, are an outage")] = (
-        3.0
-    )
+    ended_told: Annotated[float, Limit("s", "the end of an event on air is shown for this long")] = 60.0
+    link_window: Annotated[float, Limit("s", "lost replies are counted over this time")] = 60.0
+    link_outage: Annotated[float, Limit("s", "failures for longer than this, without any reply, are an outage")] = 3.0
     link_passing: Annotated[
-        float, Limit("s", "a failure counts as a lost response if the call succeeds within this time")
+        float, Limit("s", "a failure counts as a lost reply if the same call succeeds within this time")
     ] = 15.0
     poor_link: Annotated[
-        float, Limit("share of lost responses", "a good link loses less than one response in a hundred")
+        float, Limit("share of all replies that were lost", "a good link loses less than one reply in a hundred")
     ] = 0.05
-    poor_link_least: Annotated[int, Limit("lost responses", "fewer losses may be chance")] = 3
+    poor_link_least: Annotated[int, Limit("lost replies", "fewer losses may be chance")] = 3
     ahead: Annotated[
         float,
         Limit(
@@ -242,7 +256,7 @@ class Thresholds(Record, kw_only=True):
     skew_critical: Annotated[float, Limit("s", "countdowns are corrected, but people read this machine's clock")] = 10.0
 
     reconnect_window: Annotated[
-        float, Limit("s", 'used if the event sets no window (platform-api.md, "Live event")')
+        float, Limit("s", 'used if the event sets no reconnect window (platform-api.md, "Live event")')
     ] = 600.0
     warm_up: Annotated[
         float, Limit("s", "the first samples of an encoder vary widely, and a new stream has none at first")
@@ -264,33 +278,42 @@ class Thresholds(Record, kw_only=True):
         float, Limit("cadences", "at a slow cadence, used in place of `silence_after` if it is longer")
     ] = 3.0
     window: Annotated[
-        float, Limit("s", "rates are judged by the mean or median of this time: one odd sample is no fault")
+        float, Limit("s", "rates are judged by their mean or median over this time: one odd sample is no fault")
     ] = 10.0
 
     usual_slot: Annotated[float, Limit("s", "the samples of this time give one value of the baseline")] = 10.0
     usual_slots: Annotated[int, Limit("slots", "ten minutes: longer than a scene, short enough to follow a show")] = 60
-    usual_least: Annotated[int, Limit("slots", "it takes one minute before a rate counts as usual")] = 6
-    usual_sure: Annotated[
-        int, Limit("slots", "it takes five minutes before a rate counts as constant: a scene is shorter")
-    ] = 30
+    usual_least: Annotated[int, Limit("slots", "a rate counts as usual after one minute")] = 6
+    usual_sure: Annotated[int, Limit("slots", "a rate counts as constant after five minutes: a scene is shorter")] = 30
     usual_anew: Annotated[int, Limit("slots", "a new level that did not begin as a fault needs only two minutes")] = 12
     constant_spread: Annotated[
         float, Limit("P90 - P10 over median", "the spread of a constant rate stays below this for ten minutes")
     ] = 0.2
     constant_noise: Annotated[
         float,
-        Limit("deviation, as a share of the usual rate", "the deviation of a constant rate stays below this in a slot"),
+        Limit(
+            "share of the usual rate",
+            "within a slot, the samples of a constant rate deviate less than this from their median",
+        ),
     ] = 0.1
     witness_spread: Annotated[
         float, Limit("spread of the sound", "constant AAC shows 1 to 3 %, variable AAC 6 % and more")
     ] = 0.045
     witness_share: Annotated[
-        float, Limit("share of the usual sound", "a constant sound below this is evidence of a fault")
+        float,
+        Limit(
+            "share of the usual sound rate",
+            "if a normally constant sound rate falls below this, a low video rate counts as a fault",
+        ),
     ] = 0.88
     witness_low: Annotated[
-        float, Limit("share of the sound's ordinary pauses", "a sound below this is evidence of a fault")
+        float,
+        Limit(
+            "share of the sound's ordinary pauses",
+            "the sound rate must also fall below this: an ordinary pause is no fault",
+        ),
     ] = 0.93
-    class_memory: Annotated[float, Limit("s", "a rate that proved variable counts as variable this long")] = 3600.0
+    class_memory: Annotated[float, Limit("s", "a rate that proved variable counts as variable for this long")] = 3600.0
     variable_fps: Annotated[
         float, Limit("spread over median", "the frame rate of a screen share spreads this much within a slot")
     ] = 0.25
@@ -308,19 +331,23 @@ class Thresholds(Record, kw_only=True):
     ] = Duty(1e9, 9, 90.0, 4)
 
     out_video: Annotated[
-        float, Limit("share of the usual", "a constant rate that deviates more has left its level")
+        float, Limit("share of the usual rate", "a constant rate that deviates more has left its level")
     ] = 0.15
-    out_fps: Annotated[float, Limit("share of the usual", "a frame rate that deviates more has left its level")] = 0.05
-    out_frames: Annotated[float, Limit("frames/s", "a slow frame rate that deviates more has left its level")] = 1.5
+    out_fps: Annotated[
+        float, Limit("share of the usual frame rate", "a frame rate that deviates more has left its level")
+    ] = 0.05
+    out_frames: Annotated[
+        float, Limit("frames/s", "a frame rate must also deviate by more than this to leave its level")
+    ] = 1.5
     steady_samples: Annotated[int, Limit("samples", "fewer samples do not show a steady level")] = 6
     steady: Annotated[
-        float, Limit("s", "a person probably chose a new level that is steady this long, if nothing else is wrong")
+        float, Limit("s", "if a new level is steady this long and nothing else is wrong, a person probably chose it")
     ] = 45.0
     steady_spread: Annotated[float, Limit("P90 - P10 over median", "the spread of a steady level stays below this")] = (
         0.12
     )
     ragged_samples: Annotated[int, Limit("samples", "the newest samples of a deviation show whether it is steady")] = 12
-    dirty: Annotated[float, Limit("s", "a level that began as a fault becomes usual only after this time")] = 600.0
+    dirty: Annotated[float, Limit("s", "a new level that was unsteady once becomes usual only after this time")] = 600.0
     set_fps: Annotated[tuple[float, ...], Limit("frames/s", "frame rates that people set in encoders")] = (
         24.0,
         25.0,
@@ -382,46 +409,53 @@ class Thresholds(Record, kw_only=True):
         8.0, 3, 20.0, 4, 60.0
     )
     still_video: Annotated[
-        float, Limit("share of the usual", "no scene of six real broadcasts needed less, a still or black picture does")
+        float,
+        Limit("share of the usual rate", "no scene of six real broadcasts needed less, a still or black picture does"),
     ] = 0.1
     still_hold: Annotated[Hold, Limit("samples, s", "with the first sample that is 20 s at a usual cadence")] = Hold(
         3, 14.0, 20.0
     )
-    still_critical: Annotated[float, Limit("s", "a variable rate that stays this low for so long shows a fault")] = 60.0
+    still_critical: Annotated[float, Limit("s", "a variable rate below `still_video` for this long shows a fault")] = (
+        60.0
+    )
     still_usual: Annotated[
-        float, Limit("s", "a constant rate that stays this low is usual after this time: a slate or a pause card")
+        float,
+        Limit("s", "a constant rate that stays that low is the new usual after this time: a slate or a pause card"),
     ] = 300.0
     low_video: Annotated[
-        float, Limit("share of the usual", "a rate below this is low if one other measure shows a fault, too")
+        float, Limit("share of the usual rate", "a rate below this is low if one other measure shows a fault, too")
     ] = 0.7
     low_video_sure: Annotated[
-        float, Limit("share of the usual", "a rate below this is low if two other measures show a fault, too")
+        float, Limit("share of the usual rate", "a rate below this is low if two other measures show a fault, too")
     ] = 0.85
     low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene ends sooner")] = Hold(3, 15.0, 20.0)
     ragged_hold: Annotated[
         Hold,
         Limit(
             "samples, s",
-            "used if no other measure shows a fault: twelve samples later, the fall no longer makes the rate unsteady",
+            "used if no other measure shows a fault; twelve samples after the fall, the rate no longer looks unsteady",
         ),
     ] = Hold(6, 28.0, 20.0)
-    starved_video: Annotated[float, Limit("share of the usual", "an encoder saves less than this on a quiet scene")] = (
-        0.5
-    )
+    starved_video: Annotated[
+        float, Limit("share of the usual rate", "an encoder saves less than this on a quiet scene")
+    ] = 0.5
     starved_hold: Annotated[Hold, Limit("samples, s", "viewers see at once that half of the bits are missing")] = Hold(
         2, 10.0, 20.0
     )
     dip_video: Annotated[
-        float, Limit("share of the usual", "in a dip of a constant rate, three samples are below this")
+        float, Limit("share of the usual rate", "in a dip of a constant rate, three samples are below this")
     ] = 0.75
     dip_duty: Annotated[Duty, Limit("s, spells", "viewers forgive two dips, not one every few minutes")] = Duty(
         18.0, 3, 60.0, 4
     )
     decay_video: Annotated[float, Limit("share of the best two minutes", "a single step lowers a rate by less")] = 0.77
     decay_video_noisy: Annotated[
-        float, Limit("share of the best two minutes", "limit for a noisy rate, minus three times its share of noise")
+        float,
+        Limit(
+            "share of the best two minutes", "limit for a noisy rate, from which three times its noise is subtracted"
+        ),
     ] = 0.8
-    decay_clear: Annotated[float, Limit("points", "the alarm clears this far above its limit")] = 0.05
+    decay_clear: Annotated[float, Limit("points", "the alarm clears if the share is this much above its limit")] = 0.05
     sunk_video: Annotated[
         float, Limit("share of the best two minutes", "a variable rate that sank below this lacks bits")
     ] = 0.4
@@ -436,18 +470,28 @@ class Thresholds(Record, kw_only=True):
     floor_720p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 750e3
     floor_480p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 300e3
     floor_360p: Annotated[float, Limit("bit/s", "half of the lowest rate that platforms publish")] = 200e3
-    floor_clear: Annotated[float, Limit("times the floor", "a rate this high clears the alarm")] = 1.15
+    floor_clear: Annotated[
+        float, Limit("times the floor", "a video rate this far above the floor clears the alarm")
+    ] = 1.15
     floor_flat: Annotated[
         float, Limit("highest over median", "the rate of slides has peaks, that of a starved or stuck encoder has none")
     ] = 1.5
-    frozen_floor: Annotated[float, Limit("share of the floor", "no moving picture of that size needs less")] = 0.3
-    frozen: Annotated[float, Limit("s", "a picture may stand still that long on purpose")] = 180.0
-    low_fps: Annotated[float, Limit("share below the usual", "viewers notice the judder")] = 0.045
-    low_fps_frames: Annotated[float, Limit("frames/s", "the frame rate must also be this much lower")] = 1.2
-    slow_fps: Annotated[float, Limit("frames/s", "below this rate, frames are counted coarsely")] = 28.0
-    slow_fps_frames: Annotated[float, Limit("frames/s", "a slow frame rate must be this much lower")] = 1.5
+    frozen_floor: Annotated[float, Limit("share of the floor", "no moving picture of the preset's size needs less")] = (
+        0.3
+    )
+    frozen: Annotated[float, Limit("s", "a picture may stand still for this long on purpose")] = 180.0
+    low_fps: Annotated[float, Limit("share below the usual frame rate", "viewers notice the judder")] = 0.045
+    low_fps_frames: Annotated[float, Limit("frames/s", "the frame rate must also be this much lower than usual")] = 1.2
+    slow_fps: Annotated[
+        float, Limit("frames/s", "below this rate a single frame is a large share, so `slow_fps_frames` applies")
+    ] = 28.0
+    slow_fps_frames: Annotated[
+        float, Limit("frames/s", "at a usual rate below `slow_fps`, the frame rate must be this much lower than usual")
+    ] = 1.5
     low_fps_hold: Annotated[Hold, Limit("samples, s", "a short judder passes unnoticed")] = Hold(3, 15.0, 20.0)
-    collapsed_fps: Annotated[float, Limit("share of the usual", "below this, motion breaks into single pictures")] = 0.8
+    collapsed_fps: Annotated[
+        float, Limit("share of the usual frame rate", "below this, motion breaks into single pictures")
+    ] = 0.8
     collapsed_hold: Annotated[Hold, Limit("samples, s", "viewers see missing frames at once")] = Hold(2, 10.0, 20.0)
     fps_duty: Annotated[Duty, Limit("s, spells", "judder that returns disturbs like judder that lasts")] = Duty(
         20.0, 2, 45.0, 3, 240.0
@@ -456,16 +500,18 @@ class Thresholds(Record, kw_only=True):
     mute_duty: Annotated[Duty, Limit("s, spells", "nobody listens to a sound with 4 s gaps")] = Duty(
         8.0, 3, 20.0, 4, 60.0
     )
-    low_audio: Annotated[float, Limit("share of the usual sound", "a sound of constant rate is low below this")] = 0.4
+    low_audio: Annotated[
+        float, Limit("share of the usual sound rate", "a sound of constant rate is low below this")
+    ] = 0.4
     low_audio_rate: Annotated[float, Limit("bit/s", "at a higher rate the sound is still good")] = 32_000.0
     high_audio: Annotated[float, Limit("bit/s", "more than any common profile: the encoder is set wrongly")] = 320_000.0
     audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter")] = Hold(3, 15.0, 30.0)
     quiet_audio: Annotated[
-        float, Limit("share of the usual sound", "a sound of variable rate is near silence below this")
+        float, Limit("share of the usual sound rate", "a sound of variable rate is near silence below this")
     ] = 0.06
     quiet_hold: Annotated[float, Limit("s", "encoders that save bits in pauses are near silence for less time")] = 40.0
-    gap_duty: Annotated[Duty, Limit("s, spells", "time without samples; two reconnects are critical")] = Duty(
-        16.0, 2, 30.0, 3, 45.0
+    gap_duty: Annotated[Duty, Limit("s, spells", "counts the time without samples; two reconnects are critical")] = (
+        Duty(16.0, 2, 30.0, 3, 45.0)
     )
     drift_share: Annotated[Share, Limit("samples", "three of ten samples are a pattern")] = Share(3, 10)
     drift_hold: Annotated[
@@ -493,15 +539,17 @@ class Thresholds(Record, kw_only=True):
     slow_cadence: Annotated[float, Limit("s", "from this cadence on, a sample stands for many seconds of loss")] = 10.0
     loss_hits_slow: Annotated[int, Limit("samples", "at a slow cadence two of six samples are too many")] = 2
     loss_hold: Annotated[
-        Hold, Limit("samples, s", "after this time three of six samples are critical; before, the alarm only informs")
+        Hold, Limit("samples, s", "loss in three of six samples is critical once it lasts this long")
     ] = Hold(1, 15.0, 60.0)
     loss_duty: Annotated[Duty, Limit("s, spells", "loss in short bursts disturbs viewers, too")] = Duty(
         10.0, 3, 12.0, 5, 120.0
     )
-    loss_witness: Annotated[Share, Limit("samples", "this much loss is evidence that a low rate is too low")] = Share(
+    loss_witness: Annotated[Share, Limit("samples", "with this much loss, a low video rate counts as a fault")] = Share(
         2, 6
     )
-    loss_witness_long: Annotated[Share, Limit("samples", "loss that is less frequent is evidence, too")] = Share(3, 15)
+    loss_witness_long: Annotated[
+        Share, Limit("samples", "the same for loss that is less frequent and lasts longer")
+    ] = Share(3, 15)
     change_hold: Annotated[Hold, Limit("samples, s", "a new level is shown for a minute")] = Hold(1, 0.0, 60.0)
     missing_hold: Annotated[Hold, Limit("samples, s", "one incomplete sample is chance")] = Hold(1, 10.0, 10.0)
 
@@ -519,7 +567,7 @@ class Thresholds(Record, kw_only=True):
         tuple[float, ...], Limit("s", "after the start; at each time the alarm asks for attention again")
     ] = (0.0, 60.0)
     start_forgotten: Annotated[
-        float, Limit("s", "this long after the start nobody waits any more; the tally still says LATE")
+        float, Limit("s", "from this long after the start nobody waits any more; the tally still says LATE")
     ] = 21_600.0
 
     attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()
@@ -551,7 +599,7 @@ class Cadence(Record, kw_only=True):
     late_watch: float = 3600.0  # an hour after its start an event is polled as rarely as the list
     jitter: float = 0.1  # share of the interval: decks that start together must not poll together
     backoff: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 30.0)  # after the first, second, ... failure in a row
-    tick: float = 5.0  # ages and start times change without a response
+    tick: float = 5.0  # ages and start times change without a reply
     together: float = 0.5  # s; calls due this soon join the round, or forty events would make forty rounds
     patience: float = 2.0  # s; a slow call can delay the other results this long
     at_once: int = 8  # calls in flight: a deck is a guest on the platform

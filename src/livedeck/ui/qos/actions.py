@@ -279,12 +279,7 @@ QOS = (
         "qos.left", ("left",), "cursor", "Move the cursor to the left, to read the values there", left, HERE, rank=23
     ),
     Action(
-        "qos.right",
-        ("right",),
-        "cursor right",
-        "Move the cursor to the right, and past the end to remove it",
-        right,
-        HERE,
+        "qos.right", ("right",), "cursor right", "Move the cursor to the right; at the right end, hide it", right, HERE
     ),
     Action("qos.earlier", ("shift+left",), "earlier", "Move the window back by half its width", earlier, HERE, rank=27),
     Action(

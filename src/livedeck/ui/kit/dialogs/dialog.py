@@ -91,7 +91,7 @@ class Dialog(Modal[R], Generic[R]):
         self._last_enter = -inf
 
     def drawn(self) -> None:
-        """Start the time during which keys are too early."""
+        """Start the time in which keys are ignored, because nobody can have read the dialog yet."""
         self._appeared_at = self._timer()
         super().drawn()
 
