@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -72,3 +73,29 @@ def test_no_answer_is_lost_whoever_is_killed_and_all_hear_of_each(tmp_path: Path
     finally:
         for process in running.values():
             process.kill()
+
+
+def test_decks_that_begin_one_history_together_make_it_in_turn(tmp_path: Path) -> None:
+    """No deck finds it locked, or takes the file of another for something else."""
+    root = Path(__file__).parents[1]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root.parent / "src")])}
+    command = [sys.executable, str(Path(__file__).parent / "making.py")]
+    with ExitStack() as stack:
+        decks = [
+            stack.enter_context(
+                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+            )
+            for _ in range(3)
+        ]
+        faults = [deck.stdout.readline().strip() for deck in decks if deck.stdout]
+        for number in range(60):
+            for deck in decks:
+                assert deck.stdin
+                deck.stdin.write(f"{tmp_path / f'{number}.sqlite'}\n")
+            for deck in decks:
+                assert deck.stdin
+                deck.stdin.flush()
+            faults += [deck.stdout.readline().strip() for deck in decks if deck.stdout]
+        for deck in decks:
+            deck.communicate()
+    assert [fault for fault in faults if fault] == []

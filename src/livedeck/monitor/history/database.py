@@ -28,6 +28,12 @@ OLDEST = 3
 BUSY_TIMEOUT = 0.5
 """Seconds that a statement waits for the transaction of another process."""
 
+_CREATING_TIMEOUT = 5.0
+"""Seconds that a statement waits while a new file is made; several decks that start together make it in turn."""
+
+_CREATING_TRIES = 50
+"""Maximum number of tries to begin a write-ahead log; each ends when another process has taken one step."""
+
 _PAGE = 2048
 """Bytes of a page. Moving a slot of 200 streams changes a page of each, so 2048 writes a quarter of what 8192 does."""
 
@@ -304,10 +310,13 @@ class Database:
             raise StorageError(self.path, f"a newer version of livedeck made it{advice}")
         db.execute(f"PRAGMA page_size = {_PAGE}")
         if not reads:
-            db.execute("PRAGMA journal_mode = WAL")
+            if fresh:
+                db.execute(f"PRAGMA busy_timeout = {round(1000 * _CREATING_TIMEOUT)}")
+            _log_ahead(db)
             if schema < SCHEMA:
                 _make_tables(db)
             db.execute(STREAM_COPY)
+            db.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY_TIMEOUT)}")
         elif schema < SCHEMA:
             db.execute(NO_RECENT)
         page = number(db, "page_size")
@@ -339,9 +348,10 @@ def check_file(path: Path, *, reads: bool = True) -> None:
 
     A file for writing may be missing: it is made later.
     """
-    if not path.is_file() and (reads or path.exists()):
+    is_missing = not path.exists()  # asked first, because another process may make the file at any moment
+    if not (is_missing and not reads) and not path.is_file():
         advice = "" if reads else ": set `history` to another file"
-        reason = "it is a folder" if path.is_dir() else "not a regular file" if path.exists() else "no such file"
+        reason = "it is a folder" if path.is_dir() else "no such file" if is_missing else "not a regular file"
         raise StorageError(path, f"{reason}{advice}")
 
 
@@ -368,6 +378,23 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
     return sqlite3.connect(
         place, uri=path is not None, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
     )
+
+
+def _log_ahead(db: sqlite3.Connection) -> None:
+    """Begin a write-ahead log, unless the file has one.
+
+    SQLite does not wait for another process that does the same, so a transaction waits in its place.
+    """
+    for left in reversed(range(_CREATING_TRIES)):
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or not left:
+                raise
+            db.execute("BEGIN EXCLUSIVE")
+            db.execute("ROLLBACK")
+        else:
+            return
 
 
 def _make_tables(db: sqlite3.Connection) -> None:
