@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -30,7 +31,7 @@ from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.signal.series import merge
 from monitor.alarm_stage import RULES, WELL, Watcher, critical, finding, state
-from monitor.stage import NOW, samples
+from monitor.stage import NOW, model, samples
 from trials import trials
 
 RAISED, SUPPRESSED, RETURNED = AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.RETURNED
@@ -120,6 +121,50 @@ def test_no_onset_is_lost_or_waits_longer_than_five_seconds_if_the_others_are_we
     assert sorted(waits) == sorted(failing)
     assert max(waits.values()) <= 5.0
     assert watcher.alert_count == few
+
+
+def sending(name: str, newest: float) -> EventState:
+    """Return an event on air that sends each two seconds, its newest sample of that second."""
+    return replace(late(name, newest), qos=replace(late(name, newest).qos, is_overdue=False, cadence=2.0))
+
+
+def silent(name: str, since: float) -> EventState:
+    """Return an event that sent each two seconds and whose encoder left in that second."""
+    return replace(gone(name, since), qos=sending(name, since).qos)
+
+
+@trials(60)
+@given(ASKED, st.integers(0, 3), st.randoms(use_true_random=False))
+def test_encoders_that_leave_together_are_an_incident_although_their_last_samples_lie_apart(
+    asked: list[float], lag: int, random: Random
+) -> None:
+    """Each is asked every five seconds, and its newest sample then is some seconds old."""
+    last = {name: CUT - random.choice((0.0, 0.5, 1.0, 1.5)) for name in names(len(asked))}
+    proven = dict(zip(last, (CUT + 11 + moment / 3 for moment in asked), strict=True))
+    watcher = Watcher()
+    at(watcher, 0, (sending(name, 0.0) for name in last))
+    for moment in sorted({*proven.values(), CUT + 40}):
+        at(watcher, moment, (silent(n, last[n]) if proven[n] <= moment else sending(n, last[n]) for n in last))
+    assert watcher.changes[0].alarm.kind == "PLATFORM"
+    assert {change.transition for change in watcher.changes[1:]} == {SUPPRESSED}
+
+
+@trials(60)
+@given(st.lists(st.integers(0, 9).map(lambda half: half / 2), min_size=5, max_size=60), st.integers(0, 3))
+def test_an_encoder_that_leaves_alone_is_announced_at_once_after_the_others_have_sent_on(
+    asked: list[float], lag: int
+) -> None:
+    """Others are asked every five seconds; the newest sample of each answer is some seconds old."""
+    everyone, proven = names(len(asked)), CUT + 13
+
+    def newest(name: str, moment: float) -> float:
+        phase = asked[everyone.index(name)]
+        return phase + 5 * ((moment - phase) // 5) - lag
+
+    watcher = Watcher()
+    at(watcher, 0, (sending(name, 0.0) for name in everyone))
+    at(watcher, proven, (silent(everyone[0], CUT), *(sending(name, newest(name, proven)) for name in everyone[1:])))
+    assert told(watcher.changes) == [("RECONNECTING", "raised")]
 
 
 def test_events_that_are_late_hold_three_onsets_back_and_let_them_go_once_they_are_well() -> None:
@@ -267,3 +312,22 @@ def test_a_report_waits_for_nothing() -> None:
     now = NOW + timedelta(seconds=100)
     changes, bells, _ = engine.step(MonitorState(states, replace(WELL, as_of=now), now, is_last=True))
     assert (told(changes), len(bells)) == ([("RECONNECTING", "raised")], 1)
+
+
+@pytest.mark.parametrize(
+    ("shared", "kind"),
+    [({"rtmp_link": "rtmp://ingest.example/live"}, "PLATFORM"), ({"streamkey": "k-1"}, "RECONNECTING")],
+)
+def test_events_of_one_ingest_link_may_be_an_incident_and_those_of_one_encoder_are_none(
+    shared: dict[str, str], kind: str
+) -> None:
+    """The link may be the address of every encoder; a stream key is that of one."""
+    watcher, everyone = Watcher(), names(4)
+
+    def fed(event: EventState) -> EventState:
+        return replace(event, event=model(id=event.id, **shared))
+
+    at(watcher, 0, map(fed, map(well, everyone)))
+    at(watcher, CUT + 11, map(fed, map(gone, everyone)))
+    at(watcher, CUT + 40, map(fed, map(gone, everyone)))
+    assert watcher.changes[0].alarm.kind == kind

@@ -7,16 +7,19 @@ kind waits until it is decided whether an incident explains it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.lifecycle import change_between, is_audible
 from livedeck.monitor.alarms.suppression import priority
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.deck import Wave
+from livedeck.monitor.kinds.deck import Wave, needed_inputs
+from livedeck.monitor.kinds.kind import RECONNECTING
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, AlarmState, Severity
+from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.record import Record
 
@@ -48,13 +51,14 @@ class GateCase(Record):
     """Facts by which the gate decides at `now` (this machine's clock).
 
     `wave`: the alarms that may become an incident. `may_coincide`: enough events are on air for an incident.
-    `is_looking`: some event on air was not asked yet.
+    `is_looking`: some event on air was not asked yet. `unexplained`: alarms that no incident can explain.
     """
 
     now: datetime
     wave: Wave
     may_coincide: bool = True
     is_looking: bool = False
+    unexplained: frozenset[AlarmKey] = frozenset()
 
 
 class Announcement(NamedTuple):
@@ -102,6 +106,36 @@ def has_waited(held: Mapping[AlarmKey, Held], now: datetime, limits: AlarmLimits
     return any(now - onset.onset.at >= most for onset in held.values())
 
 
+def is_unexplained(
+    onset: Alarm,
+    events: Collection[EventState],
+    failing: Collection[str],
+    inputs: Mapping[str, Hashable],
+    skew: float,
+    limits: AlarmLimits,
+) -> bool:
+    """Return whether no incident can explain that an encoder left, because enough others sent on since then.
+
+    A sample proves that if it is later than the onset by more than a cadence: encoders that leave together may have
+    sent their last samples so far apart. `events`: events on air. `failing`: ids of those with an alarm of a shared
+    kind. `inputs`: event id -> input. `skew`: seconds that the platform's clock is ahead of this machine's.
+    """
+    cadences = {event.id: event.qos.cadence for event in events}
+    cadence, since = cadences.get(onset.event_id), onset.since.timestamp() + skew + SAME_OCCURRENCE.total_seconds()
+    if onset.kind != RECONNECTING or cadence is None:
+        return False
+
+    def sent_on(event: EventState) -> bool:
+        newest = event.qos.readings.last
+        is_known = newest is not None and not event.qos.is_frozen and event.late_since is None
+        if event.id in failing or not is_known or newest is None or event.qos.cadence is None:
+            return False
+        return newest.time > since + max(cadence, event.qos.cadence)
+
+    doubtful = {inputs[event.id] for event in events if not sent_on(event)}
+    return len(doubtful) < needed_inputs(len(set(inputs.values())), limits)
+
+
 def _may_wait(step: Step) -> bool:
     """Return whether a step is an onset that an incident, or the group of a first look, may explain."""
     before, alarm = step.before, step.alarm
@@ -118,6 +152,8 @@ def _with_deadlines(held: Mapping[AlarmKey, Held], case: GateCase, limits: Alarm
 
     def deadline(key: AlarmKey, onset: Held) -> datetime:
         if not case.may_coincide or (onset.onset.alarm.found and not case.is_looking):
+            return case.now
+        if key in case.unexplained:
             return case.now
         return max(onset.onset.at + hold, first + most) if key in wave else onset.onset.at + hold
 

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 from livedeck.monitor.alarms import actions, commands, faults, lifecycle, timeline
 from livedeck.monitor.alarms.actions import AlarmActions
-from livedeck.monitor.alarms.announce import SHARED, GateCase, Held, Step, announce, announced, has_waited
+from livedeck.monitor.alarms.announce import (
+    SHARED,
+    GateCase,
+    Held,
+    Step,
+    announce,
+    announced,
+    has_waited,
+    is_unexplained,
+)
 from livedeck.monitor.alarms.commands import AlarmGone
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
@@ -19,7 +28,7 @@ from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.deck import newest_wave
-from livedeck.monitor.kinds.kind import IncidentCase, IncidentDetector
+from livedeck.monitor.kinds.kind import RECONNECTING, IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.state import EventState
@@ -203,6 +212,7 @@ class AlarmEngine:
             newest_wave(case, self._limits),
             may_coincide=len(on_air) >= self._limits.shared_events and not state.is_last,
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
+            unexplained=self._unexplained(steps, case, state),
         )
         announcement = announce(self._held, steps, gate, self._limits)
         changes = [change for change in by_people if change.alarm.key not in self._held]
@@ -213,6 +223,19 @@ class AlarmEngine:
         self._rung_at = {key: at for key, at in rung_at.items() if state.now - at < window}
         log = (*by_people, *(step.change for step in steps if step.change))
         return Evaluation((*changes, *announcement.changes), bells, log)
+
+    def _unexplained(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> frozenset[AlarmKey]:
+        """Return the keys of new or waiting alarms that no incident can explain."""
+        alarms = [step.alarm for step in steps if step.alarm.kind == RECONNECTING]
+        onsets = [alarm for alarm in alarms if alarm.changed == state.now or alarm.key in self._held]
+        if not onsets:
+            return frozenset()
+        on_air = [event for event in state.events if event.phase.tally.expects_signal]
+        failing = {step.alarm.event_id for step in steps if _may_be_shared(step.alarm)}
+        inputs, skew = case.inputs or distinct_inputs(on_air), state.connection.skew
+        return frozenset(
+            onset.key for onset in onsets if is_unexplained(onset, on_air, failing, inputs, skew, self._limits)
+        )
 
     def seconds_to_announcement(self, now: datetime) -> float:
         """Return seconds until an onset that waits is announced at the latest; inf if none waits."""

@@ -17,17 +17,19 @@ _DISTINCT_ROWS = 4
 
 
 def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
-    """Return event id -> input. Inputs are equal for events with the same stream key, ingest link or samples."""
+    """Return event id -> input. Inputs are equal for events with the same stream key or samples.
+
+    The same ingest link proves nothing: it may be the address of all events, and keys tell the encoders apart.
+    """
     end = min((event.qos.readings.time[-1] for event in events if event.qos.readings.time), default=0.0)
     newest = {event.id: _newest_row(event.qos.readings, end) for event in events}
     counts = Counter(newest.values())
     first_with: dict[Hashable, Hashable] = {}
     inputs: dict[str, Hashable] = {}
     for event in events:
-        names = [name for name in (event.event.streamkey, event.event.rtmp_link) if name]
         # a single event with these newest values has no twin, so the rows before need no comparison
         rows = _newest_rows(event.qos.readings, end) if counts[newest[event.id]] > 1 else []
-        marks: list[Hashable] = [*names, *rows]
+        marks: list[Hashable] = [*([key] if (key := event.event.streamkey) else []), *rows]
         first = next((first_with[mark] for mark in marks if mark in first_with), event.id)
         inputs[event.id] = first
         for mark in marks:

@@ -166,7 +166,7 @@ def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
     raised = _inputs(alarms, case)
     is_enough = len(raised) >= limits.shared_events
     late = (_late_inputs(alarms[0].since, window, case) & spared) - raised if is_enough else set[Hashable]()
-    return Wave(alarms, len(raised), len(raised) + len(late) if is_enough else 0, _needed(len(spared), limits))
+    return Wave(alarms, len(raised), len(raised) + len(late) if is_enough else 0, needed_inputs(len(spared), limits))
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
@@ -178,7 +178,7 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
     window, previous, wave = timedelta(seconds=limits.shared_window), case.previous, newest_wave(case, limits)
     known, count = _known(case, window), wave.possible if case.is_late_counted else wave.raised
     joined = [*wave.alarms] if count >= wave.needed else []
-    least = max(_LEAST_LEFT, _needed(len(set(case.inputs.values())), limits) / 2)
+    least = max(_LEAST_LEFT, needed_inputs(len(set(case.inputs.values())), limits) / 2)
     if previous and len(_inputs(known + joined, case) | _late_inputs(previous.since, window, case)) >= least:
         since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
     elif joined:
@@ -213,7 +213,7 @@ def _known_since(alarm: Alarm) -> datetime:
     return max(alarm.since, next(told, alarm.changed))
 
 
-def _needed(input_count: int, limits: AlarmLimits) -> int:
+def needed_inputs(input_count: int, limits: AlarmLimits) -> int:
     """Return how many of `input_count` inputs must fail together to make an incident."""
     return max(limits.shared_events, ceil(limits.shared_part * input_count))
 
