@@ -7,6 +7,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from click import echo
+
 from livedeck.monitor import History
 
 
@@ -20,6 +22,6 @@ async def make(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    print(flush=True)
+    echo()
     for line in sys.stdin:
-        print(asyncio.run(make(Path(line.rstrip()))), flush=True)
+        echo(asyncio.run(make(Path(line.rstrip()))))

@@ -134,9 +134,9 @@ def silent(name: str, since: float) -> EventState:
 
 
 @trials(60)
-@given(ASKED, st.integers(0, 3), st.randoms(use_true_random=False))
+@given(ASKED, st.randoms(use_true_random=False))
 def test_encoders_that_leave_together_are_an_incident_although_their_last_samples_lie_apart(
-    asked: list[float], lag: int, random: Random
+    asked: list[float], random: Random
 ) -> None:
     """Each is asked every five seconds, and its newest sample then is some seconds old."""
     last = {name: CUT - random.choice((0.0, 0.5, 1.0, 1.5)) for name in names(len(asked))}

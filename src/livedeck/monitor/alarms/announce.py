@@ -110,6 +110,7 @@ def is_unexplained(
     onset: Alarm,
     events: Collection[EventState],
     failing: Collection[str],
+    *,
     inputs: Mapping[str, Hashable],
     skew: float,
     limits: AlarmLimits,

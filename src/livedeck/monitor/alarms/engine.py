@@ -234,7 +234,9 @@ class AlarmEngine:
         failing = {step.alarm.event_id for step in steps if _may_be_shared(step.alarm)}
         inputs, skew = case.inputs or distinct_inputs(on_air), state.connection.skew
         return frozenset(
-            onset.key for onset in onsets if is_unexplained(onset, on_air, failing, inputs, skew, self._limits)
+            onset.key
+            for onset in onsets
+            if is_unexplained(onset, on_air, failing, inputs=inputs, skew=skew, limits=self._limits)
         )
 
     def seconds_to_announcement(self, now: datetime) -> float:
