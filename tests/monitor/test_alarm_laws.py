@@ -227,9 +227,24 @@ def failing(*names: str, after: float = 1.0, worse: str = "") -> Step:
     return Step(after, away, BroadcastState.ON_AIR, stale=False, blind=False, act="", target=0, restart=False)
 
 
+def faulty(name: str, **severities: str) -> Step:
+    """One look, 30 s later, at an event with faults of these kinds."""
+    wrong = [Finding(kind, Severity(severity), "bad", "good") for kind, severity in severities.items()]
+    return Step(30.0, {name: wrong}, BroadcastState.ON_AIR, stale=False, blind=False, act="", target=0, restart=False)
+
+
 @trials(100)
 @example(
     [failing("one", "two", "three"), failing("four", "one"), failing("one", "two", "three", after=30.0, worse="one")]
+)
+@example(
+    [
+        faulty("one", FPS_LOW="critical"),
+        replace(
+            faulty("one", PACKET_LOSS="critical", BLACKOUT="warning"), blind=True, stale=True, act="shelve", target=3
+        ),
+        replace(faulty("one"), after=2000.0, stale=True),
+    ]
 )
 @given(st.lists(STEPS, max_size=15))
 def test_looking_twice_changes_nothing(steps: list[Step]) -> None:

@@ -180,22 +180,13 @@ class AlarmEngine:
         case = self._incident_case(after, state)
         after |= self._incidents(case, state)
         on_air = ids_on_air(state.events)
+        after = {key: self._handled(alarm, now, on_air=key.event_id in on_air) for key, alarm in after.items()}
         for key in sorted(after, key=lambda key: priority(key.kind)):
-            alarm, is_on_air = after[key], key.event_id in on_air
-            if key in self._actions:
-                alarm = actions.apply(alarm, self._actions[key], now, on_air=is_on_air, limits=self._limits)
+            alarm = after[key]
             if incident := incident_of(alarm, after):
                 alarm = actions.follow(alarm, incident)
             cover = hidden_by(before.get(key), alarm, after, now, self._limits)
-            after[key] = lifecycle.apply_suppression(
-                before.get(key),
-                alarm,
-                cover,
-                now,
-                on_air=is_on_air,
-                limits=self._limits,
-                stops=state.connection.own.stops,
-            )
+            after[key] = lifecycle.apply_suppression(before.get(key), alarm, cover, now, state.connection.own.stops)
         after = self._bounded(after, state)
         names = {event.id: event.event.name or event.id for event in state.events}
         steps = [_step(before.get(key), alarm, names, now) for key, alarm in after.items()]
@@ -223,6 +214,12 @@ class AlarmEngine:
         self._rung_at = {key: at for key, at in rung_at.items() if state.now - at < window}
         log = (*by_people, *(step.change for step in steps if step.change))
         return Evaluation((*changes, *announcement.changes), bells, log)
+
+    def _handled(self, alarm: Alarm, now: datetime, *, on_air: bool) -> Alarm:
+        """Return the alarm after the actions of people, without a shelf that has ended."""
+        if given := self._actions.get(alarm.key):
+            alarm = actions.apply(alarm, given, now, on_air=on_air, limits=self._limits)
+        return lifecycle.without_ended_shelf(alarm, now, on_air=on_air, limits=self._limits)
 
     def _unexplained(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> frozenset[AlarmKey]:
         """Return the keys of new or waiting alarms that no incident can explain."""

@@ -220,22 +220,13 @@ NO_COVER = Cover()
 
 
 def apply_suppression(
-    before: Alarm | None,
-    alarm: Alarm,
-    cover: Cover,
-    now: datetime,
-    *,
-    on_air: bool,
-    limits: AlarmLimits,
-    stops: tuple[NotWatched, ...] = (),
+    before: Alarm | None, alarm: Alarm, cover: Cover, now: datetime, stops: tuple[NotWatched, ...] = ()
 ) -> Alarm:
     """Return the alarm with its state at `now`.
 
     `cover`: the alarm that hides this one, if any; `before`: this alarm at the last step. `stops`: stops of
     this process, in which nobody could be reminded.
     """
-    if alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits):
-        alarm = unhide(alarm, now)
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
         is_settled = not alarm.needs_ack and alarm.acknowledged_until is None
         return alarm if is_settled else replace(alarm, needs_ack=False, acknowledged_until=None)
@@ -253,6 +244,12 @@ def apply_suppression(
 def _is_put_away_with(before: Alarm, cover: Cover) -> bool:
     """Return whether a person has just put away the parent that hid this alarm, and so the alarm with it."""
     return bool(cover.reason) and before.parent == cover.parent and not before.reason
+
+
+def without_ended_shelf(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
+    """Return the alarm visible again if its shelf has ended, else unchanged."""
+    is_over = alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits)
+    return unhide(alarm, now) if is_over else alarm
 
 
 def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> bool:
