@@ -16,7 +16,15 @@ import pytest
 
 from cli.commands import TIMEOUT, called, environment, served
 from livedeck.cli import SECTIONS, TREE, main
-from livedeck.cli.command_tree import GUESSED_FLAGS, GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe
+from livedeck.cli.command_tree import (
+    GUESSED_FLAGS,
+    GUESSES,
+    MOVED,
+    MOVED_FLAGS,
+    DescribedCommand,
+    describe,
+    replacement,
+)
 from livedeck.cli.description import description_file, load_description
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
@@ -196,8 +204,23 @@ def test_the_option_of_a_field_says_more_than_its_name() -> None:
 
 @pytest.mark.parametrize("flag", MOVED_FLAGS)
 def test_an_old_flag_is_answered_with_the_new(tmp_path: Path, flag: str) -> None:
-    done = called(tmp_path, "status", flag, "word")
-    assert (done.returncode, f"No such option: {flag}. Use {MOVED_FLAGS[flag]}." in done.stderr) == (2, True)
+    path = next(path for path, command in leaves() if path and replacement(flag, command) and not knows(command, flag))
+    done = called(tmp_path, *path.split(), flag, "word")
+    said = " ".join(done.stderr.split())
+    assert (done.returncode, f"No such option: {flag}. Use {MOVED_FLAGS[flag]}." in said) == (2, True), (path, said)
+
+
+def knows(command: click.Command, flag: str) -> bool:
+    """Return whether the command has that flag."""
+    return any(flag in param.opts for param in command.params)
+
+
+@pytest.mark.parametrize(
+    ("path", "flag"), [("status", "--csv"), ("notify test", "--csv"), ("status", "--since"), ("doctor", "--html")]
+)
+def test_a_flag_is_never_answered_with_one_that_the_command_lacks(tmp_path: Path, path: str, flag: str) -> None:
+    done = called(tmp_path, *path.split(), flag)
+    assert (done.returncode, f"No such option '{flag}'." in done.stderr, "Use --" in done.stderr) == (2, True, False)
 
 
 @pytest.mark.parametrize("flag", GUESSED_FLAGS)

@@ -12,7 +12,7 @@ import click
 
 from livedeck import __version__
 from livedeck.cli import options
-from livedeck.cli.command_tree import GUESSED_FLAGS, MOVED_FLAGS, CommandTree, NounGroup
+from livedeck.cli.command_tree import CommandTree, NounGroup, replacement
 from livedeck.cli.options import appearance, platform
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class _Livedeck(NounGroup):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            if new := {**MOVED_FLAGS, **GUESSED_FLAGS}.get(error.option_name):
+            if new := replacement(error.option_name, error.ctx.command if error.ctx else None):
                 raise click.UsageError(f"No such option: {error.option_name}. Use {new}.", error.ctx) from None
             near = [name for name in error.possibilities or () if _is_close(name, error.option_name)]
             raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None

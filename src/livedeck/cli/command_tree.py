@@ -177,6 +177,20 @@ GUESSED_FLAGS = {
 """Flags that strangers try first -> the commands that they mean."""
 
 
+def replacement(flag: str, command: click.Command | None) -> str:
+    """Return what to use instead of a flag that the command lacks; empty if nothing is known or the command lacks that.
+
+    `command`: None if it is not known; then only another command can be named.
+    """
+    new = {**MOVED_FLAGS, **GUESSED_FLAGS}.get(flag, "")
+    if not new.startswith("--"):
+        return new
+    option, _, value = new.partition(",")[0].partition(" ")
+    found = next((param for param in command.params if option in param.opts), None) if command else None
+    has_value = found is not None and (not isinstance(found.type, click.Choice) or value in found.type.choices)
+    return new if has_value else ""
+
+
 class CommandTree(NamedTuple):
     """The command tree by paths. A path is the words after `livedeck`: `event list`.
 
