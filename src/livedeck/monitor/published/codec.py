@@ -11,8 +11,9 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from itertools import compress
 from math import inf
-from operator import attrgetter, is_
+from operator import attrgetter, is_, is_not
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -261,6 +262,7 @@ def _encode_state(state: EventState, before: EventState | None, encoded: Values 
     if encoded is not None and state is before:
         return encoded
     values: Values = _record(EventState).encode_after(state, before, encoded)
+    values.pop("samples", None)
     stream, readings = state.event.stream, state.qos.readings
     if stream and stream.id and len(readings):
         values["samples"] = [stream.id, readings.time[-1], len(readings)]
@@ -577,7 +579,7 @@ def _record(owner: Any) -> _Coder:
     may_be_null = _NULLS.get(owner, ())
 
     def with_faults(value: Any, written: Values) -> Values:
-        if is_model and value.faults:
+        if value.faults:
             written["faults"] = [_record(FieldFault).encode(fault) for fault in value.faults]
         if nulls := [name for name in may_be_null if getattr(value, name) is None and name in value.model_fields_set]:
             written["nulls"] = nulls
@@ -585,19 +587,20 @@ def _record(owner: Any) -> _Coder:
 
     def encode_record(value: Any) -> Values:
         found = zip(members, found_in(value), strict=True)
-        return with_faults(value, {m.stored: m.coder.encode(value) for m, value in found if value != m.default})
+        written = {m.stored: m.coder.encode(value) for m, value in found if value != m.default}
+        return with_faults(value, written) if is_model else written
 
     def encode_after(record: Any, before: Any, encoded: Values) -> Values:
-        written: Values = {}
-        for (_, stored, coder, default), value, old in zip(members, found_in(record), found_in(before), strict=True):
-            if value is old or value == old:
-                if stored in encoded:
-                    written[stored] = encoded[stored]
-            elif value != default:
-                written[stored] = (
-                    coder.encode_after(value, old, encoded.get(stored)) if coder.after else coder.encode(value)
-                )
-        return with_faults(record, written)
+        written, new, old = dict(encoded), found_in(record), found_in(before)
+        pairs = zip(members, new, old, strict=True)
+        for (_, stored, coder, default), value, last in compress(pairs, map(is_not, new, old)):
+            if value == last:
+                continue
+            if value == default:
+                del written[stored]
+            else:
+                written[stored] = coder.encode_after(value, last, encoded.get(stored))
+        return written
 
     def decode_record(values: Values) -> Any:
         _of(dict, values)
@@ -611,4 +614,4 @@ def _record(owner: Any) -> _Coder:
         faults = tuple(map(_record(FieldFault).decode, values.get("faults", ())))
         return read.with_faults(faults) if faults else read
 
-    return _Coder(encode_record, decode_record, encode_after)
+    return _Coder(encode_record, decode_record, None if is_model else encode_after)

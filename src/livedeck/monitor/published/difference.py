@@ -27,7 +27,7 @@ def diff(before: Values, after: Values) -> Values:
             within[name] = diff(old, value)
         else:
             changed[name] = value
-    gone = [name for name in before if name not in after]
+    gone = [] if before.keys() <= after.keys() else [name for name in before if name not in after]
     parts: tuple[tuple[str, Any], ...] = ((_SET, changed), (_INSIDE, within), (_GONE, gone))
     return {name: part for name, part in parts if part}
 
