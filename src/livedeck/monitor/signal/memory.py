@@ -87,8 +87,9 @@ class StreamMemory:
             self.first_time = self.run_start = time
             return Step()
         step = self.order.add(self.last_time, time, thresholds, coverage)
-        if step.missing or step.unwatched:
-            self.last_hole = time
+        if not (step.missing or step.unwatched):
+            return step
+        self.last_hole = time
         if step.is_silence or step.unwatched > silence_limit(self.order.cadence, thresholds):
             self.run_start = time
         if step.is_silence or step.unwatched:

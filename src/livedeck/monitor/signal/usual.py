@@ -97,11 +97,11 @@ class Level(NamedTuple):
 
 
 class _Frames(NamedTuple):
-    """Frame rates of a slot."""
+    """Frame rates of a slot: the median, the distance of the lowest from it, and of the lowest from the highest."""
 
     median: float
-    low: float
-    high: float
+    dip: float
+    width: float
 
 
 @dataclass(slots=True)
@@ -178,7 +178,8 @@ class UsualMemory:
             if "audio" not in spoilt:
                 self.audio_slots.append(sum(rates.audio for rates in normal) / len(normal))
         fps = sorted(rates.fps for rates, _ in rows)
-        frames = _Frames(median_of(fps), fps[0], fps[-1])
+        middle = median_of(fps)
+        frames = _Frames(middle, middle - fps[0], fps[-1] - fps[0])
         self.all_frame_slots.append(frames)
         if "fps" not in spoilt:
             self.frame_slots.append(frames)
@@ -204,7 +205,8 @@ class UsualMemory:
             and not is_stepping
             and time > self.variable_until
         )
-        self.usual = self.usual._replace(is_constant=is_constant)
+        if is_constant != self.usual.is_constant:
+            self.usual = self.usual._replace(is_constant=is_constant)
 
     def show_variable(self, time: float, thresholds: Thresholds) -> None:
         """Record proof that the video rate is not constant."""
@@ -288,13 +290,13 @@ class UsualMemory:
     def _measure_frames(self, time: float, thresholds: Thresholds, *, may_learn: bool) -> None:
         if len(self.frame_slots) < thresholds.usual_least:
             return
-        medians = sorted(slot.median for slot in self.frame_slots)
+        medians = sorted([slot.median for slot in self.frame_slots])
         middle = median_of(medians)
         reach = percentile_of(medians, 0.9) - percentile_of(medians, 0.1)
         if self._is_fps_variable(thresholds) or reach > max(_VARIABLE_FRAMES, _VARIABLE_RANGE * middle):
             self.variable_fps_until = time + thresholds.class_memory
         is_open = self.usual.fps is None or (self.learnt < thresholds.usual_sure and may_learn)
-        self.fps_dip = median_of(sorted([slot.median - slot.low for slot in self.all_frame_slots]))
+        self.fps_dip = median_of(sorted([slot.dip for slot in self.all_frame_slots]))
         self.usual = self.usual._replace(
             fps=middle if is_open else self.usual.fps,
             is_variable_fps=time < self.variable_fps_until,
@@ -313,7 +315,7 @@ class UsualMemory:
         if self.tops and self.tops[-1] > _CAPABLE * floor:
             self.capable_at, self.is_floor_waived = time, False
         if not is_expected or self.is_floor_waived or self.usual.is_variable_fps or len(self.tops) < _YOUNG_SLOTS - 3:
-            self.usual = self.usual._replace(floor=floor, is_below_floor=False)
+            self._judge_floor(floor, is_below=False)
             return
         recent = sorted(_newest(self.tops, _FROZEN_SLOTS))
         is_below = not self._is_rising() and (
@@ -323,8 +325,11 @@ class UsualMemory:
             percentile_of(recent, 0.9) >= floor
             or percentile_of(self._floor_span(thresholds), 0.9) > thresholds.floor_clear * floor
         )
-        is_below = is_below or (self.usual.is_below_floor and not is_clear)
-        self.usual = self.usual._replace(floor=floor, is_below_floor=is_below)
+        self._judge_floor(floor, is_below=is_below or (self.usual.is_below_floor and not is_clear))
+
+    def _judge_floor(self, floor: float, *, is_below: bool) -> None:
+        if (floor, is_below) != (self.usual.floor, self.usual.is_below_floor):
+            self.usual = self.usual._replace(floor=floor, is_below_floor=is_below)
 
     def _floor_span(self, thresholds: Thresholds) -> list[float]:
         is_short = self.learnt < thresholds.usual_sure or self.usual.is_constant
@@ -347,7 +352,7 @@ class UsualMemory:
 
     def _measure_decay(self, thresholds: Thresholds) -> None:
         usual = self.usual
-        if not usual.is_constant:
+        if not usual.is_constant and usual.is_decaying:
             self.usual = usual._replace(is_decaying=False)
         if not usual.is_constant or len(self.video_slots) < thresholds.usual_sure:
             return
@@ -417,7 +422,7 @@ def _newest(values: deque[float], count: int) -> list[float]:
 
 def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
     frames, share = thresholds.variable_fps_frames, thresholds.variable_fps
-    wide = [high - low > frames and high - low > share * median for median, low, high in slots]
+    wide = [width > frames and width > share * median for median, _, width in slots]
     return sum(wide) / len(wide) if wide else 0.0
 
 
