@@ -176,7 +176,8 @@ class AlarmEngine:
         """
         before, now = self.alarms, state.now
         self._looks = {event.id: self._looks.get(event.id, now) for event in state.events}
-        after = self._with_faults(state)
+        unjudged = faults.unjudged_events(state)
+        after = self._with_faults(state, unjudged)
         case = self._incident_case(after, state)
         after |= self._incidents(case, state)
         on_air = ids_on_air(state.events)
@@ -191,7 +192,7 @@ class AlarmEngine:
         names = {event.id: event.event.name or event.id for event in state.events}
         steps = [_step(before.get(key), alarm, names, now) for key, alarm in after.items()]
         self.alarms = {step.alarm.key: step.alarm for step in steps}
-        self._newest_samples = faults.newest_samples(state, self._newest_samples)
+        self._newest_samples = faults.newest_samples(state, self._newest_samples, unjudged)
         return self._announce(steps, case, state)
 
     def _announce(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> Evaluation:
@@ -263,12 +264,12 @@ class AlarmEngine:
         window = timedelta(seconds=self._limits.flood_window)
         return sum(now - at < window for at in self._rung_at.values()) > self._limits.flood_count
 
-    def _with_faults(self, state: MonitorState) -> dict[AlarmKey, Alarm]:
+    def _with_faults(self, state: MonitorState, unjudged_events: frozenset[str]) -> dict[AlarmKey, Alarm]:
         """Return every alarm with its current fault, except incidents."""
         now, limits = state.now, self._limits
         active = faults.active_faults(state, self._thresholds)
-        ended = faults.ended_faults(self.alarms, self._newest_samples, state, self._seen)
-        unjudged = set(faults.unjudged_keys(self.alarms.values(), state)) - set(active)
+        ended = faults.ended_faults(self.alarms, self._newest_samples, state, self._seen, unjudged_events)
+        unjudged = set(faults.unjudged_keys(self.alarms.values(), state, unjudged_events)) - set(active)
         after = {}
         for key in {**self.alarms, **ended, **active}:
             if key in unjudged:

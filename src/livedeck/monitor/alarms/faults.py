@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -144,18 +144,19 @@ def ended_faults(
     newest: Mapping[str, datetime],
     state: MonitorState,
     seen: Mapping[AlarmKey, datetime],
+    unjudged: Container[str],
 ) -> dict[AlarmKey, list[ActiveFault]]:
     """Return the faults, oldest first, that by the samples ended since the last evaluation or belong to open alarms.
 
     `newest`: newest sample of each event at the last evaluation (server clock). A fault that is older than the alarm of
     its key is not new. Neither is a fault that ended before the key's time in `seen`: the previous watcher knew more
-    about it.
+    about it. `unjudged`: ids of events that cannot be judged now.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
     for event in state.events:
         newest_before = newest.get(event.id)
-        if newest_before is None or _is_unjudged(event, state):
+        if not event.episodes or newest_before is None or event.id in unjudged:
             continue
         for episode in event.episodes:
             if episode.until is None or not (episode.until > newest_before or event.id in with_alarm):
@@ -174,12 +175,14 @@ def _is_news(episode: Episode, newest_before: datetime, alarm: Alarm | None, con
     return bool(alarm and alarm.present) or (episode.until is not None and episode.until > newest_before)
 
 
-def newest_samples(state: MonitorState, before: Mapping[str, datetime]) -> dict[str, datetime]:
+def newest_samples(
+    state: MonitorState, before: Mapping[str, datetime], unjudged: Container[str]
+) -> dict[str, datetime]:
     """Return the newest sample time of each judged event; other events keep their value of `before`."""
     newest = {}
     for event in state.events:
         times = event.qos.readings.time
-        if times and not _is_unjudged(event, state):
+        if times and event.id not in unjudged:
             newest[event.id] = datetime.fromtimestamp(times[-1], UTC)
         elif event.id in before:
             newest[event.id] = before[event.id]
@@ -192,9 +195,13 @@ def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
     return ActiveFault(finding, incident.since, THE_PLATFORM, kind.diagnosis, incident.affects)
 
 
-def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[AlarmKey]:
+def unjudged_events(state: MonitorState) -> frozenset[str]:
+    """Return the ids of events that cannot be judged now, and of events that are expected but not listed yet."""
+    return state.expected | {event.id for event in state.events if _is_unjudged(event, state)}
+
+
+def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Container[str]) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
-    unjudged = {event.id for event in state.events if _is_unjudged(event, state)} | state.expected
     for alarm in alarms:
         if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
             yield alarm.key

@@ -333,9 +333,10 @@ class EventState(Record):
     @property
     def late_since(self) -> datetime | None:
         """Time of the newest sample (server clock) if samples are late or gone, and undecided which; else None."""
-        newest = self.qos.readings.last
-        is_undecided = self.qos.is_overdue and self.phase.ingest.state is IngestState.RECEIVING
-        return datetime.fromtimestamp(newest.time, UTC) if newest and is_undecided else None
+        times = self.qos.readings.time
+        if not (self.qos.is_overdue and times and self.phase.ingest.state is IngestState.RECEIVING):
+            return None
+        return datetime.fromtimestamp(times[-1], UTC)
 
 
 class ListDoubt(Record):

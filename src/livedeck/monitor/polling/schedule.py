@@ -144,7 +144,9 @@ def _has_unsettled_restream(state: EventState) -> bool:
     """Return whether the listed status of a restream contradicts the findings, so that a new list is needed soon."""
     if state.phase.tally is not BroadcastState.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
         return False
-    statuses = {restream.id: restream.status for restream in state.event.restreams or () if restream.enabled}
+    if not state.event.restreams:
+        return False
+    statuses = {restream.id: restream.status for restream in state.event.restreams if restream.enabled}
     down = {finding.target for finding in state.assessment.findings if finding.kind == RESTREAM_KIND.name}
     return any(
         (status == DISCONNECTED and restream_id not in down) or (status == CONNECTED and restream_id in down)
