@@ -51,8 +51,8 @@ def thawed() -> Iterator[None]:
 async def test_what_lasts_is_looked_through_once_an_hour_and_garbage_is_found() -> None:
     clock = Hands()
     lasting = Node()
-    task = asyncio.create_task(keep_collections_short(clock))
-    await asyncio.sleep(0)
+    task = asyncio.create_task(keep_collections_short(clock, partial=10.0, full=3600.0))
+    await clock.turn()
     assert not any(found is lasting for found in gc.get_objects())  # frozen
     passing = Node()
     assert any(found is passing for found in gc.get_objects())

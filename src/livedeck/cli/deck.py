@@ -15,7 +15,7 @@ from typing import Any
 
 from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.output import echo
-from livedeck.cli.process import end_on_signals, lasting_imports
+from livedeck.cli.process import end_on_signals, keep_collections_short, lasting_imports
 from livedeck.cli.wiring import SystemClock, make_keymap, open_watch
 from livedeck.cli.write_locks import WriteLocks
 from livedeck.environment import (
@@ -188,5 +188,9 @@ async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, 
             **rest,
         )
         with end_on_signals(deck.end, terminal_guard(has_title=past is None and settings.window_title)):
-            code = await deck.run_async()
+            garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=1.0, full=300.0))
+            try:
+                code = await deck.run_async()
+            finally:
+                garbage.cancel()
         return deck.return_code or code or 0

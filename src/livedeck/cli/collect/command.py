@@ -108,7 +108,7 @@ async def _collect(settings: Settings) -> int:
             echo(f"livedeck collector run: {text}", err=True)
             return FAULT
         async with asyncio.TaskGroup() as group:
-            group.create_task(keep_collections_short(SystemClock()), name="garbage")
+            group.create_task(keep_collections_short(SystemClock(), partial=10.0, full=3600.0), name="garbage")
             group.create_task(notifier.run(), name="notify")
             group.create_task(ledger.run(), name="ledger")
             if others:

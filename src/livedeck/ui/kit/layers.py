@@ -1,13 +1,14 @@
-"""Screens that keep running under a dialog, where their changes are sent only once.
+"""Screens that keep running under a dialog, where their changes are sent only once, and that are freed when they close.
 
-The module uses two private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh` and
-`Widget._exchange_repaint_regions`.
+The module uses private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh`,
+`Widget._exchange_repaint_regions` and `StylesCache`.
 """
 
 from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+from textual._styles_cache import StylesCache
 from textual.screen import Screen
 
 R = TypeVar("R")
@@ -15,6 +16,10 @@ R = TypeVar("R")
 
 class LayeredScreen(Screen[R], Generic[R]):
     """A screen that keeps running and sends its changes while another screen lies over it."""
+
+    def on_unmount(self) -> None:
+        """Free the lines of the closed screen, which Textual's cache of two colours for each widget keeps."""
+        StylesCache.get_inner_outer.cache_clear()
 
     def _compositor_refresh(self) -> None:
         """Refresh, and forget the regions that the screen in front has taken over.
