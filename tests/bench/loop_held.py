@@ -25,6 +25,7 @@ from typing import Any
 
 import structlog
 
+from livedeck.cli.process import keep_collections_short
 from livedeck.cli.wiring import SystemClock
 from livedeck.client import Api
 from livedeck.monitor import History, Monitor, SystemMachine, Thresholds
@@ -133,6 +134,7 @@ async def _tick(hold: Hold) -> None:
 async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
     """Return the longest holds of a deck that starts on that platform, and of its next `seconds`."""
     gc.freeze()  # as `lasting_imports` does
+    garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=1.0, full=300.0))  # as the deck does
     history = await History.open(path, datetime.now(UTC))
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1), history=history)
@@ -145,6 +147,7 @@ async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
                     async with asyncio.timeout(seconds):
                         async for _ in monitor.snapshots():
                             pass
+    garbage.cancel()
     await history.close()
     return first, steady
 

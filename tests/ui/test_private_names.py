@@ -84,7 +84,7 @@ def test_no_other_file_of_the_screens_imports_a_private_module_of_textual() -> N
 
 
 async def test_a_closed_dialog_is_freed() -> None:
-    """Textual's cache of colours refers to widgets; without `LayeredScreen.on_unmount` they stay for a thousand more."""
+    """Textual keeps the last thousand widgets in a cache of colours; `LayeredScreen.on_unmount` empties it."""
     async with running() as (_, pilot):
 
         async def drawn_after_help() -> int:
