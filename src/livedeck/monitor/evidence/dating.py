@@ -1,5 +1,4 @@
-"""Dates of replies on the platform's clock: a reply that livedeck reads late must not look like a lost encoder. Pure.
-"""
+"""Dates of replies on the platform's clock, so that a reply read late does not look like a lost encoder. Pure."""
 
 from __future__ import annotations
 
