@@ -137,7 +137,7 @@ class Levels:
         return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
-        """Return the bad seconds of an excursion that ends. A pending one counts: a rate that returns was no decision."""
+        """Return the bad seconds of an excursion that ends. A pending one counts: it was no decision after all."""
         if not away.add_back():
             return 0.0
         self.fps_away = None
