@@ -96,11 +96,11 @@ def test_a_raised_fault_stays_over_unwatched_time_and_is_marked() -> None:
     mute = rows(100, 200, audio=0.0)
     spans = coverage_of((0, 200), (800, 830))
     once = judged(rows(0, 98), mute, rows(800, 800), coverage=spans)
-    assert found(once) == ["AUDIO_LOST no audio, but video (then not watched for 10:00)"]
+    assert found(once) == ["AUDIO_LOST video without audio (then not watched for 10:00)"]
     (later,) = episodes(judged(rows(0, 98), mute, rows(800, 830), coverage=spans))
     assert (later.kind, later.until and later.until.timestamp() - START) == ("AUDIO_LOST", 800)
     assert found(judged(rows(0, 98), mute, rows(800, 830, audio=0.0), coverage=spans)) == [
-        "AUDIO_LOST no audio, but video"
+        "AUDIO_LOST video without audio"
     ]
 
 

@@ -323,12 +323,12 @@ def test_a_stream_keeps_its_last_two_hundred_episodes() -> None:
     ("parts", "kind", "severity", "actual"),
     [
         ([stretch(60, audio=0.0)], "AUDIO_LOST", Severity.WARNING, "no sound since its first sample"),
-        ([stretch(60), stretch(60, audio=0.0)], "AUDIO_LOST", Severity.CRITICAL, "no audio, but video"),
+        ([stretch(60), stretch(60, audio=0.0)], "AUDIO_LOST", Severity.CRITICAL, "video without audio"),
         (
             [stretch(60, audio=0.0), stretch(5), stretch(60, audio=0.0)],
             "AUDIO_LOST",
             Severity.CRITICAL,
-            "no audio, but video",
+            "video without audio",
         ),
         ([stretch(60, video=0.0, fps=0.0)], "BLACKOUT", Severity.WARNING, "no picture since its first sample"),
         ([stretch(60), stretch(60, video=0.0, fps=0.0)], "BLACKOUT", Severity.CRITICAL, "video 0, fps 0.0"),

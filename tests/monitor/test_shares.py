@@ -172,7 +172,7 @@ async def test_a_collector_that_is_lost_is_an_alarm_until_it_is_back() -> None:
         pair.members["a"].fault = SharingFault(lost=("north",))
         await pair.run(20)
         assert [(alarm.kind, alarm.actual) for alarm in pair.last["a"].alarms] == [
-            ("COLLECTOR_LOST", "north gone without signing off")
+            ("COLLECTOR_LOST", "north disappeared without signing off")
         ]
 
 

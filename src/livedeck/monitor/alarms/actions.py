@@ -1,8 +1,7 @@
-"""Apply operators' alarm actions, from any deck, to the alarms of this process (monitoring.md, "Shared alarms").
+"""Apply operators' alarm actions, from any deck, to the alarms of this process (monitoring.md, "Shared alarms"). Pure.
 
-Every process has the same rows, in any order, and derives the same alarms: the later of two actions counts. An alarm's
-state follows from the alarm, its actions and the time. Pure.
-
+Every process receives the same actions, in any order, and derives the same alarms from them: of two actions, the later
+counts.
 """
 
 from __future__ import annotations
@@ -24,12 +23,13 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.record import Record
 
 _KEPT = 4
-"""Number of newest actions of each kind that an alarm keeps; they may belong to different occurrences of its fault."""
+"""Number of newest actions that an alarm keeps of each kind. They may belong to several occurrences of its fault."""
 
 _MAX_ALARMS = 2000
-"""Maximum number of alarms whose actions are kept, the most recent ones; a deck stays up for weeks."""
+"""Maximum number of alarms with actions in memory, because a deck runs for weeks. The most recent actions stay."""
 
 _NOTE_LASTS = timedelta(hours=1)
+"""Time for which a note also applies to later occurrences of the fault."""
 
 _HIDDEN_STATES = {
     ActionKind.SHELVE: AlarmState.SHELVED,
@@ -50,7 +50,7 @@ class AlarmActions(Record):
     notes: tuple[AlarmAction, ...] = ()
 
     def including(self, actions: Iterable[AlarmAction]) -> AlarmActions:
-        """Return a copy with these actions added. Neither their order nor repetition matters."""
+        """Return a copy with these actions added, in any order; a repeated action counts once."""
         by_uid = {action.uid: action for action in (*self.acknowledgements, *self.shelvings, *self.notes, *actions)}
         ordered = sorted(by_uid.values(), key=_order)
         return AlarmActions(
@@ -63,9 +63,9 @@ class AlarmActions(Record):
         return any(action.uid == other.uid for other in (*self.acknowledgements, *self.shelvings, *self.notes))
 
     def next_moment(self, now: datetime) -> datetime:
-        """Return the time to store for an action given `now`.
+        """Return the time to store for a new action: `now`, or just after the newest action if that is later.
 
-        It is later than the newest action, unless a clock was set back.
+        If the newest action is far in the future, a clock was set back, and the result is `now`.
         """
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
@@ -77,7 +77,7 @@ class AlarmActions(Record):
 
 
 def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
-    """Add actions to the known ones, by alarm; keep the most recently handled alarms if there are too many."""
+    """Return `known` with these actions added. Of too many alarms, those with the most recent actions stay."""
     by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for action in actions:
         by_key[action.key].append(action)
@@ -89,7 +89,7 @@ def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]
 
 
 def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after these actions. An action dated in the future does not count yet: a clock was set back."""
+    """Return the alarm after these actions. An action dated in the future counts only once its time has come."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     note = next((action for action in reversed(actions.notes) if action.at <= limit), None)
@@ -107,7 +107,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the acknowledgement that holds for the alarm and the time of the previous one, each None if missing."""
+    """Return the alarm's acknowledgement that is in force, and the time of the one before. Either may be None."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)
@@ -116,7 +116,7 @@ def holding_acknowledgement(
 
 
 def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
-    """Return the acknowledgements, and their withdrawals, since the alarm was last shelved or unshelved."""
+    """Return the acknowledgements, also those taken back, since the alarm was last shelved or unshelved."""
     return [
         action
         for action in actions.acknowledgements
@@ -134,10 +134,9 @@ def _not_withdrawn(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]
 
 
 def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> AlarmAction | None:
-    """Return the last action with which the giver took the acknowledgement back; None if there is none.
+    """Return the last action by which its author took back this acknowledgement; None without such an action.
 
-    An acknowledgement that had expired by then is not taken back.
-
+    An action after the acknowledgement has expired does not count.
     """
     tolerance = onset_tolerance(acknowledgement.key.kind)
     withdrawals = [
@@ -153,7 +152,7 @@ def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[Alar
 
 
 def _holding(acknowledgements: Iterable[AlarmAction], alarm: Alarm, now: datetime) -> AlarmAction | None:
-    """Return the last acknowledgement that holds for the alarm and was not taken back."""
+    """Return the last acknowledgement of the alarm that is in force and was not taken back."""
     return next(
         (
             acknowledgement
@@ -165,14 +164,14 @@ def _holding(acknowledgements: Iterable[AlarmAction], alarm: Alarm, now: datetim
 
 
 def _given_before(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> datetime | None:
-    """Return the time of an earlier acknowledgement of the same occurrence; None if there is none."""
+    """Return the time of the previous acknowledgement of the same occurrence; None without one."""
     tolerance = onset_tolerance(acknowledgement.key.kind)
     earlier = (other for other in _not_withdrawn(acknowledgements) if other.order < acknowledgement.order)
     return max((other.at for other in earlier if abs(other.since - acknowledgement.since) <= tolerance), default=None)
 
 
 def _without_withdrawn(alarm: Alarm, acknowledgements: Iterable[AlarmAction]) -> Alarm:
-    """Return the alarm as it was before its current acknowledgement, if that was taken back."""
+    """Return the alarm without its current acknowledgement if that was taken back; otherwise the alarm itself."""
     acknowledgement = next(
         (action for action in acknowledgements if action.kind is not _UNACKNOWLEDGE and _is_held(action, alarm)), None
     )
@@ -184,16 +183,14 @@ def _without_withdrawn(alarm: Alarm, acknowledgements: Iterable[AlarmAction]) ->
 
 
 def _is_held(acknowledgement: AlarmAction, alarm: Alarm) -> bool:
-    """Return whether the alarm's current acknowledgement is this one."""
+    """Return whether this acknowledgement is the alarm's current one."""
     return acknowledgement.at in {alarm.acknowledged_at, alarm.answered_at}
 
 
 def follow(alarm: Alarm, incident: Alarm) -> Alarm:
-    """Return a member of an incident with the incident's acknowledgement and note, which cover all members.
+    """Return a member of an incident with the acknowledgement and the note of the incident.
 
-    A member that clears with its incident needs no acknowledgement. A member that outlasts the incident needs an
-    acknowledgement of its own.
-
+    A member that clears needs no acknowledgement of its own. A member that outlasts the incident does.
     """
     note = alarm.note or incident.note
     is_owed = alarm.needs_ack and alarm.is_ongoing and incident.needs_ack
@@ -205,13 +202,13 @@ def follow(alarm: Alarm, incident: Alarm) -> Alarm:
 
 
 def _with_note(alarm: Alarm, note: AlarmAction, now: datetime) -> Alarm:
-    """Return the alarm with a note; it stays for its occurrence, and for occurrences that follow within an hour."""
+    """Return the alarm with a note. The note also applies to occurrences that follow within an hour."""
     text = note.reason if is_of(note.shown, alarm) or now - note.at < _NOTE_LASTS else ""
     return alarm if alarm.note == text else replace(alarm, note=text)
 
 
 def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm, hidden or visible according to the last shelving action while that holds."""
+    """Return the alarm, hidden or visible as its last shelving action demands."""
     state = _HIDDEN_STATES.get(shelving.kind)
     if state:
         hides = None if shelving.kind is ActionKind.SHELVE_ALONE else shelving.severity
@@ -235,9 +232,9 @@ def _unchanged_or(alarm: Alarm, after: Alarm) -> Alarm:
 
 
 def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
-    """Return the alarm as acknowledged, or as cleared if its fault ended.
+    """Return the alarm with this acknowledgement applied.
 
-    Applied once: a worse fault needs a new one.
+    An acknowledgement that was applied before changes nothing: a fault that got worse needs a new one.
     """
     last = alarm.acknowledged_at
     if last and (
@@ -255,7 +252,7 @@ def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
 
 
 def _holds(acknowledgement: AlarmAction, alarm: Alarm, now: datetime) -> bool:
-    """Return whether an acknowledgement is for this occurrence, covers its severity and has not expired."""
+    """Return whether an acknowledgement is of this occurrence, covers its severity and has not expired."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now
     is_meant = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)

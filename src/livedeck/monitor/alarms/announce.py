@@ -1,8 +1,7 @@
-"""Gate between the alarms and everybody who hears of them (monitoring.md, "Announcements"). Pure.
+"""Decide when an alarm is announced: shown, rung and sent (monitoring.md, "Announcements"). Pure.
 
-A fault of many events shows on one event after another, because each is asked at its own time. So the onset of a shared
-kind waits until it is decided whether an incident explains it.
-
+A fault of many events shows on one event after another, because each event is polled at its own time. So the onset of a
+shared kind waits until it is clear whether an incident explains it.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 class Held(Record):
     """Onset of an alarm that is not announced yet.
 
-    `onset`: the transition at its true time. `before`: the alarm as last announced, None if it never was. `until`: time
-    of the announcement, unless it is decided earlier.
+    `onset`: the transition, with its true time. `before`: the alarm as last announced; None if it never was. `until`:
+    time of the announcement at the latest.
     """
 
     onset: AlarmChange
@@ -40,7 +39,10 @@ class Held(Record):
 
 
 class Step(NamedTuple):
-    """An alarm before and after a step of the engine, with its transition. `before`, `change`: None without any."""
+    """Alarm before and after a step of the engine.
+
+    `before`: None for a new alarm. `change`: its transition; None if nothing to log has changed.
+    """
 
     before: Alarm | None
     alarm: Alarm
@@ -48,10 +50,10 @@ class Step(NamedTuple):
 
 
 class GateCase(Record):
-    """Facts by which the gate decides at `now` (this machine's clock).
+    """Facts that decide at `now` (this machine's clock) which onsets wait.
 
-    `wave`: the alarms that may become an incident. `may_coincide`: enough events are on air for an incident.
-    `is_looking`: some event on air was not asked yet. `unexplained`: alarms that no incident can explain.
+    `wave`: alarms that may become an incident. `may_coincide`: enough events are on air for an incident. `is_looking`:
+    an event on air was not polled yet. `unexplained`: alarms that no incident can explain.
     """
 
     now: datetime
@@ -62,10 +64,10 @@ class GateCase(Record):
 
 
 class Announcement(NamedTuple):
-    """Result of the gate.
+    """Result of `announce`.
 
     `changes`: transitions to announce, each parent before the alarms that it hides. `audible`: announced alarms that
-    may ring. `held`: onsets that wait on.
+    may ring. `held`: onsets that still wait.
     """
 
     changes: tuple[AlarmChange, ...]
@@ -76,7 +78,7 @@ class Announcement(NamedTuple):
 def announce(
     held: Mapping[AlarmKey, Held], steps: Collection[Step], case: GateCase, limits: AlarmLimits
 ) -> Announcement:
-    """Return what to announce after a step of all alarms. `held`: onsets that have waited since earlier steps."""
+    """Return the transitions to announce after a step of all alarms. `held`: onsets that wait since earlier steps."""
     onsets = {
         step.alarm.key: Held(step.change, step.before, case.now) for step in steps if step.change and _may_wait(step)
     }
@@ -93,7 +95,7 @@ def announce(
 
 
 def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
-    """Return the alarms as they were announced, without those that still wait."""
+    """Return the alarms as announced: without new alarms that wait, and without waiting changes of the others."""
     if not held:
         return alarms.values()
     before = {key: onset.before for key, onset in held.items()}
@@ -101,7 +103,7 @@ def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -
 
 
 def has_waited(held: Mapping[AlarmKey, Held], now: datetime, limits: AlarmLimits) -> bool:
-    """Return whether an onset has waited so long that events which are still in doubt count as failed."""
+    """Return whether an onset has waited so long that events whose samples are late or gone now count as failed."""
     most = timedelta(seconds=limits.shared_hold_most)
     return any(now - onset.onset.at >= most for onset in held.values())
 
@@ -115,11 +117,18 @@ def is_unexplained(
     skew: float,
     limits: AlarmLimits,
 ) -> bool:
-    """Return whether no incident can explain that an encoder left, because enough others sent on since then.
+    """Return whether no incident can explain a lost encoder, because enough other encoders have sent samples since.
 
-    A sample proves that if it is later than the onset by more than a cadence: encoders that leave together may have
-    sent their last samples so far apart. `events`: events on air. `failing`: ids of those with an alarm of a shared
-    kind. `inputs`: event id -> input. `skew`: seconds that the platform's clock is ahead of this machine's.
+    Such a sample is later than the onset by more than a cadence: the last samples of encoders that fail together may be
+    one cadence apart.
+
+    Args:
+        onset: RECONNECTING alarm of the lost encoder; for an alarm of another kind the result is False.
+        events: Events on air.
+        failing: Ids of the events with an alarm of a shared kind.
+        inputs: Event id -> input.
+        skew: Seconds by which the platform's clock is ahead of this machine's.
+        limits: Limits of an incident.
     """
     cadences = {event.id: event.qos.cadence for event in events}
     cadence, since = cadences.get(onset.event_id), onset.since.timestamp() + skew + SAME_OCCURRENCE.total_seconds()
@@ -138,7 +147,7 @@ def is_unexplained(
 
 
 def _may_wait(step: Step) -> bool:
-    """Return whether a step is an onset that an incident, or the group of a first look, may explain."""
+    """Return whether a step is an onset that waits: of a shared kind, or found at the first look at its event."""
     before, alarm = step.before, step.alarm
     was_fault = before is not None and before.is_ongoing and before.severity is not Severity.INFO
     is_fault = alarm.state is AlarmState.UNACKNOWLEDGED and alarm.severity is not Severity.INFO
@@ -146,7 +155,7 @@ def _may_wait(step: Step) -> bool:
 
 
 def _with_deadlines(held: Mapping[AlarmKey, Held], case: GateCase, limits: AlarmLimits) -> dict[AlarmKey, Held]:
-    """Return the onsets with their deadlines as they follow from the present facts."""
+    """Return the waiting onsets with `until` computed from the present facts."""
     hold, most = timedelta(seconds=limits.shared_hold), timedelta(seconds=limits.shared_hold_most)
     wave = {alarm.key for alarm in case.wave.alarms} & held.keys() if case.wave.is_possible else set[AlarmKey]()
     first = min((held[key].onset.at for key in wave), default=case.now)
@@ -162,7 +171,7 @@ def _with_deadlines(held: Mapping[AlarmKey, Held], case: GateCase, limits: Alarm
 
 
 def _is_due(onset: Held, alarm: Alarm | None, now: datetime) -> bool:
-    """Return whether an onset is announced now: its time is up, a parent hides it, or a person has handled it."""
+    """Return whether an onset is announced now: its time has come, a parent hides it, or a person has handled it."""
     return onset.until <= now or alarm is None or alarm.state not in _WAITING
 
 
@@ -170,7 +179,7 @@ _WAITING = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED, AlarmState
 
 
 def _outcome(onset: Held, alarm: Alarm | None, now: datetime) -> Iterator[AlarmChange]:
-    """Yield the transitions of an onset that has waited, up to the alarm as it is now."""
+    """Yield the transitions to announce for an onset that has waited, up to the current state of its alarm."""
     is_hidden = alarm is not None and alarm.state is AlarmState.SUPPRESSED
     is_open = alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED
     if not is_hidden:

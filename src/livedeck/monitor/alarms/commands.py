@@ -1,8 +1,7 @@
 """Carry out or refuse a command for an alarm (monitoring.md, "Conflicts"). Pure.
 
-The alarm may change between a look and a key press. A silencing command is then refused, so that a late key press
-silences no fault that the operator has not seen.
-
+The alarm may change while the operator looks at it and presses a key. A command that would silence it is then refused,
+because the operator has not seen the changed fault.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ _SILENCING = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.SH
 
 
 class AlarmGone(AlarmRefused):
-    """The alarm does not exist."""
+    """The alarm no longer exists."""
 
     code = "gone"
 
 
 class AlarmOver(AlarmRefused):
-    """The fault on the screen cleared, and a later fault of its kind is open."""
+    """The fault that the operator saw has cleared, and a new one of the same kind is present."""
 
     code = "over"
 
@@ -48,10 +47,10 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     acknowledgement: AlarmAction | None = None,
     earlier: datetime | None = None,
 ) -> Alarm | None:
-    """Return the alarm after a command; None if another person was first, so nothing changes. Raises AlarmRefused.
+    """Return the alarm after a command; None if nothing changes because another person was first.
 
-    `on_air`: whether the alarm concerns a broadcast. `acknowledgement`: the acknowledgement that holds, or None;
-    `earlier`: time of the previous acknowledgement, or None.
+    `on_air`: the alarm concerns a broadcast. `acknowledgement`: the acknowledgement in force, or None. `earlier`: time
+    of the previous acknowledgement, or None. Raises AlarmRefused.
     """
     _refuse_unseen(command, alarm)
     match command.kind:
@@ -73,17 +72,17 @@ def carry_out(  # noqa: PLR0911  a return for each kind
 
 
 def is_of(shown: Shown, alarm: Alarm) -> bool:
-    """Return whether `shown` is this occurrence of the alarm; two decks may date its start slightly differently."""
+    """Return whether `shown` is this occurrence of the alarm. The starts may differ a little between two decks."""
     return abs(shown.since - alarm.since) <= onset_tolerance(alarm.kind)
 
 
 def is_worse(alarm: Alarm, shown: Shown) -> bool:
-    """Return whether the alarm is worse than shown."""
+    """Return whether the alarm has a graver severity or a later stage than the operator saw."""
     return alarm.severity.rank < shown.severity.rank or alarm.stage > shown.stage
 
 
 def _refuse_unseen(command: AlarmCommand, alarm: Alarm) -> None:
-    """Refuse to silence or annotate an alarm that was not shown. Unshelving silences nothing."""
+    """Raise AlarmRefused if the command silences or annotates a fault that the operator has not seen."""
     shown, kind = command.shown, command.kind
     if shown is None or kind in {ActionKind.UNSHELVE, ActionKind.IN_SERVICE}:
         return

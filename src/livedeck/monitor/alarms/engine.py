@@ -43,13 +43,14 @@ _INCIDENTS = {
 """Incident kinds and their detectors, by alarm key. Their alarms derive from other alarms."""
 
 _MAX_COMMANDS = 10_000
-"""Number of newest commands whose result is remembered, so that a repeated command is not carried out twice."""
+"""Number of newest commands with a remembered result, so that a repeated command is not carried out twice."""
 
 
 class Evaluation(NamedTuple):
-    """Result of a step. `changes`: transitions to announce; `bells`: alarms that ring; `log`: transitions as they were.
+    """Result of a step of the engine.
 
-    The log has the true times, and also the onsets that wait for an incident.
+    `changes`: transitions to announce. `bells`: alarms that ring. `log`: transitions at their true times, for the
+    history; unlike `changes`, it has the onsets that still wait for an incident.
     """
 
     changes: tuple[AlarmChange, ...]
@@ -58,9 +59,9 @@ class Evaluation(NamedTuple):
 
 
 class AlarmEngine:
-    """Remembered alarms and their transitions.
+    """The alarms of this process.
 
-    `alarms`: current alarms by key. `ordered` and `inactive` leave out alarms that are not announced yet.
+    `alarms`: all current alarms by key, also those that are not announced yet.
     """
 
     def __init__(self, thresholds: Thresholds) -> None:
@@ -71,7 +72,7 @@ class AlarmEngine:
         self._rung_at: Mapping[AlarmKey, datetime] = {}  # times of the last bells, within 10 min
         self._newest_samples: Mapping[str, datetime] = {}  # by event id, at the last step (server clock)
         self._changes: list[AlarmChange] = []  # changes by a person since the last step
-        self._seen: dict[AlarmKey, datetime] = {}  # time until which another engine judged the alarms it handed over
+        self._seen: dict[AlarmKey, datetime] = {}  # time until which another engine judged the restored alarms
         self._actions: Mapping[AlarmKey, AlarmActions] = {}
         self._carried_out: dict[str, AlarmAction] = {}  # resulting actions by command id
 
@@ -80,10 +81,10 @@ class AlarmEngine:
         self._thresholds, self._limits = thresholds, thresholds.attention
 
     def restore(self, alarms: Iterable[Alarm], now: datetime, seen: datetime | None = None) -> None:
-        """Continue from the alarms of a deck that ran before. Their state replaces the state of alarms found meanwhile.
+        """Continue with the alarms of a process that ran before. They replace alarms of this process with the same key.
 
-        `seen`: time until which the previous owner has judged everything, with more samples than this process has. A
-        shelf dated in the future is dropped.
+        `seen`: time up to which that process has judged the samples; it had more of them than this process has. A shelf
+        dated in the future is dropped.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}
@@ -92,7 +93,7 @@ class AlarmEngine:
         self._seen = dict.fromkeys(restored, seen) if seen else {}
 
     def take(self, given: Iterable[AlarmAction]) -> tuple[AlarmAction, ...]:
-        """Apply alarm actions from any deck, in any order, from the next step on. Return the new ones."""
+        """Apply alarm actions from any deck, in any order, from the next step on. Returns the actions that are new."""
         news = tuple(action for action in given if action not in self._actions.get(action.key, AlarmActions()))
         self._actions = actions.merge(self._actions, news) if news else self._actions
         self._carried_out |= {action.uid: action for action in news}
@@ -101,9 +102,9 @@ class AlarmEngine:
         return news
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
-        """Return the action that this command resulted in before, or None.
+        """Return the action of this command if it was carried out before, else None.
 
-        Raises AlarmRefused if another command has this id.
+        Raises AlarmRefused if a different command had the same id.
         """
         action = self._carried_out.get(command.uid)
         if action and not _is_result_of(command, action):
@@ -111,10 +112,9 @@ class AlarmEngine:
         return action
 
     def act(self, command: AlarmCommand, now: datetime, *, on_air: bool) -> AlarmAction | None:
-        """Carry out a new command, dated after all known actions of its alarm. Return None if it changes nothing.
+        """Carry out a command, dated after all earlier actions on its alarm. Returns None if nothing changes.
 
-        `on_air`: whether the alarm concerns a broadcast. Raises AlarmRefused.
-
+        `on_air`: the alarm concerns a broadcast. Raises AlarmRefused.
         """
         key, kind, actor = command.key, command.kind, command.actor
         at = self._actions[key].next_moment(now) if key in self._actions else now
@@ -156,7 +156,7 @@ class AlarmEngine:
         return given
 
     def handle(self, key: AlarmKey, action: Callable[[Alarm], Alarm | None], now: datetime) -> bool:
-        """Apply a person's action to an alarm. Return False if it changes nothing. Raises AlarmRefused."""
+        """Apply a person's action to an alarm. Returns False if nothing changes. Raises AlarmRefused."""
         before = self.alarms.get(key)
         if before is None:
             raise AlarmGone(f"{key.kind}: this alarm no longer exists")
@@ -169,10 +169,9 @@ class AlarmEngine:
         return True
 
     def step(self, state: MonitorState) -> Evaluation:
-        """Step all alarms to this state, with the changes by people since the last step.
+        """Update all alarms to this state, and return their transitions and those by people since the last step.
 
-        An event that cannot be judged keeps its alarms: nothing proves that they cleared.
-
+        An event that cannot be judged keeps its alarms, because nothing proves that they have cleared.
         """
         before, now = self.alarms, state.now
         self._looks = {event.id: self._looks.get(event.id, now) for event in state.events}
@@ -196,7 +195,7 @@ class AlarmEngine:
         return self._announce(steps, case, state)
 
     def _announce(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> Evaluation:
-        """Return what to announce now; onsets that an incident may explain wait."""
+        """Return the transitions to announce, the alarms that ring, and the log, which alone has onsets that wait."""
         by_people, self._changes = self._changes, []
         on_air = ids_on_air(state.events) - {DECK}
         gate = GateCase(
@@ -217,7 +216,7 @@ class AlarmEngine:
         return Evaluation((*changes, *announcement.changes), bells, log)
 
     def _handled(self, alarm: Alarm, now: datetime, *, on_air: bool) -> Alarm:
-        """Return the alarm after the actions of people, without a shelf that has ended."""
+        """Return the alarm after people's actions; if its shelf has ended, it is visible again."""
         if given := self._actions.get(alarm.key):
             alarm = actions.apply(alarm, given, now, on_air=on_air, limits=self._limits)
         return lifecycle.without_ended_shelf(alarm, now, on_air=on_air, limits=self._limits)
@@ -238,7 +237,7 @@ class AlarmEngine:
         )
 
     def seconds_to_announcement(self, now: datetime) -> float:
-        """Return seconds until an onset that waits is announced at the latest; inf if none waits."""
+        """Return the seconds until the next waiting onset is announced; inf if no onset waits."""
         return min(((held.until - now).total_seconds() for held in self._held.values()), default=inf)
 
     def _needs_ack(self, key: AlarmKey) -> bool:
@@ -251,7 +250,7 @@ class AlarmEngine:
         return urgent_first(announced(self.alarms, self._held), events)
 
     def inactive(self, now: datetime) -> tuple[Alarm, ...]:
-        """Return the announced alarms that need no operator (hidden, suppressed or just cleared), newest first."""
+        """Return the announced alarms that nobody needs to handle: hidden or just cleared; newest first."""
         alarms = [
             alarm
             for alarm in announced(self.alarms, self._held)
@@ -260,7 +259,7 @@ class AlarmEngine:
         return tuple(sorted(alarms, key=lambda alarm: (now - alarm.changed, alarm.key)))
 
     def is_flood(self, now: datetime) -> bool:
-        """Return whether more alarms rang lately than a person can follow; a flapping alarm counts once."""
+        """Return whether more alarms rang in the flood window than a person can follow. Each alarm counts once."""
         window = timedelta(seconds=self._limits.flood_window)
         return sum(now - at < window for at in self._rung_at.values()) > self._limits.flood_count
 
@@ -287,7 +286,7 @@ class AlarmEngine:
         return look is not None and alarm.since < look - SAME_OCCURRENCE
 
     def _incident_case(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> IncidentCase:
-        """Return the alarms of events on air that may form an incident together, and the events in doubt."""
+        """Return the alarms that may form an incident together, and the events whose samples are late or gone."""
         on_air = {event.id: event for event in state.events if event.phase.tally.expects_signal}
         shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_shared(alarm)]
         if not self._may_coincide(shared):
@@ -299,7 +298,7 @@ class AlarmEngine:
         return IncidentCase(shared, inputs, state.now, late=late, is_late_counted=is_late_counted)
 
     def _incidents(self, case: IncidentCase, state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the incidents that alarms of events on air form together."""
+        """Return the incident alarms of this case, new and previous."""
         incidents = {}
         for key, (kind, detector) in _INCIDENTS.items():
             alarm = self.alarms.get(key)
@@ -314,12 +313,12 @@ class AlarmEngine:
         return incidents
 
     def _may_coincide(self, shared: Iterable[Alarm]) -> bool:
-        """Return whether the alarms can form an incident; checked first because comparing inputs is slow."""
+        """Return whether enough events have alarms for an incident. This saves the slow comparison of inputs."""
         has_incident = not self.alarms.keys().isdisjoint(_INCIDENTS)
         return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Drop alarms that cleared long ago, and clear the least urgent beyond the length limit."""
+        """Return the alarms without obsolete ones; of too many, clear the least urgent that have returned."""
         kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:
@@ -331,9 +330,9 @@ class AlarmEngine:
         return kept
 
     def _is_obsolete(self, alarm: Alarm, state: MonitorState) -> bool:
-        """Return whether an alarm can be forgotten.
+        """Return whether an alarm can be dropped.
 
-        It cleared long ago without recent activations, or it is hidden and its event no longer exists.
+        Either it cleared long ago and has no recent activation, or it is hidden and its event no longer exists.
         """
         if alarm.is_ongoing:
             return False
@@ -346,7 +345,7 @@ class AlarmEngine:
 
 
 def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
-    """Return the event ids whose alarms concern a broadcast: events on air, and DECK while any event is on air."""
+    """Return the ids of the events on air, and DECK if there are any: their alarms concern a broadcast."""
     ids = frozenset(event.id for event in events if event.phase.tally.expects_signal)
     return ids | {DECK} if ids else ids
 
@@ -362,7 +361,7 @@ def _may_be_shared(alarm: Alarm) -> bool:
 
 
 def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: datetime) -> Step:
-    """Return an alarm's step, with its timeline. `names`: event names by id."""
+    """Return the step of an alarm, with its timeline extended. `names`: event names by id."""
     change = lifecycle.change_between(before, alarm, now)
     return Step(before, timeline.extend(before, alarm, change, names, now), change)
 

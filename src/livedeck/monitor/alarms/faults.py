@@ -1,4 +1,4 @@
-"""Faults by alarm key: the findings on every event and on the deck, dated by this machine's clock. Pure."""
+"""Faults by alarm key: the findings on all events and on the deck, dated by this machine's clock. Pure."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record
 
 _SAME_ROUND = timedelta(seconds=1)
-"""Largest distance between responses of one round, whose order means nothing."""
+"""Largest distance between two replies of one poll round; their order proves nothing."""
 
 SAME_OCCURRENCE = timedelta(seconds=2)
-"""Largest distance between the starts of one occurrence; a correction of the clock moves a start less."""
+"""Two faults whose starts are at most this far apart are one occurrence; a clock correction moves a start by less."""
 
 _REFUSED_POLLS = 6
-"""Poll intervals without an answer after which refusals of our pace are critical; fewer may be chance."""
+"""Poll intervals without a reply after which RATE_LIMITED is critical; fewer may be chance."""
 _ABSENCES = frozenset({NO_INGEST, RECONNECTING, LATE_START})
 """Kinds that claim that samples are missing."""
 
 _READ_LATE = frozenset({NO_INGEST, RECONNECTING})
-"""Those of them that compare an answer with the time at which it was read."""
+"""Kinds of `_ABSENCES` that a reply may raise only because this machine read it late."""
 
 _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
-"""States in which samples are polled; before the first response the encoder's state is unknown."""
+"""States in which samples of an event are polled."""
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
@@ -65,10 +65,11 @@ class MonitorState(Record):
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
     once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
-    empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among collectors
-    that poll together. `list_doubt`: known events that the list lacks. `expected`: ids of events that only the history
-    knows, and that may still exist. `unit_question`: question about the unit of the bit rates, or empty.
-    `failing_alike`: ids of events whose calls fail as those of several others do.
+    empty. `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
+    collectors that poll together. `list_doubt`: events that the list lacks without reason; None if no event is.
+    `expected`: ids of events that only the history has, and that may still exist. `unit_question`: question about the
+    unit of the bit rates, or empty. `failing_alike`: ids of events whose calls fail in the same way as those of several
+    others.
     """
 
     events: tuple[EventState, ...]
@@ -91,7 +92,7 @@ class MonitorState(Record):
         return self.connection.as_of is None
 
     def may_exist(self, event_id: str) -> bool:
-        """Return whether the id is the deck's, or of an event that may still exist."""
+        """Return whether the id is DECK, or the id of an event that may still exist."""
         is_known = event_id in self.expected or any(event.id == event_id for event in self.events)
         return self.is_unlisted or event_id == DECK or is_known
 
@@ -117,9 +118,9 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
 
 
 def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventState, ...]:
-    """Return the events, with findings that are not proven yet left out.
+    """Return the events without the findings that are not proven yet.
 
-    While the connection or this machine is in trouble, the silence of an event is not its own fault.
+    While the connection or this machine is in trouble, silence of an event does not prove a fault of the event.
     """
     is_excused = _is_connection_to_blame(state, thresholds.recovery) or state.connection.own.reading_delay > 0
 
@@ -146,11 +147,17 @@ def ended_faults(
     seen: Mapping[AlarmKey, datetime],
     unjudged: Container[str],
 ) -> dict[AlarmKey, list[ActiveFault]]:
-    """Return the faults, oldest first, that by the samples ended since the last evaluation or belong to open alarms.
+    """Return the faults that have ended by now and that the alarms do not show yet, oldest first.
 
-    `newest`: newest sample of each event at the last evaluation (server clock). A fault that is older than the alarm of
-    its key is not new. Neither is a fault that ended before the key's time in `seen`: the previous watcher knew more
-    about it. `unjudged`: ids of events that cannot be judged now.
+    Such a fault ended in the samples since the last evaluation, or is a later occurrence of a present alarm.
+
+    Args:
+        alarms: Alarms of the last evaluation.
+        newest: Time of the newest sample of each event at the last evaluation (server clock).
+        state: Present state.
+        seen: Time up to which another process has judged the alarms that it handed over. A fault that ended before is
+            left out.
+        unjudged: Ids of events that cannot be judged now.
     """
     faults: dict[AlarmKey, list[ActiveFault]] = {}
     with_alarm = {alarm.event_id for alarm in alarms.values() if alarm.present}
@@ -178,7 +185,7 @@ def _is_news(episode: Episode, newest_before: datetime, alarm: Alarm | None, con
 def newest_samples(
     state: MonitorState, before: Mapping[str, datetime], unjudged: Container[str]
 ) -> dict[str, datetime]:
-    """Return the newest sample time of each judged event; other events keep their value of `before`."""
+    """Return the time of each event's newest sample. An event that cannot be judged keeps its value in `before`."""
     newest = {}
     for event in state.events:
         times = event.qos.readings.time
@@ -208,17 +215,17 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Contai
 
 
 def _is_unasked(event: EventState, state: MonitorState) -> bool:
-    """Return whether no answer about an event was read since this process stopped."""
+    """Return whether this process was stopped after it read the last reply about an event."""
     stops = state.connection.own.stops
     return event.qos.as_of is not None and whole_since(event.qos.as_of, stops) > event.qos.as_of
 
 
 def _is_read_late(finding: Finding, event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Return whether an absence may only be the time that this machine took to read the answer."""
+    """Return whether samples may seem absent only because this machine read the reply late."""
     delay, qos = state.connection.own.reading_delay, event.qos
     if not delay or finding.kind not in _READ_LATE or qos.as_of is None or finding.since is None:
         return False
-    if finding.severity is Severity.INFO:  # metrics that were late: perhaps only their reader was
+    if finding.severity is Severity.INFO:  # late metrics: perhaps only this machine was late
         return True
     sent = qos.as_of + timedelta(seconds=state.connection.skew - delay)
     usual = thresholds.missed_after + (qos.lag or 0.0) + thresholds.missed_margin_intervals * (qos.cadence or 0.0)
@@ -229,8 +236,8 @@ def _is_read_late(finding: Finding, event: EventState, state: MonitorState, thre
 def _is_unjudged(event: EventState, state: MonitorState) -> bool:
     """Return whether an event cannot be judged now.
 
-    Either the event was not polled since the start or since a stop of this process, or it is undecided whether its
-    samples stopped or are late. Old samples do not prove that an encoder is back.
+    Either the event was not polled since this process started or was stopped, or its samples are late or have stopped,
+    and nothing shows which.
     """
     if _is_unasked(event, state) or (state.connection.own.reading_delay and event.phase.is_silent):
         return True
@@ -240,7 +247,7 @@ def _is_unjudged(event: EventState, state: MonitorState) -> bool:
 
 
 def is_unpolled(event: EventState) -> bool:
-    """Return whether samples of an event are due and none were polled yet."""
+    """Return whether an event should be polled for samples and was not polled yet."""
     return event.phase.tally in _POLLED and event.phase.ingest.state is IngestState.UNKNOWN
 
 
@@ -291,13 +298,13 @@ def _local_since(finding: Finding, state: MonitorState) -> datetime:
 
 
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Return whether it is too early to call an event's poll failed, or its failure is not the event's own.
+    """Return whether the failed polls of an event do not prove QOS_STALE yet.
 
-    A few responses in a row may be lost by chance, more of them on a poor link, or everything fails at once. A refusal
-    of our pace never accuses an event. If responses repeat the same samples, the event is proven to stand still.
+    A few replies in a row may be lost by chance, and more of them on a poor link. Other calls may fail as well. A
+    refusal of our pace never proves a fault of an event. But samples whose time stands still are proof.
     """
     failing_since, connection = event.qos.failing_since, state.connection
-    if failing_since is None:  # nothing was asked since the last good response
+    if failing_since is None:  # no poll has failed since the last good reply
         return not event.qos.is_frozen
     if event.qos.failure.sight is Sight.PACE:
         return True
@@ -312,7 +319,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
 
 
 def _is_refused_long(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Return whether an event that should send has no answer for long, because the platform refuses our pace."""
+    """Return whether an event that should send had no good reply for long, because the platform refuses our pace."""
     since = event.qos.as_of or event.qos.failing_since
     is_refused = event.qos.failure.sight is Sight.PACE and event.phase.tally.expects_signal
     patience = timedelta(seconds=max(thresholds.unanswered_poor, _REFUSED_POLLS * state.connection.slowed_to))
@@ -320,7 +327,7 @@ def _is_refused_long(event: EventState, state: MonitorState, thresholds: Thresho
 
 
 def _is_connection_to_blame(state: MonitorState, recovery_seconds: float) -> bool:
-    """Return whether the connection explains silence: events were not polled since an outage, or nothing responds."""
+    """Return whether the connection explains silence of the events: it is failing, or it has only just recovered."""
     connection = state.connection
     recovery = timedelta(seconds=recovery_seconds)
     is_just_back = connection.recovered_at is not None and state.now - connection.recovered_at < recovery

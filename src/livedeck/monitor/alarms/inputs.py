@@ -10,16 +10,16 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import EventState
 
 _ROWS = 8
-"""Newest samples to compare: no two encoders send the same numbers in so many ..."""
+"""Number of newest samples to compare: two encoders never send the same numbers in so many of them."""
 
 _DISTINCT_ROWS = 4
-"""... if enough of them differ from one another; constant values prove nothing."""
+"""Minimum number of different samples among them; constant values prove nothing."""
 
 
 def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
-    """Return event id -> input. Inputs are equal for events with the same stream key or samples.
+    """Return event id -> input. Events with the same stream key or the same samples have the same input.
 
-    The same ingest link proves nothing: it may be the address of all events, and keys tell the encoders apart.
+    The same ingest link proves nothing: many events may share the address and differ by their keys.
     """
     end = min((event.qos.readings.time[-1] for event in events if event.qos.readings.time), default=0.0)
     newest = {event.id: _newest_row(event.qos.readings, end) for event in events}
@@ -27,7 +27,7 @@ def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
     first_with: dict[Hashable, Hashable] = {}
     inputs: dict[str, Hashable] = {}
     for event in events:
-        # a single event with these newest values has no twin, so the rows before need no comparison
+        # if no other event has the same newest sample, the samples before need no comparison
         rows = _newest_rows(event.qos.readings, end) if counts[newest[event.id]] > 1 else []
         marks: list[Hashable] = [*([key] if (key := event.event.streamkey) else []), *rows]
         first = next((first_with[mark] for mark in marks if mark in first_with), event.id)
@@ -38,13 +38,13 @@ def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
 
 
 def _newest_row(readings: Readings, end: float) -> Hashable:
-    """Return the values of the newest sample up to `end` (epoch s), None without one."""
+    """Return the values of the newest sample up to `end` (epoch s); None without a sample."""
     place = bisect_right(readings.time, end) - 1
     return (readings.video[place], readings.audio[place], readings.fps[place]) if place >= 0 else None
 
 
 def _newest_rows(readings: Readings, end: float) -> list[Hashable]:
-    """Return a list with one value for all of the newest samples up to `end` (epoch s); empty if they prove nothing."""
+    """Return the newest samples up to `end` (epoch s) as one value in a list; empty if they prove nothing."""
     stop = bisect_right(readings.time, end)
     columns = (readings.video, readings.audio, readings.fps)
     rows = tuple(zip(*(column[max(0, stop - _ROWS) : stop] for column in columns), strict=True))

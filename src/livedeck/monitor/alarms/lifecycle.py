@@ -1,7 +1,6 @@
-"""The life of one alarm between evaluations: its fault, its state by ISA-18.2, its flapping. Pure.
+"""Changes of one alarm from one evaluation to the next: its fault, its state by ISA-18.2, its flapping. Pure.
 
-An unchanged alarm stays the same object, because hundreds of them are evaluated each second.
-
+An unchanged alarm stays the same object, because hundreds of alarms are evaluated each second.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def raise_alarm(key: AlarmKey, fault: ActiveFault, now: datetime, limits: AlarmL
 
 
 def update(alarm: Alarm, fault: ActiveFault | None, now: datetime, limits: AlarmLimits) -> Alarm:
-    """Return the alarm with its current fault. `fault` None: the fault ended."""
+    """Return the alarm with its current fault. `fault`: None if the fault has ended."""
     if fault is not None and not alarm.present:
         return expire(_reactivate(alarm, fault, limits), now, limits)
     alarm = expire(alarm, now, limits)
@@ -63,11 +62,10 @@ def advance(
     now: datetime,
     limits: AlarmLimits,
 ) -> Alarm:
-    """Return the alarm after faults that ended, oldest first, and the current fault.
+    """Return the alarm after the faults that have ended, oldest first, and the current fault.
 
-    A fault that ended before it was noticed counts as present for this one evaluation. So notifications follow from the
-    samples, not from how often they were polled.
-
+    A fault that ended before this process noticed it counts as present for one evaluation. So the number of alarms does
+    not depend on how often the samples are polled.
     """
     after = alarm
     for ended_fault in ended:
@@ -83,7 +81,7 @@ def advance(
 
 
 def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: datetime, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after a fault that ended. If the fault is new, the alarm stays present for this evaluation."""
+    """Return the alarm after a fault that has ended. A new fault stays present for this evaluation."""
     if alarm is None:
         return raise_alarm(key, fault, now, limits)
     if _is_same(fault, alarm):
@@ -94,12 +92,12 @@ def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: date
 
 
 def _is_same(fault: ActiveFault, other: ActiveFault | Alarm) -> bool:
-    """Return whether two faults are one occurrence: their starts differ by no more than a correction of the clock."""
+    """Return whether two faults are one occurrence: their starts differ by less than `SAME_OCCURRENCE`."""
     return abs(fault.since - other.since) < SAME_OCCURRENCE
 
 
 def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after its fault came back. A flapping alarm continues, and its acknowledgement holds."""
+    """Return the alarm after its fault came back. A flapping alarm keeps its start and its acknowledgement."""
     alarm = expire(alarm, fault.since, limits)
     was_flapping = alarm.flapping
     alarm = replace(alarm, present=True, escalated=alarm.escalated and was_flapping, cleared_at=None)
@@ -115,12 +113,12 @@ def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     if not is_worse(after, alarm):
         return after
-    since = after.since if after.flapping else max(after.since, fault.since)  # a fault that was only due is present now
+    since = after.since if after.flapping else max(after.since, fault.since)  # the fault may only have been due before
     return replace(after, since=since, needs_ack=True, acknowledged_until=None)
 
 
 def is_worse(after: Alarm, before: Alarm) -> bool:
-    """Return whether severity or stage got worse; an earlier acknowledgement does not cover that."""
+    """Return whether the severity or the stage got worse. An earlier acknowledgement does not cover a worse alarm."""
     return after.severity.rank < before.severity.rank or after.stage > before.stage
 
 
@@ -166,11 +164,9 @@ def _end(alarm: Alarm, now: datetime) -> Alarm:
 
 
 def expire(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm:
-    """Return the alarm with the activations of the last 10 min and its flapping updated.
+    """Return the alarm without activations older than 10 min, and with its flapping updated.
 
-    An alarm flaps until 2 min pass without an activation, so an alarm that comes every 40 s does not start over each
-    third time.
-
+    Flapping ends 2 min after the last activation.
     """
     activations = tuple(at for at in alarm.activations if _is_within(at, now, limits.habit_window))
     flapping = alarm.flapping and bool(activations) and _is_within(activations[-1], now, limits.flap_window)
@@ -207,9 +203,9 @@ def _is_within(at: datetime, now: datetime, seconds: float) -> bool:
 
 
 class Cover(NamedTuple):
-    """The alarm that hides another. `parent`: its kind, empty without one.
+    """Parent that hides an alarm. `parent`: kind of the parent; empty if no alarm hides this one.
 
-    `reason`: why the hidden alarm stays hidden, if its parent is shelved or out of service; else empty.
+    `reason`: `shelved with KIND` or `out of service with KIND` if the parent is in that state; else empty.
     """
 
     parent: str = ""
@@ -224,8 +220,12 @@ def apply_suppression(
 ) -> Alarm:
     """Return the alarm with its state at `now`.
 
-    `cover`: the alarm that hides this one, if any; `before`: this alarm at the last step. `stops`: stops of
-    this process, in which nobody could be reminded.
+    Args:
+        before: The alarm at the last step; None for a new alarm.
+        alarm: The alarm with its current fault and actions.
+        cover: Parent that hides the alarm, if any.
+        now: This machine's clock.
+        stops: Stops of this process. They lengthen an acknowledgement, because nobody could be reminded then.
     """
     if alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}:
         is_settled = not alarm.needs_ack and alarm.acknowledged_until is None
@@ -242,18 +242,18 @@ def apply_suppression(
 
 
 def _is_put_away_with(before: Alarm, cover: Cover) -> bool:
-    """Return whether a person has just put away the parent that hid this alarm, and so the alarm with it."""
+    """Return whether a person has just shelved the parent of this alarm, or taken it out of service."""
     return bool(cover.reason) and before.parent == cover.parent and not before.reason
 
 
 def without_ended_shelf(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm visible again if its shelf has ended, else unchanged."""
+    """Return the alarm; if its shelf has ended, it is visible again."""
     is_over = alarm.state is AlarmState.SHELVED and has_shelf_ended(alarm, now, on_air=on_air, limits=limits)
     return unhide(alarm, now) if is_over else alarm
 
 
 def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmLimits) -> bool:
-    """Return whether the alarm's shelf has ended. On air no shelf lasts over an hour, even one set before the show."""
+    """Return whether the alarm's shelf has ended. On air a shelf ends after an hour, even one set before the show."""
     if alarm.shelved_until is None and not alarm.is_ongoing:
         return True
     has_expired = alarm.shelved_until is not None and alarm.shelved_until <= now
@@ -261,9 +261,9 @@ def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmL
 
 
 def _asks_again(alarm: Alarm, now: datetime, stops: tuple[NotWatched, ...]) -> bool:
-    """Return whether the acknowledgement expired, or the alarm became visible and nobody was notified of it.
+    """Return whether the alarm needs a new acknowledgement: the last one expired, or no parent hides it any more.
 
-    The reminder of an expired acknowledgement comes as much later as this process was stopped meanwhile.
+    Time in which this process was stopped does not count towards the expiry.
     """
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
@@ -298,7 +298,7 @@ def is_audible(before: Alarm | None, after: Alarm) -> bool:
 
 
 def is_taken_back(before: Alarm, after: Alarm) -> bool:
-    """Return whether a person took an acknowledgement back in between. Such an alarm rang before and stays quiet."""
+    """Return whether a person took back an acknowledgement between the two. Such an alarm does not ring again."""
     states = {(AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED), (AlarmState.CLEARED, AlarmState.RETURNED)}
     is_by_person = after.answered_at is not None and after.answered_at != before.answered_at
     return (before.state, after.state) in states and is_by_person
@@ -321,7 +321,7 @@ _LEFT = {AlarmState.SHELVED: AlarmTransition.UNSHELVED, AlarmState.OUT_OF_SERVIC
 
 
 def change_between(before: Alarm | None, after: Alarm, now: datetime) -> AlarmChange | None:
-    """Return the change to log, or None."""
+    """Return the transition between two states of an alarm; None if nothing to log has changed."""
     transition = _transition(before, after)
     return AlarmChange(now, transition, after) if transition else None
 

@@ -1,8 +1,4 @@
-"""Effects of operators' commands on an alarm: acknowledge, take back, shelve, take out of service, note.
-
-See monitoring.md, "Operator". Pure.
-
-"""
+"""Effects of operators' commands on an alarm: acknowledge, take back, shelve, take out of service, note. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
 
 
 def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | None:
-    """Acknowledge the alarm until its fault ends or the time runs out. Return None if it needs no acknowledgement."""
+    """Return the alarm acknowledged for a time, or until its fault ends; None if it needs no acknowledgement."""
     if alarm.state not in _NEEDS_ACK:
         return None
     if not alarm.is_ongoing:
@@ -51,12 +47,14 @@ def unacknowledge(
     """Return the alarm as it was before its acknowledgement.
 
     Args:
-        acknowledgement: the acknowledgement that holds, None if none does.
-        earlier: time of the acknowledgement before it, None if there is none.
-        actor: person who takes it back.
+        alarm: The alarm.
+        acknowledgement: The acknowledgement in force, or None.
+        earlier: Time of the previous acknowledgement, or None.
+        actor: Person who takes back the acknowledgement.
+        now: This machine's clock.
 
     Raises:
-        AlarmRefused: nobody acknowledged it, somebody else did, or that was too long ago.
+        AlarmRefused: The alarm is not acknowledged, somebody else acknowledged it, or too long ago.
 
     """
     if acknowledgement is None or (alarm.severity is Severity.INFO and not alarm.is_ongoing):
@@ -76,7 +74,7 @@ def unacknowledge(
 
 
 def without_acknowledgement(alarm: Alarm, earlier: datetime | None) -> Alarm:
-    """Return the alarm as if nobody had acknowledged it since `earlier`; it needs an acknowledgement again."""
+    """Return the alarm without its acknowledgement. `earlier`: time of the previous acknowledgement, or None."""
     alarm = replace(alarm, needs_ack=True, acknowledged_until=None, acknowledged_at=earlier)
     match alarm.state:
         case AlarmState.ACKNOWLEDGED:
@@ -89,7 +87,7 @@ def without_acknowledgement(alarm: Alarm, earlier: datetime | None) -> Alarm:
 def shelve(
     alarm: Alarm, minutes: float | None, reason: str, now: datetime, *, on_air: bool, limits: AlarmLimits
 ) -> Alarm:
-    """Shelve the alarm for some minutes; `minutes` None: until it clears. Raises AlarmRefused."""
+    """Return the alarm shelved for some minutes. `minutes`: None for until it clears. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
     maximum = limits.shelved_most / 60
     if minutes is None and not alarm.is_ongoing:
@@ -103,20 +101,20 @@ def shelve(
 
 
 def unshelve(alarm: Alarm, now: datetime) -> Alarm:
-    """Unshelve the alarm; it needs an acknowledgement if its fault is present. Raises AlarmRefused."""
+    """Return the alarm unshelved. It needs an acknowledgement if its fault is present. Raises AlarmRefused."""
     if alarm.state is not AlarmState.SHELVED:
         raise AlarmRefused(f"{alarm.kind} is not shelved")
     return unhide(alarm, now)
 
 
 def take_out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
-    """Hide the alarm until it is put in service again. Raises AlarmRefused."""
+    """Return the alarm out of service, hidden until a person brings it back. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
     return hide(alarm, AlarmState.OUT_OF_SERVICE, _cleaned_reason(reason), now, None, hides=alarm.severity)
 
 
 def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
-    """Put the alarm in service; it needs an acknowledgement if its fault is present. Raises AlarmRefused."""
+    """Return the alarm in service again. It needs an acknowledgement if its fault is present. Raises AlarmRefused."""
     if alarm.state is not AlarmState.OUT_OF_SERVICE:
         if alarm.state is AlarmState.SHELVED:
             raise AlarmRefused(f"{alarm.kind} is shelved, not out of service: unshelve it")
@@ -125,7 +123,7 @@ def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
 
 
 def add_note(alarm: Alarm, text: str) -> Alarm:
-    """Set the note of the alarm; an empty text removes it."""
+    """Return the alarm with this note; an empty text removes the note."""
     return replace(alarm, note=note_text(text))
 
 
@@ -135,7 +133,7 @@ def note_text(text: str) -> str:
 
 
 def unhide(alarm: Alarm, now: datetime) -> Alarm:
-    """Make a shelved or out-of-service alarm visible again."""
+    """Return a shelved or out-of-service alarm visible again."""
     state = AlarmState.UNACKNOWLEDGED if alarm.is_ongoing else AlarmState.CLEARED
     return replace(
         alarm, state=state, changed=now, needs_ack=alarm.is_ongoing, shelved_until=None, reason="", hides=None
@@ -150,9 +148,10 @@ def _refuse_out_of_service(alarm: Alarm) -> None:
 def hide(
     alarm: Alarm, state: AlarmState, reason: str, now: datetime, until: datetime | None, *, hides: Severity | None
 ) -> Alarm:
-    """Hide the alarm from `now` on, in the state shelved or out of service.
+    """Return the alarm hidden from `now` on. `state`: shelved or out of service.
 
-    `until`: end of a shelf, None without one. `hides`: gravest severity of symptoms hidden with it, None for none.
+    `until`: end of the shelf; None for until the alarm clears. `hides`: gravest severity of the symptoms that it hides
+    as well; None to hide no symptoms.
     """
     return replace(
         alarm,

@@ -25,11 +25,12 @@ _LAST_PLACE = 3
 
 
 def urgent_first(alarms: Iterable[Alarm], events: Iterable[EventState]) -> tuple[Alarm, ...]:
-    """Sort alarms by severity, and within that: unacknowledged, acknowledged, cleared but not acknowledged.
+    """Sort alarms by four criteria.
 
-    Alarms that are equal in this are sorted by subject: the deck itself, events on air without a signal, other events
-    on air, the rest. The last criterion is age, oldest first.
-
+    1. Severity.
+    2. State: unacknowledged, acknowledged, cleared but not acknowledged.
+    3. Subject: the deck itself, events on air without a signal, other events on air, the rest.
+    4. Age, oldest first.
     """
     places = {DECK: 0} | {event.id: _place(event) for event in events}
 
@@ -47,11 +48,11 @@ def _place(event: EventState) -> int:
 
 
 def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[EventState, ...]:
-    """Sort events with alarms in the order of their alarms; then on air by grade, late, scheduled, draft, completed.
+    """Sort events: first those with alarms, in the order of `alarms`, which has the most urgent first.
 
-    Completed events come newest first. `alarms`: most urgent first; only an ongoing warning or critical alarm that is
-    not shelved or out of service moves its event. The grade decides, not the score: otherwise two good streams would
-    swap places with every sample. Ties are broken by id.
+    An ongoing warning or critical alarm that is not shelved or out of service moves its event. The other events follow:
+    on air by grade, unknown, late, scheduled, draft, completed (newest first), and in each group by id. Events on air
+    are sorted by grade and not by score, because scores change with every sample.
     """
     moving = [alarm.event_id for alarm in alarms if _moves_event(alarm)]
     ranks = {event_id: rank for rank, event_id in reversed(list(enumerate(moving)))}

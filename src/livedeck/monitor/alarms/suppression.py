@@ -22,15 +22,15 @@ _HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 def hidden_by(
     before: Alarm | None, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits
 ) -> Cover:
-    """Return the widest alarm that hides this one, if any. `before`: this alarm at the last step.
+    """Return the parent that hides this alarm, if any. `before`: this alarm at the last step.
 
-    An incident hides alarms that began with it or later; older alarms have another cause. Information hides nothing. A
-    parent of the same event does not hide an alarm at a later stage, such as an encoder that is away for half its
-    window. A hidden alarm stays hidden a little longer than its parent lasts, because the signs of one fault do not end
-    together.
+    An incident hides alarms that began with it or later; older alarms have another cause. An info hides nothing. A
+    parent of the same event does not hide an alarm at a later stage, such as an encoder that is away for half of its
+    window. A hidden alarm stays hidden for some seconds after its parent cleared, because the signs of one fault do not
+    end together.
 
-    A parent that is shelved or out of service goes on hiding its symptoms, unless a person hid it alone. It takes no
-    alarm out of sight: nobody would notice.
+    A parent that is shelved or out of service goes on hiding its symptoms, unless a person hid it alone. It never hides
+    an alarm that is on the board.
     """
     case = _Case(alarm, alarms, limits, is_in_sight=before is not None and before.active)
     parents = _parents(alarm.kind, alarm.event_id)
@@ -42,12 +42,12 @@ def hidden_by(
 
 
 def priority(kind: str) -> int:
-    """Return the rank in which alarms get their state: parents come before the alarms that they may hide."""
+    """Return the rank of a kind; alarms get their state in this order, parents before the alarms that they may hide."""
     return _PRIORITIES.get(kind, len(_PRIORITIES))
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Return the parents of a kind. A kind unknown to this version, read from the history, has only API_BLIND."""
+    """Return the parents of a kind. A kind from the history that this version does not have has only API_BLIND."""
     if kind in _PARENTS:
         return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)
@@ -58,7 +58,7 @@ def _parent_of(alarm: Alarm, parent: str, alarms: Mapping[AlarmKey, Alarm]) -> A
 
 
 class _Case(NamedTuple):
-    """The alarm to hide, and all others by key. `is_in_sight`: it was on the board at the last step."""
+    """Alarm that may be hidden, with all alarms by key. `is_in_sight`: the alarm was on the board at the last step."""
 
     alarm: Alarm
     alarms: Mapping[AlarmKey, Alarm]
@@ -81,10 +81,10 @@ def _hides(parent: str, case: _Case) -> bool:
 
 
 def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
-    """Return whether a parent that is shelved or out of service hides an alarm with it.
+    """Return whether a parent that is shelved or out of service also hides this alarm.
 
-    It hides no alarm that is graver than it was when it was put away, and none that began long after it cleared. Only
-    an incident takes an alarm out of sight, but one that has cleared explains nothing of what remains.
+    An incident does so until it clears. Another parent does so only for an alarm that is not on the board, is no graver
+    than the parent was when a person hid it, and began before or soon after the parent cleared.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if parent.hides is None or alarm.severity.rank < parent.hides.rank:
@@ -97,7 +97,10 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
 
 
 def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
-    """Return the incident that covers this alarm, while the incident lasts or still hides the alarm; else None."""
+    """Return the incident that has this alarm as a member; None without one.
+
+    A member belongs to its incident while the incident lasts or still hides the member.
+    """
     for kind in _parents(alarm.kind, alarm.event_id):
         incident = alarms.get(AlarmKey(DECK, kind))
         if incident is None or not incident.affects or _is_hidden_alone(incident):
@@ -140,7 +143,7 @@ def _has_parent_just_cleared(
     parent = _parent_of(alarm, alarm.parent, alarms)
     if parent is None or parent.is_ongoing or _is_hidden_alone(parent):
         return False
-    is_dated = parent.cleared_at is not None and parent.cleared_at > parent.since  # an end may be noted at the onset
+    is_dated = parent.cleared_at is not None and parent.cleared_at > parent.since  # else it is only the time of onset
     ended = parent.cleared_at if is_dated and parent.cleared_at else parent.changed
     return now - ended <= timedelta(seconds=limits.hidden_after)
 

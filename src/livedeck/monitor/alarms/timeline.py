@@ -12,7 +12,7 @@ _KEPT = 40
 """Number of newest entries that an alarm keeps."""
 
 _NAMED = 5
-"""Maximum number of events named in an entry; further events are only counted."""
+"""Maximum number of event names in an entry; further events are only counted."""
 
 
 def extend(

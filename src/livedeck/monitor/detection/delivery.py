@@ -1,7 +1,7 @@
 """Learn the delay with which the platform delivers samples (monitoring.md, "Delivery"). Pure.
 
 Samples that arrive late but without a gap prove that the encoder was connected. The delay is learnt from such samples
-alone, so a fault cannot change the delay, and a delay is no fault.
+only, so a fault never changes the learnt delay.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record
 
 _MAX_PEAKS, _MAX_SURPRISES = 32, 8
-"""Maximum number of deliveries and of surprises that are remembered."""
+"""Maximum number of remembered deliveries, and of remembered surprises."""
 
 _OUTAGE = 15.0
-"""Seconds between two responses. A longer wait is an outage of this deck, not a delay of the platform."""
+"""Maximum seconds between two replies that count as a delay of the platform; a longer gap is an outage here."""
 
 _PLAIN_PEAK = 20.0
-"""Delay in seconds from which on a single delivery is enough to learn it."""
+"""Delay in seconds above which a single delivery is enough to learn the delay."""
 
 _SURPRISES = 2
-"""Number of surprises within half an hour that raise the limit of lateness."""
+"""Number of surprises within half an hour after which samples may be as late as they were then."""
 
 
 class Surprise(NamedTuple):
-    """A silence in which metrics were only late: its end (epoch s, server clock) and the delay (s)."""
+    """Silence that was only a late delivery. `at`: its end (epoch s, server clock). `seconds`: the delay."""
 
     at: float
     seconds: float
 
 
 class Delivery(Record):
-    """Delay of a stream's samples as learnt from responses. Times in epoch s, server clock.
+    """Delivery delay of a stream's samples, learnt from replies. Times are epoch seconds of the server clock.
 
-    `first_asked`, `asked`: times of the first and the last good response with samples; `newest`: time of the newest
-    sample in the last one. `peaks`: age of the newest sample just before each delivery without a gap (s). `surprises`:
-    silences in which metrics were only late.
+    `first_asked`, `asked`: times of the first and the last good reply with samples. `newest`: time of the newest sample
+    in the last reply. `peaks`: age of the newest sample just before each delivery without a gap (s). `surprises`:
+    silences that were only late deliveries.
     """
 
     first_asked: float | None = None
@@ -53,17 +53,17 @@ class Delivery(Record):
         return max(self.peaks)
 
     def resumed(self) -> Delivery:
-        """Return a copy for a process that continues and has not polled yet."""
+        """Return a copy without the times of replies, for a process that has not polled yet."""
         return Delivery(peaks=self.peaks, surprises=self.surprises)
 
     @property
     def seen_lag(self) -> float | None:
-        """Longest delay that was seen (s), also before it counts as learnt; None before the first delivery."""
+        """Longest delay so far (s), even if it does not count as learnt yet; None before the first delivery."""
         return max(self.peaks, default=None)
 
     @property
     def age(self) -> float | None:
-        """Age of the newest sample at the last response (s); None before the first."""
+        """Age of the newest sample at the last reply (s); None before the first reply."""
         return None if self.first_asked is None else self.asked - self.newest
 
     def steady_lag(self, thresholds: Thresholds) -> float | None:
@@ -72,7 +72,14 @@ class Delivery(Record):
         return min(recent) if len(recent) == thresholds.delivery_least else None
 
     def after_answer(self, at: float, newest: float, thresholds: Thresholds, *, is_proof: bool) -> Delivery:
-        """Return the state after a response. `is_proof`: its new samples leave no gap, so the encoder was connected."""
+        """Return the state after a reply.
+
+        Args:
+            at: Time of the reply.
+            newest: Time of the newest sample in the reply.
+            thresholds: Limits of the stream.
+            is_proof: The new samples leave no gap, so the encoder was connected.
+        """
         if self.first_asked is None:
             return replace(self, first_asked=at, asked=at, newest=newest)
         after = replace(self, asked=at, newest=newest)
@@ -85,9 +92,9 @@ class Delivery(Record):
         return replace(after, peaks=(*self.peaks, peak)[-_MAX_PEAKS:])
 
     def lost_limit(self, cadence: float | None, thresholds: Thresholds) -> float | None:
-        """Return the age (s) of the newest sample above which the encoder is gone; None while the delay is not learnt.
+        """Return the age (s) of the newest sample above which the encoder is gone; None until the delay is learnt.
 
-        `cadence`: None before the second sample.
+        `cadence`: seconds between samples; None before the second sample.
         """
         lag = self.lag(thresholds)
         if lag is None:

@@ -1,7 +1,7 @@
 """Detect the faults of a stream by folding over its samples in order (monitoring.md, "Detection").
 
-The same samples give the same faults, whether they arrive singly or a hundred at once. Late samples count in their
-place: the fold restarts at the last checkpoint before them.
+The same samples give the same faults, whether they arrive singly or a hundred at once. A late sample is judged at its
+own time: the fold restarts at the last checkpoint before the sample.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from livedeck.record import Record
 from livedeck.text.values import age, short_duration
 
 _THEN_UNWATCHED = " (then not watched for "
-"""Beginning of the mark on a fault that was raised before unwatched time."""
+"""Start of the words that are added to a fault that was raised before unwatched time."""
 
 _AS_WHOLE = 10.0
-"""Seconds that may lack of ten minutes without being worth words."""
+"""Maximum unwatched seconds in ten minutes that the words of a duty cycle do not mention."""
 
 _MAX_CHECKPOINTS = 4
-"""Number of checkpoints kept, so that samples that are minutes late cost little."""
+"""Maximum number of checkpoints. Several of them keep samples that are minutes late cheap."""
 
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)
@@ -51,7 +51,7 @@ SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
 
 _SPOILS = {kind.name: detector.spoils for kind, detector in SAMPLE_KINDS if detector.spoils}
 _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: frozenset({FPS})}
-"""Rate with a fault -> rates that are not learnt meanwhile: if video lacks bits, audio may lack some too."""
+"""Rate with a fault -> rates from which nothing is learnt during the fault."""
 
 
 class _Rule(NamedTuple):
@@ -63,9 +63,9 @@ class _Rule(NamedTuple):
 class StreamRules(Record, dict=True):
     """Rules for judging a stream.
 
-    `floor`: lowest video rate (bit/s) that fits the stream's preset; 0: no floor. `marks`: times (epoch s) at which a
-    person declared the signal usual, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate is a
-    fault of the platform. `had_sound`: an earlier stream of the event had sound.
+    `floor`: lowest video rate (bit/s) that fits the stream's preset; 0 for no floor. `marks`: times (epoch s) at which
+    a person made the signal the baseline, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate
+    is a fault of the platform. `had_sound`: an earlier stream of the event had sound.
     """
 
     thresholds: Thresholds
@@ -76,7 +76,7 @@ class StreamRules(Record, dict=True):
 
     @cached_property
     def kinds(self) -> tuple[_Rule, ...]:
-        """The kinds of fault that are expected of this content, each with its detector and hold."""
+        """Alarm kinds that apply to this content, each with its detector and hold."""
         expected = self.thresholds.content.expectations
         return tuple(
             _Rule(kind, detector, detector.hold_time(self.thresholds))
@@ -87,15 +87,15 @@ class StreamRules(Record, dict=True):
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of these kinds and of a reconnecting encoder."""
+        """Names of `kinds`, and RECONNECTING."""
         return frozenset({RECONNECTING, *(rule.kind.name for rule in self.kinds)})
 
 
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
-    """Return the part of an analysis made under the rules `before` that is still valid under the rules `after`.
+    """Return the part of an analysis that is still valid after a change of the rules.
 
-    That is the whole analysis if both rules judge its samples alike. Otherwise it is only the state from before the
-    known samples.
+    This is the whole analysis if both rules judge its samples alike. Otherwise it is only the oldest checkpoint, from
+    which the samples are judged again.
     """
     newest = analysis.checkpoints[-1].memory.last_time
     changed = {*before.marks} ^ {*after.marks}
@@ -108,7 +108,10 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
-    """Return the checkpoint before all samples if they reach back to the stream's start `first_time` (epoch s)."""
+    """Return the empty checkpoint if the samples reach back to the stream's start, else nothing.
+
+    `first_time`: time of the stream's first sample (epoch s).
+    """
     is_whole = first_time is not None and len(readings) < series.MAX_SAMPLES and readings.time[0] <= first_time
     return SignalAnalysis().checkpoints if is_whole else ()
 
@@ -122,10 +125,16 @@ def detect(
 ) -> SignalAnalysis:
     """Return the analysis of `readings`, continued from `analysis`, which covers a part of them.
 
-    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us; for late samples, all
-    samples since the checkpoint before them are judged again. The function stops after `limit` samples: the result then
-    covers only the first readings, and another call continues. `coverage`: time in which all samples are known; a gap
-    is a silence only there.
+    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us. After a late sample, all
+    samples since the checkpoint before it are judged again.
+
+    Args:
+        analysis: Result of an earlier call, or an empty analysis.
+        readings: All samples of the stream in memory.
+        rules: Rules for judging the stream.
+        limit: Maximum number of samples to judge; the result then covers only the first readings, and another call
+            continues. None for all.
+        coverage: Coverage of the stream; a gap between samples counts as silence only in covered time.
     """
     if readings is analysis.readings:
         return analysis
@@ -152,21 +161,21 @@ def detect(
 
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
-    """Return the newest checkpoints, and that of the stream's start if the samples reach back to it."""
+    """Return the newest checkpoints, and the empty one if the samples reach back to the stream's start."""
     whole = [point for point in checkpoints if point.is_kept]
     start = [point for point in whole if point.samples == 0 and reach_back]
     return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
 
 def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:
-    """Return present and past faults, oldest first."""
+    """Return the present and past faults of an analysis, oldest first."""
     present = [make_episode(kind, interval, None) for kind, interval in analysis.intervals.items()]
     every = sorted((*analysis.past, *present), key=lambda episode: (episode.since, episode.kind))
     return tuple(every[-MAX_EPISODES:])
 
 
 class _Fold:
-    """Fold that starts at a copy of a checkpoint and takes one sample after another."""
+    """Fold over samples in order, from a copy of a checkpoint on."""
 
     def __init__(self, start: Checkpoint, rules: StreamRules, coverage: Coverage) -> None:
         self.samples = start.samples
@@ -183,11 +192,11 @@ class _Fold:
         return self.end()._replace(memory=self._memory.copy(), intervals=self._intervals.copy(), cycles=cycles)
 
     def end(self) -> Checkpoint:
-        """Return the state itself, after the last sample: the next fold starts at a copy of it."""
+        """Return the state after the last sample, without a copy; add no more samples after this call."""
         return Checkpoint(self._memory, self._intervals, self._cycles, self._past, self._features, self.samples)
 
     def add_sample(self, readings: Readings, index: int) -> None:
-        """Judge one sample, which must be later than all before."""
+        """Judge the next sample, which must be later than all samples before."""
         memory, thresholds = self._memory, self._thresholds
         time, last_time = readings.time[index], memory.last_time
         is_first = memory.first_time is None
@@ -214,7 +223,7 @@ class _Fold:
         self._features, self.samples = features, self.samples + 1
 
     def _spoilt(self) -> frozenset[str]:
-        """Return the rates that a fault affects, so that nothing is learnt from them."""
+        """Return the rates from which nothing is learnt now, because a fault affects them."""
         spoilt: frozenset[str] = frozenset()
         for kind, interval in self._intervals.items():
             if interval.is_raised and kind in _SPOILS:
@@ -229,7 +238,7 @@ class _Fold:
             del self._cycles[kind]
 
     def _end_settled(self, rate: str, time: float) -> None:
-        """Clear faults of a rate that has a new usual level."""
+        """Clear the faults of a rate, because its present level is the new usual one."""
         for kind in [kind for kind in self._intervals if _SPOILS.get(kind) == rate]:
             interval = self._intervals[kind]
             if not interval.is_raised:
@@ -248,7 +257,7 @@ class _Fold:
             cycle.skip(seconds)
 
     def _on_return(self, last_time: float, features: SampleFeatures) -> None:
-        """Record the encoder's absence that ends with this sample, as far as it was watched."""
+        """Record as RECONNECTING the encoder's absence that ends with this sample, as far as it was watched."""
         absence = max(self._coverage.pieces(last_time, features.time), key=lambda piece: piece.seconds)
         words, since = f"no samples for {age(features.time - last_time)}", last_time
         if features.step.unwatched:
@@ -301,7 +310,7 @@ class _Fold:
         return kind in self._cycles and self._cycles[kind].is_raised
 
     def _raise_cycle(self, rule: _Rule, features: SampleFeatures) -> None:
-        """Raise a fault that comes and goes; it stays raised between its spells."""
+        """Raise the fault of a duty cycle; it stays raised between its spells."""
         kind, detector = rule.kind.name, rule.detector
         cycle, interval = self._cycles[kind], self._intervals.get(kind)
         if not cycle.is_raised or detector.duty is None:
@@ -370,9 +379,9 @@ class _Fold:
 
 
 def _duty_words(duty: DutyRule, cycle: DutyCycle, watched: float) -> str:
-    """Return in words the share of watched time, the length of a spell, and how often spells came.
+    """Return the words of an intermittent fault, such as `no audio in 13 % of the last 10 min (4 s in every 30 s)`.
 
-    `watched`: watched seconds of the last ten minutes.
+    `watched`: watched seconds in the last ten minutes.
     """
     begun = max(cycle.since, cycle.last - LONG)
     span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)

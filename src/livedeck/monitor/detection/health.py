@@ -45,10 +45,10 @@ _SCORED_KINDS = sorted(
 
 
 def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
-    """Return the assessment of an event.
+    """Return the health and the findings of an event.
 
-    Only trusted samples of an event on air get a score, and only with a measured picture. The grade is STALE while
-    polling fails, and NO DATA while the encoder sends nothing.
+    An event has a score only on air, with trusted samples and a measured video rate. The grade is STALE while polling
+    fails, and NO DATA while the encoder sends nothing.
     """
     findings = _find_all(case, thresholds)
     if case.is_off_air:
@@ -75,7 +75,7 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
 
 
 def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings of a kind's detector. An event that is not judged has no findings from samples."""
+    """Yield the findings of a kind on an event. Without judging (`is_judged`) there are no findings from samples."""
     if isinstance(kind.detector, EventDetector):
         yield from map(kind.finding, kind.detector.observe(case, thresholds))
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):
@@ -84,12 +84,12 @@ def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[F
 
 
 def unknown(tally: BroadcastState) -> HealthAssessment:
-    """Return the assessment of an event that may have changed unseen: neither good nor bad."""
+    """Return the assessment of an event that was not polled lately: no score and no findings."""
     return HealthAssessment(Health(grade=Grade.NONE if tally in _NEVER_ASSESSED else Grade.STALE))
 
 
 def unseen(state: EventState) -> EventState:
-    """Return the last seen state of an event that can no longer be seen."""
+    """Return the last state of an event, marked as stale because the event is no longer polled."""
     freshness = Freshness.NEVER if state.qos.freshness is Freshness.NEVER else Freshness.STALE
     qos = replace(state.qos, freshness=freshness)
     return replace(state, qos=qos, assessment=unknown(state.phase.tally), is_stale=True)
@@ -116,7 +116,7 @@ def _measure_health(analysis: SignalAnalysis, quality: DataQuality, thresholds: 
     unknown = [_Score(thresholds.unknown_score, Component.UNKNOWN, detail)] if missing else []
     measured = [*_score_rates(analysis, thresholds), *_score_delivery(readings, thresholds)]
     lowest = min([*measured, *late, *unknown, *_score_faults(analysis, thresholds)], key=lambda score: score.score)
-    if "video" in missing and lowest.score >= thresholds.fair:  # a known fault is reported, but no better score
+    if "video" in missing and lowest.score >= thresholds.fair:  # without a video rate only a poor score is certain
         return Health(None, Grade.NO_DATA, Component.UNKNOWN, detail)
     if lowest.score == 100:
         return Health(100, Grade.GOOD)
@@ -124,7 +124,7 @@ def _measure_health(analysis: SignalAnalysis, quality: DataQuality, thresholds: 
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield a low score for each fault that has not cleared, despite good new samples, and for an unknown status."""
+    """Yield a low score for each present fault, even if the newest samples are good, and for an unknown status."""
     for kind in _SCORED_KINDS:
         interval = analysis.intervals.get(kind.name)
         if interval is None:
@@ -149,12 +149,15 @@ class _Rate(NamedTuple):
 
     @property
     def shown(self) -> float:
-        """Value to show beside the score. The mean alone would hide a zero."""
+        """Value to show beside the score: 0 if the newest sample is 0, because the mean would hide it."""
         return self.mean if self.newest else 0.0
 
 
 def _score_rates(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield scores of video, audio and frame rate if measured and expected. A still picture needs few bits."""
+    """Yield the scores of video, audio and frame rate, each if it is measured and the content has it.
+
+    A low video rate costs points only during a shortage, because a still picture needs few bits.
+    """
     readings, usual, expected = analysis.readings, analysis.usual, thresholds.content.expectations
     start = bisect_left(readings.time, readings.time[-1] - thresholds.window) if readings.time else 0
     video, audio, fps = (_rate(column, start) for column in (readings.video, readings.audio, readings.fps))
@@ -203,7 +206,7 @@ def _interpolate(curve: Curve, ratio: float) -> float:
 
 
 def _score_delivery(readings: Readings, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield scores of key frames and loss, by the number of recent complaints."""
+    """Yield the scores of key frames and packet loss, by the number of recent samples with such a status."""
     rows = (
         (KEY_DRIFT, thresholds.drift_share.window, thresholds.drift_scores, Component.KEY, "key>20%"),
         (KEY_SEVERE, thresholds.severe_share.window, thresholds.severe_scores, Component.KEY, "key>50%"),

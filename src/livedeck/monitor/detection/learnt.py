@@ -1,4 +1,4 @@
-"""Detection state of a stream, for a process that continues it (monitoring.md, "Restart"). Pure."""
+"""State of a stream's detection that a later process continues with (monitoring.md, "Restart"). Pure."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _MEMORY, _FEATURES = Checkpoint._fields.index("memory"), Checkpoint._fields.inde
 _STEP, _USUAL = SampleFeatures._fields.index("step"), SampleFeatures._fields.index("usual")
 _FIRST_FEATURES, _FIRST_STEP = SampleFeatures._fields.index("known"), Step._fields.index("unwatched")
 _FIRST_USUAL = Usual._fields.index("sunk_from")
-"""Number of values that the first version of the stored form has."""
+"""Positions of values in the stored rows. The `_FIRST_` numbers are the lengths of rows in the first version."""
 
 
 class Learnt(Record):
     """Learnt state of a stream: the oldest checkpoint of the fold (None for a young stream) and the delivery delay.
 
-    `rules`: digest of the rules on which the checkpoint is based. `coverage`: time in which the samples were known;
-    without spans in a row of an older version.
+    `rules`: digest of the rules by which the checkpoint was made. `coverage`: coverage of the stream; empty in a row
+    that an older version wrote.
     """
 
     checkpoint: Checkpoint | None = None
@@ -53,14 +53,15 @@ class Learnt(Record):
     def of(
         cls, analysis: SignalAnalysis, rules: StreamRules, delivery: Delivery, coverage: Coverage = EVERYTHING
     ) -> Learnt:
-        """Return the learnt state of an analysis that was made by these rules."""
+        """Return the learnt state of an analysis. `rules`: the rules by which it was made."""
         point = analysis.oldest_checkpoint
         return cls(point, _digest(rules, point) if point else "", delivery, coverage)
 
     def to_json(self) -> str:
-        """Return the state as JSON for `parse_learnt`; numbers keep full precision.
+        """Return the state as JSON for `parse_learnt`, with numbers in full precision.
 
-        Versions before `coverage` read it, too: they ignore new names, but not new values in a row of values.
+        Versions without `coverage` can read this JSON. They ignore new names, but refuse longer rows, so rows are cut
+        to their first length.
         """
         values = _adapter().dump_python(self, mode="json")
         point = values["checkpoint"]
@@ -75,8 +76,8 @@ class Learnt(Record):
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:
         """Return the analysis with which the fold over the stream's samples resumes.
 
-        If `rules` differ from those of the checkpoint, the fold starts at the stream's first sample, if that is still
-        stored. If samples are missing in between, only the usual values count.
+        `readings`: stored samples of the stream. If they reach back to the stream's start and `rules` have changed, the
+        fold starts from the first sample. If none of them is as old as the checkpoint, only its usual values are taken.
         """
         point = self.checkpoint
         if point is None or not len(readings):
@@ -103,7 +104,7 @@ def parse_learnt(text: str) -> Learnt | None:
 
 
 def _digest(rules: StreamRules, point: Checkpoint) -> str:
-    """Return a digest of everything that influenced the checkpoint."""
+    """Return a digest of the rules that influenced the checkpoint."""
     marks = tuple(mark for mark in rules.marks if mark <= point.memory.last_time)
     return sha256(repr((rules.thresholds, rules.floor, marks)).encode()).hexdigest()[:16]
 

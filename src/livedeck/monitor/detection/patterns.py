@@ -19,19 +19,19 @@ from livedeck.monitor.signal.series import mean_measured
 
 _DEFAULTS = Thresholds()
 _KEY_STATUSES = frozenset({KEY_DRIFT, KEY_SEVERE})
-_NEWEST_SAMPLES = 5  # samples that make the present signal; a single odd sample must not decide
+_NEWEST_SAMPLES = 5  # samples whose mean is the present signal, so that a single odd sample does not decide
 _BURST_SECONDS = 300.0  # period in which bursts are counted
-_MIN_BURSTS = 3  # number of bursts, with calm between them, that make the pattern
-_LOW_SHARE = 0.85  # share of the usual rate, above any alarm limit: a scene on a steady encoder changes it less
+_MIN_BURSTS = 3  # minimum number of separate bursts for the pattern BURSTS
+_LOW_SHARE = 0.85  # share of the usual rate below which it is low; above every alarm limit
 _LOW_FPS_SHARE = 0.95
-_AUDIO_STEP = 10  # every tenth sample of an hour is enough for the usual sound
+_AUDIO_STEP = 10  # the usual sound is the median of every tenth sample
 
 
 class SignalSignature(NamedTuple):
-    """The signal now: each rate as a share of its usual value (1 if unknown), and the bad statuses.
+    """Present signal: each rate as a share of its usual value (1 if unknown), and the signs of faults.
 
-    `bursts`: number of recent starts of loss. `has_key_complaints`: key-frame statuses in the last minute.
-
+    `is_dark`: no picture. `is_mute`: no sound. `is_lossy`: packet loss in the last minute. `bursts`: bursts of loss in
+    the last 5 min. `has_key_complaints`: a status of uneven key frames in the last minute.
     """
 
     video: float = 1.0
@@ -71,7 +71,7 @@ def classify(signature: SignalSignature) -> Pattern:
 
 
 def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
-    """Return the diagnosis of an alarm kind. `state`: the event as it is now, None for deck alarms."""
+    """Return the diagnosis of an alarm kind. `state`: present state of the event; None for an alarm of the deck."""
     alarm_kind = ALARM_KINDS.get(kind)
     if alarm_kind is None:
         return _UNKNOWN
@@ -81,7 +81,10 @@ def diagnose(kind: str, state: EventState | None = None) -> Diagnosis:
 
 
 def keep_diagnosis(before: Diagnosis, after: Diagnosis) -> Diagnosis:
-    """Return the diagnosis of an ongoing fault. A specific one is kept, because a fading fault shows few signs."""
+    """Return the diagnosis of an ongoing fault: a specific earlier one is better than a general later one.
+
+    A fault that fades shows fewer signs.
+    """
     is_weaker = after in _GENERAL or (
         after == PATTERN_DIAGNOSES[Pattern.BURSTS] and before != PATTERN_DIAGNOSES[Pattern.NETWORK]
     )
@@ -112,12 +115,12 @@ def _share(column: array[float], indexes: Iterable[int], expected: float | None)
 
 
 def _usual_audio(column: array[float]) -> float | None:
-    audible = [value for value in column[::_AUDIO_STEP] if value > 0]  # NaN is not
+    audible = [value for value in column[::_AUDIO_STEP] if value > 0]  # leaves out NaN
     return median(audible) if audible else None
 
 
 def _count_bursts(readings: Readings) -> int:
-    """Return how often loss began recently."""
+    """Return the number of times that loss began in the last 5 min."""
     start = bisect_left(readings.time, readings.time[-1] - _BURST_SECONDS)
     lossy = [status == LOSS for status in readings.status[start:]]
     return bytes([False, *lossy]).count(b"\0\1")

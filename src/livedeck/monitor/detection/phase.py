@@ -1,4 +1,4 @@
-"""Derive the broadcast state of an event; the platform has no such field (monitoring.md, "Tally"). Pure."""
+"""Derive the tally of an event, for which the platform has no field (monitoring.md, "Tally"). Pure."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from livedeck.record import Record
 _DEFAULTS = Thresholds()
 
 _MAX_WINDOW_SECONDS = 366 * 86_400
-"""Maximum length of a reconnect window, so that the platform's number cannot lead beyond the calendar."""
+"""Maximum length of a reconnect window, so that adding the platform's number never leaves the calendar."""
 
 
 class IngestEvidence(Record):
-    """Evidence from the QoS responses, in server time.
+    """State of the encoder as the QoS replies prove it, in server time.
 
-    `as_of`: time of the last good response. `newest`: time of the newest sample, None if the response was empty.
-    `run_started_at`: start of the present run of samples, None if the run is older than the kept samples. `is_silent`:
-    the encoder is proven to be gone. `is_undecided`: the samples are late, and none was ever seen to arrive, so nothing
-    shows whether the encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: time
-    since which the stream was watched without a sample, None if that is since `newest`.
+    `as_of`: time of the last good reply. `newest`: time of the newest sample; None without a sample. `run_started_at`:
+    start of the present run of samples; None if the run is older than the samples in memory. `is_silent`: the encoder
+    is proven gone. `is_undecided`: the samples are late, and none was seen to arrive, so nothing shows whether the
+    encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: start of the watched time
+    without a sample; None if it begins at `newest`.
     """
 
     as_of: datetime
@@ -40,7 +40,7 @@ class IngestEvidence(Record):
 
 
 def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
-    """Return the phase of `event` at `now` (server time); `evidence` is None before a QoS response.
+    """Return the phase of `event` at `now` (server time). `evidence`: None before the first QoS reply.
 
     The first matching row applies:
 
@@ -58,9 +58,9 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
     |                               | undecided          |                                                           |
     | an unknown status             | the same           | UNKNOWN                                                   |
 
-    The gap is measured at the last good response, never at `now`. A missing response does not prove that the encoder
-    left, nor does a time that stands still while samples arrive. Unwatched time is no part of the gap. The window is
-    the event's `reconnect_window` (platform-api.md, "Live event").
+    The gap reaches up to the last good reply, never up to `now`, and leaves out unwatched time. The window is the
+    event's `reconnect_window` (platform-api.md, "Live event"). A missing reply does not prove that the encoder left.
+    Samples whose time stands still do not prove it either.
     """
     stream = event.stream
     if stream is None:
@@ -78,7 +78,10 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """Return the planned start of the event; once that has passed, a later planned start of its pending stream."""
+    """Return the planned start of the event, or of its pending stream if the event's is missing or past.
+
+    Of two past times the later counts.
+    """
     stream, start = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None
     if start is None or of_stream is None:

@@ -1,8 +1,4 @@
-"""Fold over an event's restreams in the event list: RESTREAM_DOWN (monitoring.md, "Alarm kinds"). Pure.
-
-The fold takes one response of the event list after another, as `detect` takes samples.
-
-"""
+"""Detect RESTREAM_DOWN by folding over the event lists, one after another (monitoring.md, "Alarm kinds"). Pure."""
 
 from __future__ import annotations
 
@@ -30,14 +26,18 @@ CONNECTED, DISCONNECTED = "connected", "disconnected"
 def update(
     history: RestreamHistory, event: Event, as_of: float, on_air_since: float | None, thresholds: Thresholds
 ) -> RestreamHistory:
-    """Return the history after the event was listed at `as_of`.
+    """Return the history of an event's restreams after a list at `as_of` (epoch s, server clock).
 
-    `on_air_since`: start of the event's own good signal, None without one (epoch s, server clock). Without a signal a
-    restream cannot be judged.
+    A restream counts as down from the platform's date of its last change. If a list after that date showed it
+    connected, it counts as down from the first list that shows it down. It counts as connected from the date of a
+    change since the last list, or otherwise from this list.
 
-    A restream is down since the platform changed it (`updated_at`, or `created_at` before the first change). If a later
-    list showed the restream connected, it is down since the first list that shows it down. A restream is connected
-    since a change that is later than the last list, or since the first list that shows it connected.
+    Args:
+        history: History up to the last list.
+        event: The event with its restreams, as listed.
+        as_of: Time of the list.
+        on_air_since: Start of the event's own good signal; None without a signal, when no restream can be judged.
+        thresholds: Limits of the event.
     """
     enabled = {restream.id: restream for restream in event.restreams or () if restream.id and restream.enabled}
     stepped = {
@@ -67,7 +67,7 @@ def update(
 
 
 def restream_episodes(history: RestreamHistory) -> Iterator[Episode]:
-    """Yield present and past faults of the event's restreams."""
+    """Yield the present and past faults of the event's restreams."""
     yield from history.past
     for restream_id, interval in history.intervals.items():
         if interval.is_raised:
@@ -107,7 +107,7 @@ def _changed(restream: EventRestream) -> float:
 def _ended_episodes(
     history: RestreamHistory, intervals: Mapping[str, FaultInterval], as_of: float
 ) -> tuple[Episode, ...]:
-    """Return the past faults, including those that have just ended by a reconnection, a switch-off or a removal."""
+    """Return the faults that end with this list: the restream is connected, switched off or removed."""
     return tuple(
         make_episode(RESTREAM_KIND.name, interval, as_of if interval.good_since is None else interval.good_since, key)
         for key, interval in history.intervals.items()

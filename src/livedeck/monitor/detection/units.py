@@ -1,7 +1,7 @@
 """Decide whether a platform counts bit rates in bits or in kilobits (monitoring.md, "Unit of the bit rates"). Pure.
 
-The platform's document names no unit. A usual picture in kbit/s reads as a black one in bit/s, so no rate is judged
-before the numbers are plausible in one of both units only. A rate of zero and a frame rate need no unit.
+The platform's document names no unit, and a usual picture in kbit/s reads as a black picture in bit/s. So no rate is
+judged until the numbers are plausible in one unit only. A rate of zero and a frame rate need no unit.
 """
 
 from __future__ import annotations
@@ -21,29 +21,33 @@ from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.record import Record
 
 _VIDEO_OF_BITS, _SOUND_OF_BITS = 200_000.0, 10_000.0
-"""Rates above which a number can only be in bit/s: as kbit/s they mean 200 Mbit/s of video, 10 Mbit/s of sound."""
+"""Largest plausible numbers in kbit/s, of video (200 Mbit/s) and of sound (10 Mbit/s); larger ones are bit/s."""
 
 _NO_RATE = 1e9
-"""Rate from which on a number is no measurement in either unit, so it proves nothing."""
+"""Number from which on a rate is implausible in both units and proves nothing."""
 
 _VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.0
-"""Rates of a plausible picture and of plausible sound in kbit/s (lowest, highest), and its lowest frame rate."""
+"""Plausible rates in kbit/s of a picture and of sound (lowest, highest), and the lowest frame rate of a picture."""
 
 _ALIKE, _SOUNDS_ALIKE, _STREAMS_ALIKE, _SURE = 3, 10, 3, 30
-"""Numbers that suggest kbit/s: samples in a row with a picture; samples of any kind; streams; samples of one stream."""
+"""Minimum numbers for kbit/s.
+
+For the question: samples in a row with a picture, samples in a row of any kind, streams. For certainty: samples in a
+row of one stream.
+"""
 
 _CONTRADICTIONS = 3
-"""Number of samples in a row beyond kbit/s that contradict this unit; a single one may be a wrong number."""
+"""Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""
 
 _COUNTED = 64
-"""Number of the newest samples of an answer that are counted; more than `_SURE`, so the older ones add nothing."""
+"""Maximum number of newest samples of a reply to count; more than `_SURE` samples add nothing."""
 
 
 class _Looks(Enum):
-    """Class of a sample by the unit in which its rates are plausible. NOTHING: no rate that shows a unit.
+    """Class of a sample by the unit in which its rates are plausible.
 
-    BITS: plausible in bit/s only. PICTURE, SOUND: plausible in kbit/s, as a picture with sound or as sound alone.
-    SMALL: too small for bit/s, and not plausible in kbit/s either. BETWEEN: implausible in kbit/s, small in bit/s.
+    BITS: bit/s only. PICTURE, SOUND: kbit/s, as a picture with sound or as sound alone. SMALL: neither, because it is
+    too small. BETWEEN: too large for kbit/s, but no proof of bit/s. NOTHING: no rate, or zero.
     """
 
     BITS = auto()
@@ -55,11 +59,11 @@ class _Looks(Enum):
 
 
 class StreamLook(Record):
-    """Counts of the newest samples in a row of one stream that look alike.
+    """Counts of one stream's newest samples in a row that suggest the same unit.
 
-    `newest`: time of the newest sample (epoch s, server clock). `bits`: plausible in bit/s only. `pictures`, `sounds`:
-    plausible in kbit/s, with and without a picture. `small`: plausible in neither unit, but smaller than usual bit/s.
-    `example`: newest of these samples, video and audio as the platform sent them.
+    `newest`: time of the newest sample (epoch s, server clock). `bits`: samples plausible in bit/s only. `pictures`,
+    `sounds`: samples plausible in kbit/s, with and without a picture. `small`: samples too small for both units.
+    `example`: video and audio of the newest of these samples, as the platform sent them.
     """
 
     stream_id: str | None
@@ -72,36 +76,37 @@ class StreamLook(Record):
 
     @property
     def is_in_doubt(self) -> bool:
-        """True if the newest samples are small numbers, whose unit is not evident."""
+        """True if the newest samples are so small that their unit is not evident."""
         return bool(self.pictures or self.sounds or self.small)
 
     @property
     def is_alike(self) -> bool:
-        """True if enough of the samples look like kbit/s."""
+        """True if enough samples in a row look like kbit/s to ask for the unit."""
         return self.pictures >= _ALIKE or self.pictures + self.sounds >= _SOUNDS_ALIKE
 
     @property
     def is_sure(self) -> bool:
-        """True if so many of the samples look like kbit/s that no other stream is needed."""
+        """True if enough samples in a row look like kbit/s to take this unit without asking."""
         return self.pictures + self.sounds >= _SURE
 
     @property
     def is_long(self) -> bool:
-        """True if the samples have been small for long, whatever they look like."""
+        """True if enough samples in a row are small to ask for the unit, whether or not they look like kbit/s."""
         return self.pictures + self.sounds + self.small >= _SOUNDS_ALIKE
 
 
 class UnitEvidence(Record):
-    """Evidence for the unit, from all answers of a platform. `looks`: by event id.
+    """Evidence for the unit, from all replies of a platform.
 
-    `proof`: first sample that is plausible in bit/s only, video and audio; empty without one.
+    `looks`: counts by event id. `proof`: video and audio of the first sample that is plausible in bit/s only; empty
+    without one.
     """
 
     looks: Mapping[str, StreamLook] = field(default_factory=lambda: MappingProxyType({}))
     proof: str = ""
 
     def after(self, event_id: str, stream_id: str | None, samples: QosSamples) -> UnitEvidence:
-        """Return the evidence after an answer, whose samples are as the platform sent them."""
+        """Return the evidence after a reply. `samples`: the samples as the platform sent them."""
         look = self.looks.get(event_id)
         if look is None or look.stream_id != stream_id:
             look = StreamLook(stream_id)
@@ -130,10 +135,10 @@ class UnitEvidence(Record):
 
 
 class UnitVerdict(Record):
-    """Unit of a platform's bit rates, as far as it is known.
+    """Unit of a platform's bit rates.
 
-    `is_doubtful`: rates are not known, except zero. `question`: sentence that asks the operator, or empty. `is_sure`:
-    the question needs no answer of a person.
+    `is_doubtful`: the unit is in doubt, so no rate but zero is known. `question`: question to the operator, or empty.
+    `is_sure`: the evidence suffices without an answer of the operator.
     """
 
     unit: BitrateUnit
@@ -146,9 +151,9 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
     """Return the verdict on the unit.
 
     Args:
-        setting: Unit in the settings, which is obeyed; None to learn it.
-        chosen: Unit that a ruling chose; None without a ruling.
-        evidence: All that the platform's answers show.
+        setting: Unit in the settings, which wins; None to learn the unit.
+        chosen: Unit of the ruling; None without a ruling.
+        evidence: Evidence from the platform's replies.
     """
     looks = evidence.looks.values()
     beyond = next((look.example for look in looks if look.bits >= _CONTRADICTIONS), "")
@@ -173,7 +178,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def in_bits(samples: QosSamples, verdict: UnitVerdict) -> QosSamples:
-    """Return samples with rates in bit/s. While the unit is in doubt, rates other than 0 are returned as missing."""
+    """Return the samples with rates in bit/s. While the unit is in doubt, all rates but 0 are missing."""
     if verdict.is_doubtful:
         return replace(
             samples, bitrate_video=_only_zeros(samples.bitrate_video), bitrate_audio=_only_zeros(samples.bitrate_audio)
@@ -197,7 +202,7 @@ def _question(asked: BitrateUnit, example: str, setting: BitrateUnit | None) -> 
 
 
 def _newest_first(samples: QosSamples, newest: float) -> Iterator[int]:
-    """Yield the indexes of the samples after `newest` (epoch s), the last one of the answer first."""
+    """Yield the indexes of the samples later than `newest` (epoch s), newest first."""
     for index in range(len(samples) - 1, -1, -1):
         if samples.time[index] <= newest:
             return
@@ -205,7 +210,7 @@ def _newest_first(samples: QosSamples, newest: float) -> Iterator[int]:
 
 
 def _counted(look: StreamLook, samples: QosSamples, index: int) -> StreamLook:
-    """Return the look after one more sample; a sample of another kind begins a new row."""
+    """Return the counts after one more sample; a sample that suggests the other unit starts them again."""
     kind = _looks_of(samples, index)
     if kind is _Looks.NOTHING:
         return look

@@ -1,6 +1,6 @@
-"""Evidence that each alarm kind needs, as data: the table of monitoring.md, "Evidence", is made from it.
+"""Evidence that each alarm kind needs, as data. The table of monitoring.md, "Evidence", is made from `CLAIMS`.
 
-A kind says something only after it has this evidence. Until then screens show the words of `meanwhile`.
+No alarm is raised before its evidence is complete. Until then screens show the words of `meanwhile`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 class Claim(NamedTuple):
     """Evidence of an alarm kind in words.
 
-    `needs`: evidence before the alarm is raised. `meanwhile`: words on screens until then, empty if nothing is said.
-    `ends`: evidence that ends the alarm.
+    `needs`: evidence that raises the alarm. `meanwhile`: text on screens until then; empty for no text. `ends`:
+    evidence that clears the alarm.
     """
 
     needs: str
@@ -27,7 +27,7 @@ _NEVER_ABSENT = "an acknowledgement; it is listed until then"
 
 
 def _of_samples(needs: str) -> Claim:
-    """Return the claim of a kind that judges samples: only samples that came raise or end it."""
+    """Return the claim of a kind that only received samples raise and clear."""
     return Claim(f"samples that were received: {needs}", "", _SAMPLES_GOOD)
 
 
@@ -35,7 +35,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {
         "NO_INGEST": Claim("a live stream, and good replies without a sample", "no sample yet", "the first samples"),
         "RECONNECTING": Claim(
-            "two good answers without news, 4 s apart or more, whose newest sample is too old for this stream's delay",
+            "two good replies without a new sample, dated 4 s apart or more; the newest sample is too old for this "
+            "stream's delay",
             "late or gone: known in 8 s",
             "newer samples",
         ),
@@ -59,7 +60,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "UNKNOWN_STATUS": _of_samples("a status that the document does not name"),
         "UNKNOWN_DATA": _of_samples("fields without a value"),
         "FUTURE_SAMPLES": Claim("a good reply with samples dated in the future", "", "a reply without them"),
-        "METRICS_LATE": Claim("the usual delay of the samples, learnt", "", "a shorter usual delay"),
+        "METRICS_LATE": Claim("the learnt usual delay of the samples", "", "a shorter usual delay"),
         "LATE_START": Claim(
             "a planned start, and a reply about samples since the last stop of this process", "", "the first samples"
         ),
@@ -92,7 +93,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "CLOCK_SKEW": Claim("the dates of the last five replies", "", "dates that agree"),
         "MACHINE_CLOCK": Claim("a step between this machine's two clocks, or a stop of this process", "", "a minute"),
         "OWN_SLOW": Claim(
-            "30 s in which this process is late in 1 of 20 moments, or makes too few of its planned polls in time",
+            "30 s in which this process is late 5 % of the time, or makes too few of its planned polls in time",
             "this machine is 3 s behind",
             "a minute below half of the limits",
         ),
@@ -108,8 +109,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a message that the target accepts",
         ),
         "LIST_WRONG": Claim(
-            "two lists without events that are served by id, or that send new samples",
-            "asked by id, no answer yet",
+            "two lists without events that the platform still serves by id, or still sends samples of",
+            "requested by id, no reply yet",
             "a whole list that has them all",
         ),
         "COLLECTOR_SILENT": Claim("12 s without a message of the collector, or its refusal", "", "a message"),
@@ -120,7 +121,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "PLATFORM": Claim(
             "faults that began together on enough inputs",
             "",
-            "fewer than half of the inputs that are needed, or fewer than two",
+            "faults on fewer than half as many inputs, or on fewer than two",
         ),
     }
 )

@@ -1,6 +1,6 @@
-"""Time of a stream that answers cover: a missing sample is a silence only there (monitoring.md, "Not watched"). Pure.
+"""Coverage: the time of a stream for which replies show every sample (monitoring.md, "Not watched"). Pure.
 
-All times are epoch seconds of the server clock.
+Only there does a missing sample prove that the encoder sent none. All times are epoch seconds of the server clock.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from livedeck.monitor.model.span import Span
 from livedeck.record import Record
 
 MAX_SPANS = 64
-"""Maximum number of spans that are kept of a stream; the oldest are dropped."""
+"""Maximum number of spans in the coverage of a stream; the oldest are dropped."""
 
 START_SLACK = 30.0
-"""Largest distance in seconds between a stream's start and its first sample, or the first time that answers cover."""
+"""Seconds after a stream's start within which its first sample, or its first covered time, still counts as the start.
+"""
 
 _MAX_LENGTHS = 21
-"""Number of answers from which the usual length of an answer is learnt."""
+"""Number of newest replies from which the usual length of a reply is learnt."""
 
 
 class Coverage(Record):
-    """Time of a stream in which every sample of the platform is known.
+    """Time of a stream for which livedeck has received every sample of the platform.
 
-    `spans`: covered ranges, ascending and apart. `lengths`: lengths of the newest answers (s). `is_whole`: the first
-    span reaches back to the stream's start.
+    `spans`: covered ranges, ascending and apart. `lengths`: seconds from the first to the last sample of each of the
+    newest replies. `is_whole`: the first span reaches back to the stream's start.
     """
 
     spans: tuple[Span, ...] = ()
@@ -36,7 +37,7 @@ class Coverage(Record):
 
     @property
     def length(self) -> float:
-        """Usual length of an answer (s); 0 until an answer had samples."""
+        """Usual time from the first to the last sample of a reply (s); 0 until a reply had samples."""
         return median_low(self.lengths) if self.lengths else 0.0
 
     def after_answer(
@@ -50,19 +51,19 @@ class Coverage(Record):
         joins: float = 0.0,
         is_proof: bool = True,
     ) -> Coverage:
-        """Return the coverage after an answer.
+        """Return the coverage after a reply.
 
-        An answer covers the time from its first sample to its newest. It also covers the usual length of an answer
-        before `at`. If it brings nothing newer than `newest`, it covers on to `at` minus `lag`.
+        A reply covers the time from its first sample to its newest. It also covers the usual length of a reply before
+        `at`. If all its samples were received before, it covers the time up to `at` minus `lag`.
 
         Args:
-            times: Times of its samples, ascending.
-            at: Lower bound of the server's time at which the answer was made.
-            newest: Time of the newest sample known before; -inf without any.
+            times: Times of the reply's samples, ascending.
+            at: Earliest server time at which the reply can have been made.
+            newest: Time of the newest sample received before this reply; -inf without any.
             lag: Longest delay of a sample (s).
             started_at: Start of the stream; None if unknown.
-            joins: Seconds between two spans in which no sample can hide; such spans become one.
-            is_proof: False if the answer can prove the presence of samples, but not their absence.
+            joins: Spans that are at most this far apart (s) become one, because no sample fits between them.
+            is_proof: False if the reply can prove only that samples exist, not that they are absent.
         """
         has_news = bool(times) and times[-1] > newest
         until = times[-1] if has_news or (times and not is_proof) else at - lag if is_proof else -inf
@@ -99,19 +100,19 @@ class Coverage(Record):
         return tuple(gap for gap in between if gap.until > since and gap.since < until)
 
     def known_seconds(self, until: float) -> float | None:
-        """Return the covered seconds up to a time; None if all is known since the stream's start."""
+        """Return the covered seconds up to a time; None if everything since the stream's start is covered."""
         if self.is_whole and self.spans[0].until >= until:
             return None
         return self.seconds(-inf, until)
 
     def known_since(self, time: float) -> float:
-        """Return the time since which all is known without a break, but not before `time`."""
+        """Return the start of the last covered span, or `time` if that is later."""
         return max(time, self.spans[-1].since) if self.spans else time
 
     def first_change(self, before: Coverage, until: float) -> float:
-        """Return the first time at which this coverage differs from an earlier one, inf if it does not up to `until`.
+        """Return the first time at which this coverage differs from `before`; inf if both are equal up to `until`.
 
-        Spans before the oldest one of either are no difference, because old spans are dropped.
+        Only the time that both still record is compared, because old spans are dropped.
         """
         if self is before or not self.spans or not before.spans:
             return inf
@@ -125,11 +126,11 @@ class Coverage(Record):
 
 
 EVERYTHING = Coverage((Span(-inf, inf),), is_whole=True)
-"""Coverage of a stream of which all samples are known."""
+"""Coverage without a gap, for samples that are taken as complete."""
 
 
 def _joined(spans: tuple[Span, ...], new: Span, joins: float) -> tuple[Span, ...]:
-    """Return the spans with a new one, which takes in the spans that are at most `joins` seconds away."""
+    """Return the spans and a new one; spans at most `joins` seconds away from the new one become part of it."""
     if spans and spans[-1].since <= new.since <= spans[-1].until + joins:
         return (*spans[:-1], Span(spans[-1].since, max(spans[-1].until, new.until)))
     apart = [span for span in spans if span.until + joins < new.since or new.until + joins < span.since]

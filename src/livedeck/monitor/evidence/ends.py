@@ -1,6 +1,7 @@
-"""Rules for an event that a list lacks: it is asked by id, and gone only if two sources agree. Pure.
+"""Rules for an event that the event list no longer holds. Pure.
 
-One source that says "gone" is a doubt. Times are monotonic seconds.
+Such an event is in doubt, and livedeck requests it by id. It is gone only if both sources lack it: the list, and the
+request by id. Times are monotonic seconds.
 """
 
 from __future__ import annotations
@@ -12,33 +13,32 @@ from itertools import islice
 from typing import NamedTuple
 
 LISTS_APART = 5.0
-"""Minimum seconds between the first and the last list without the event: one bad replica, or one bad moment, is no
-proof."""
+"""Minimum seconds between the first and the last list without the event. A single list may come from a bad replica."""
 
 DENIALS_APART = 4.0
-"""Minimum seconds between two answers by id that the event does not exist."""
+"""Minimum seconds between the first and the last "not found" for the event's id."""
 
 ASK_EACH = 5.0
 """Seconds between two requests by id, and between two lists, while a doubt is undecided."""
 
 SERVED_EACH = 15.0
-"""Seconds between two requests by id of an event that is still served: as often as the list would show it."""
+"""Seconds between two requests by id for an event that the platform still serves; the list is polled as often."""
 
 SECOND_LOOK = 1.0
 """Seconds from the first list without an event to the next list."""
 
 MOST_ASKED = 200
-"""Maximum number of events on air that are asked by id at a time, so that a lost list does not double the load."""
+"""Maximum number of events on air that are requested by id, so that a lost list does not double the load."""
 
 DECIDED_AFTER = 8.0
-"""Seconds after which events without an answer by id no longer delay the statement that others are still served."""
+"""Seconds from the start of a doubt after which `Doubts.kept` no longer waits for undecided events."""
 
 SAMPLED = 3
-"""Number of events off air that are asked by id in place of all."""
+"""Number of events off air that are requested by id as a sample of all of them."""
 
 
 class Standing(StrEnum):
-    """Standing of a known event. EXPECTED: on air according to the history, and not seen by this process yet."""
+    """Standing of an event. EXPECTED: on air according to the history, but not seen by this process yet."""
 
     SENDING = "on air with a sending encoder"
     ON_AIR = "on air without one"
@@ -47,7 +47,7 @@ class Standing(StrEnum):
 
 
 class Answer(StrEnum):
-    """Answer to a request by id. UNKNOWN: any failure but "not found"; it proves nothing."""
+    """Result of a request by id. UNKNOWN: any failure other than "not found"; it proves nothing."""
 
     SERVED = "served"
     NOT_FOUND = "not found"
@@ -55,12 +55,14 @@ class Answer(StrEnum):
 
 
 _LASTING = (Standing.SENDING, Standing.ON_AIR)
-"""Standings of which a single "not found" is no proof, because an audience depends on the event. A doubt keeps the
-first of them that the event has had."""
+"""Standings that need more than one "not found", because an audience depends on the event.
+
+The first is the stronger: a doubt keeps the strongest standing that the event has had.
+"""
 
 
 class Known(NamedTuple):
-    """A known event. `quiet`: seconds after a sample in which the next one is not overdue."""
+    """Event that this process has seen or expects. `quiet`: seconds after a sample until the next one is overdue."""
 
     standing: Standing
     quiet: float = 0.0
@@ -73,9 +75,10 @@ _EXPECTED = Known(Standing.EXPECTED)
 class _Doubt:
     """Doubt about an event that the list lacks.
 
-    `began`: time of the first list without the event. `lists`: times of the first and last such list since the last new
-    sample. `denials`: times of the first and last "not found" since the last new sample or good answer. `news_at`: time
-    of the last new sample, None if none came since the first list.
+    `began`, `last_list`: times of the first and the last list without the event. `lists`: the same, but only since the
+    last new sample; None without such a list. `denials`: times of the first and the last "not found" since the event
+    was last served or sent a sample. `is_answered`: a request by id has had a result. `is_served`: the last result was
+    the event. `news_at`: time of the last new sample; None if none came since the first list.
     """
 
     known: Known
@@ -89,7 +92,6 @@ class _Doubt:
 
     @property
     def standing(self) -> Standing:
-        """Standing of the event."""
         return self.known.standing
 
     @property
@@ -99,7 +101,7 @@ class _Doubt:
 
     @property
     def is_denied_for_long(self) -> bool:
-        """True if both sources lack the event, each twice at a distance."""
+        """True if the list and the request by id both lacked the event twice, far enough apart."""
         return _are_apart(self.lists, LISTS_APART) and _are_apart(self.denials, DENIALS_APART)
 
     def is_quiet(self, at: float) -> bool:
@@ -107,19 +109,19 @@ class _Doubt:
         return at - (self.began if self.news_at is None else self.news_at) >= self.known.quiet
 
     def is_kept(self, at: float) -> bool:
-        """Return whether the platform still serves the event: by id, or by samples that began after the doubt."""
+        """Return whether the platform still serves the event by id, or still sends new samples of it."""
         is_sending = self.news_at is not None and self.news_at - self.began >= LISTS_APART
         return self.is_served or (is_sending and not self.is_quiet(at))
 
 
 class Doubts:
-    """Events that are known and that the list lacks."""
+    """Events in doubt: this process has seen or expects them, and the list lacks them."""
 
     def __init__(self) -> None:
         self._doubts: dict[str, _Doubt] = {}
         self._expected: set[str] = set()
-        self._meant: set[str] = set()  # events whose end the user here asked for
-        self._sample: dict[str, Answer | None] = {}  # answers of the events off air that stand for all
+        self._meant: set[str] = set()  # events that this user asked to end
+        self._sample: dict[str, Answer | None] = {}  # sampled events off air, with the last result by id
 
     @property
     def count(self) -> int:
@@ -128,29 +130,29 @@ class Doubts:
 
     @property
     def are_confirmed(self) -> bool:
-        """True if a second list lacks every event in doubt too."""
+        """True if a second list lacks every event in doubt."""
         return all(doubt.is_confirmed for doubt in self._doubts.values())
 
     @property
     def expected(self) -> frozenset[str]:
-        """Expected events that neither a list nor an answer by id has shown or denied yet."""
+        """Expected events whose fate is open: no list has held them, and they are not proven to be gone."""
         in_doubt = {key for key, doubt in self._doubts.items() if doubt.standing is Standing.EXPECTED}
         return frozenset(self._expected | in_doubt)
 
     def expect(self, event_ids: Iterable[str]) -> None:
-        """Treat these events as known, although no list held them yet: the history knows them on air."""
+        """Expect these events in the next list, because the history has them on air."""
         self._expected.update(event_ids)
 
     def expect_end(self, event_id: str) -> None:
-        """Note that the user here asked for the end of an event: its absence is then explained by a third source."""
+        """Note that this user asked to end an event, so that one list and one "not found" prove that it is gone."""
         self._meant.add(event_id)
 
     def missing(self, listed: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
-        """Return the known events that a list lacks, whole or not."""
+        """Return the events of `known` that are not in `listed`."""
         return tuple(event_id for event_id in known if event_id not in listed)
 
     def take_list(self, listed: Collection[str], known: Mapping[str, Known], at: float) -> None:
-        """Take a whole list: doubt the known events that it lacks. `known`: all events of this process, by id."""
+        """Take a whole list: doubt each event that the list lacks. `known`: all events of this process, by id."""
         before = self._doubts
         wanted = {**dict.fromkeys(self.expected, _EXPECTED), **known}
         self._doubts = {
@@ -161,13 +163,13 @@ class Doubts:
         self._choose_sample()
 
     def take_part(self, listed: Collection[str]) -> None:
-        """Take a list that is not whole: it ends the doubts of the events that it holds, and raises none."""
+        """Take an incomplete list: end the doubts about its events, and raise no new doubt."""
         self._doubts = {key: doubt for key, doubt in self._doubts.items() if key not in listed}
         self._expected.difference_update(listed)
         self._choose_sample()
 
     def take_answer(self, event_id: str, answer: Answer, at: float) -> bool:
-        """Take the answer to a request by id. Return whether the event is in doubt."""
+        """Take the result of a request by id. Returns whether the event is in doubt."""
         doubt = self._doubts.get(event_id)
         if doubt is None:
             return False
@@ -182,12 +184,12 @@ class Doubts:
         return True
 
     def take_sample(self, event_id: str, at: float) -> None:
-        """Take a new sample of an event: lists and answers that lacked the event before no longer count."""
+        """Take a new sample of an event: earlier lists without the event, and "not found" results, no longer count."""
         if doubt := self._doubts.get(event_id):
             self._doubts[event_id] = replace(doubt, news_at=at, lists=None, denials=None)
 
     def take_gone(self, at: float) -> dict[str, Standing]:
-        """Return the events that are proven to be gone, with their standing on air, and doubt them no longer."""
+        """Remove the events that are proven to be gone, and return them with the standing that they had."""
         is_kept = any(doubt.is_kept(at) for doubt in self._doubts.values())
         are_denied = not is_kept and set(self._sample.values()) == {Answer.NOT_FOUND}
         gone = {
@@ -199,7 +201,7 @@ class Doubts:
         return gone
 
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
-        """Return whether an event is gone. `are_denied`: every sampled event is not found, and no event is served."""
+        """Return whether an event is gone. `are_denied`: no sampled event was found, and none in doubt is served."""
         is_denied = doubt.denials is not None and doubt.lists is not None
         if event_id in self._meant and is_denied:
             return True
@@ -211,27 +213,27 @@ class Doubts:
         return is_denied or is_represented
 
     def kept(self, at: float) -> tuple[str, ...]:
-        """Return the events that two lists lack and that the platform still serves, by id or by new samples.
+        """Return the events that two lists lack, but that the platform still serves by id or sends samples of.
 
-        Empty until every event that is asked by id is decided, or `DECIDED_AFTER` has passed, so that the first count
-        is right.
+        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds.
+        So the first number on the screen is right.
         """
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
         is_early = any(at - doubt.began < DECIDED_AFTER for doubt in self._doubts.values())
         return () if is_early and not self.asks(at).keys() <= set(kept) else kept
 
     def asks(self, at: float) -> dict[str, float]:
-        """Return the events to ask by id, those on air first, with the seconds between two requests."""
+        """Return the events to request by id, events on air first, each with the seconds between two requests."""
         on_air = (key for key, doubt in self._doubts.items() if doubt.standing is not Standing.OFF_AIR)
         asked = [*islice(on_air, MOST_ASKED), *(key for key in self._sample if key in self._doubts)]
         return {key: SERVED_EACH if self._doubts[key].is_kept(at) else ASK_EACH for key in asked}
 
     def is_answered(self, event_id: str) -> bool:
-        """Return whether an event was asked by id, with any result, or is in no doubt."""
+        """Return whether a request by id for this event has had a result; True for an event that is not in doubt."""
         return event_id not in self._doubts or self._doubts[event_id].is_answered
 
     def seconds_to_list(self, at: float) -> float | None:
-        """Return the seconds between two lists while a doubt is undecided; None if none is."""
+        """Return the seconds until the next event list while a doubt is undecided; None for the usual interval."""
         if not self._doubts:
             return None
         if not self.are_confirmed:
@@ -241,7 +243,10 @@ class Doubts:
         return None if is_decided else ASK_EACH
 
     def _choose_sample(self) -> None:
-        """Choose the events off air that are asked by id. Those asked before stay chosen, unless they are listed."""
+        """Choose the events off air that are requested by id.
+
+        Events chosen earlier stay, unless a list holds them again.
+        """
         off_air = [key for key, doubt in self._doubts.items() if doubt.standing is Standing.OFF_AIR]
         counted = {key: answer for key, answer in self._sample.items() if answer is Answer.NOT_FOUND or key in off_air}
         self._sample = counted if off_air else {}

@@ -1,6 +1,6 @@
-"""Rules for this process's own stops and slowness: time that it did not watch proves nothing about an event. Pure.
+"""Rules for stops and slowness of this process. Pure.
 
-Monotonic seconds include the sleep of the machine.
+Time that this process did not watch proves nothing about an event. Monotonic seconds include the sleep of the machine.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ BEAT = 0.25
 """Seconds between two pulses of the event loop."""
 
 _IDLE = 0.05
-"""Share of a gap below which a process that used or awaited the processor did nothing: it was stopped."""
+"""Share of a gap: a process that used or awaited the processor for less of it was stopped."""
 
 _BUSY = 0.8
-"""Share of the time from which a process that uses or awaits the processor has too little of it."""
+"""Share of the time: a process that uses or awaits the processor for at least this much lacks processor time."""
 
 _PERCENTILE = 0.95
 
 _LEAST_ASKS = 5
-"""Minimum number of planned polls whose share is judged."""
+"""Minimum number of planned polls in the window from which the share made in time is judged."""
 
 _SLACK, _SLACK_LEAST = 0.5, 2.5
-"""Share of its interval by which a poll may be late, and the minimum in seconds: a round lasts that long."""
+"""A poll may be late by this share of its interval, or by this many seconds if that is more: a round lasts as long."""
 
 _CUT, _GROWTH = 0.8, 1.25
-"""Factors of the capacity: at a cut, because the measured number was too much; at a growth after the slowness."""
+"""Factors of the capacity: while this process is too slow, and in each window after that."""
 
 _KEPT, _KEPT_FOR = 16, timedelta(days=1)
-"""Number and age of the newest stops that are kept: no window of an alarm is longer."""
+"""Maximum number and age of the stops in memory; no alarm looks further back."""
 
 
 class Pulse(NamedTuple):
@@ -53,7 +53,11 @@ class Pulse(NamedTuple):
 
 
 class _Ask(NamedTuple):
-    """Planned poll that was made. `is_late`: by this process alone; `is_late_in_all`: waits for other calls count."""
+    """Planned poll that was made. `late`: seconds after it was due.
+
+    `is_late`: this process began the poll too late. `is_late_in_all`: the poll was made too late, be it because of this
+    process or because it waited for other calls.
+    """
 
     monotonic: float
     late: float
@@ -62,10 +66,10 @@ class _Ask(NamedTuple):
 
 
 class OwnWatch:
-    """Watch of this process over itself: its stops, its lateness and the polls that it makes in time.
+    """Watch of this process over its own stops, lateness and polls.
 
-    `stops`: newest stops, oldest first. `capacity`: polls per second that this process makes in time; None while it is
-    not limited.
+    `stops`: newest stops, oldest first. `capacity`: polls per second that this process can make in time; None without a
+    limit.
     """
 
     def __init__(self) -> None:
@@ -77,9 +81,9 @@ class OwnWatch:
         self._asks = deque[_Ask]()
         self._readings = deque[
             tuple[float, float]
-        ]()  # time of each answer (monotonic s), and seconds since its request
+        ]()  # time of reading of each reply (monotonic s), and seconds since its request
         self._slowness: Slowness | None = None
-        self._grave_from = inf  # begin of many missing polls (monotonic s)
+        self._grave_from = inf  # start of the time in which critically many polls are late (monotonic s)
         self._bad_at = inf  # last moment over half of a limit (monotonic s)
         self._adapted_at = -inf  # last change of the capacity
 
@@ -95,7 +99,7 @@ class OwnWatch:
         return stop
 
     def note(self, stop: NotWatched, pulse: Pulse) -> None:
-        """Note a stop that ends with a pulse. What was measured before counts no longer after a stop or a sleep."""
+        """Note a stop that ends with `pulse`. After a stop or a sleep, earlier measurements no longer count."""
         kept = [known for known in self.stops if stop.until - known.until < _KEPT_FOR]
         self.stops = (*kept, stop)[-_KEPT:]
         if stop.why is not Why.SLOW:
@@ -104,7 +108,7 @@ class OwnWatch:
                 measured.clear()
 
     def beat(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
-        """Take a regular pulse: the same as `pulse`, and its lateness counts."""
+        """Take a regular pulse. Unlike `pulse`, this also counts the lateness."""
         stop = self.pulse(pulse, due, thresholds)
         late = max(0.0, pulse.monotonic - due)
         own = [known for known in self.stops if known.why is not Why.SLOW]
@@ -113,12 +117,19 @@ class OwnWatch:
         return stop
 
     def ask(self, due: float, begun: float, made: float, interval: float) -> None:
-        """Take a planned poll: when it was due, when this process began it, and when it was made (monotonic s)."""
+        """Take the times of a planned poll (monotonic s).
+
+        Args:
+            due: Planned time.
+            begun: Time at which this process turned to the poll.
+            made: Time at which the request was sent.
+            interval: Seconds between two polls of the resource.
+        """
         slack = max(_SLACK * interval, _SLACK_LEAST)
         self._asks.append(_Ask(made, made - due, begun - due > slack, made - due > slack))
 
     def answer(self, sent: float, read: float) -> None:
-        """Take the times of a request and of the reading of its answer (monotonic s)."""
+        """Take the times at which a request was sent and its reply was read (monotonic s)."""
         self._readings.append((read, read - sent))
 
     def judge(self, now: datetime, monotonic: float, thresholds: Thresholds, events: int) -> OwnState:
@@ -145,7 +156,7 @@ class OwnWatch:
         return OwnState(self.stops, shown, self._slowness, round(delay, 1))
 
     def _forget(self, before: float) -> None:
-        """Forget what was measured before that time (monotonic s)."""
+        """Forget measurements from before a time (monotonic s)."""
         while self._beats and self._beats[0][0].monotonic < before:
             self._beats.popleft()
         while self._asks and self._asks[0].monotonic < before:

@@ -1,6 +1,7 @@
-"""Proof that an encoder has left: no ask, no claim (monitoring.md, "Delivery"). Pure.
+"""Rules that prove an encoder gone; without polls nothing is proven (monitoring.md, "Delivery"). Pure.
 
-Times are epoch seconds by the platform's clock, at which answers were made (`Dated.lower`).
+Times are epoch seconds by the platform's clock. A reply has the earliest time at which it can have been made
+(`Dated.lower`).
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from math import ceil
 from livedeck.record import Record
 
 ANSWERS_APART = 4.0
-"""Minimum seconds between the first and the last answer without news: one bad replica, or one bad moment, is no proof.
+"""Minimum seconds between the first and the last reply without a new sample. A single one may come from a bad replica.
 """
 
 LEAST_WAIT = 15.0
-"""Minimum seconds without movement before a stream counts as gone whose own delay is not learnt yet."""
+"""Minimum seconds without a new sample until the encoder counts as gone, while its stream's delay is not learnt."""
 
 _MISSED = 2.0
-"""Poll intervals between two asks from which on an ask between them is missing."""
+"""Poll intervals: if two polls of a stream are further apart, a poll between them is missing."""
 
 _ALMOST_ALL = 0.99
-"""Share of the streams whose delay is not longer than that of the platform."""
+"""Share of the streams whose delay is at most the usual delay of the platform (`usual_of_platform`)."""
 
 
 class EncoderStanding(StrEnum):
-    """Standing of a stream's encoder. LATE_OR_GONE: its samples are late, and nothing shows yet if it still sends."""
+    """Standing of a stream's encoder. LATE_OR_GONE: samples are late, and no proof yet shows if the encoder sends."""
 
     PRESENT = "present"
     LATE_OR_GONE = "late or gone"
@@ -35,11 +36,11 @@ class EncoderStanding(StrEnum):
 
 
 class Presence(Record):
-    """Standing of a stream's encoder at the last good answer.
+    """Standing of a stream's encoder at the last good reply.
 
-    `newest`: time of the newest sample. `age`: its age at that answer, so the encoder is gone for at least so many
-    seconds. `decided_at`: time at which the standing is decided if nothing new comes; None if it is decided. `answers`:
-    number of answers without news. `has_moved`: new samples were seen to arrive.
+    `newest`: time of the newest sample. `age`: age of that sample at the reply (s); a lost encoder is gone for as long.
+    `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided. `answers`: number
+    of replies without a new sample. `has_moved`: this process has seen new samples arrive.
     """
 
     standing: EncoderStanding
@@ -51,11 +52,11 @@ class Presence(Record):
 
 
 class PresenceLimits(Record):
-    """Limits by which the presence of an encoder is decided, in seconds.
+    """Limits for the presence of an encoder, in seconds.
 
-    `late`: age from which on samples look late. `lost`: age from which on the encoder is gone. `wait`: time without a
-    new sample after which the encoder is gone, too; only until the stream's delay is learnt, then None. `due`: time
-    without a new sample after which the next one is due.
+    `late`, `lost`: ages of the newest sample above which samples look late, and above which the encoder is gone.
+    `wait`: time without a new sample after which the encoder is gone as well; None once the stream's delay is learnt.
+    `due`: time from a new sample until the next one is due.
     """
 
     late: float
@@ -65,12 +66,12 @@ class PresenceLimits(Record):
 
 
 class Asks(Record):
-    """Asks for a stream's samples.
+    """Record of the polls of a stream's samples.
 
-    `asked`: time of the last ask, whatever its result. `answered`: date of the last good answer. `quiet_since`: date of
-    the last answer with news, or of the first answer after a missing ask. `first`: date of the first answer without
-    news since then; `answers`: their number. `has_moved`: an answer brought samples newer than those before.
-    `gap`: seconds between the last two asks.
+    `asked`: time of the last poll, good or failed. `answered`: date of the last good reply. `quiet_since`: date of the
+    last reply with new samples, or of the first reply after a missing poll. `first`, `answers`: date of the first reply
+    without a new sample since `quiet_since`, and the number of such replies. `has_moved`: a reply has brought new
+    samples. `gap`: seconds between the last two polls.
     """
 
     asked: float | None = None
@@ -82,13 +83,17 @@ class Asks(Record):
     gap: float = 0.0
 
     def after_failure(self, sent: float, interval: float) -> Asks:
-        """Return the asks after one that failed. It proves nothing, but it was made. `interval`: between two, in s."""
+        """Return the record after a failed poll, which counts as made but proves nothing.
+
+        `sent`: time of the request. `interval`: planned seconds between two polls.
+        """
         return replace(self._after_ask(sent, interval), asked=sent)
 
     def after_answer(self, sent: float, date: float, interval: float, *, has_news: bool) -> Asks:
-        """Return the asks after a good answer that was asked for at `sent` and made at `date`.
+        """Return the record after a good reply to a request sent at `sent`.
 
-        `interval`: seconds between two planned asks. `has_news`: it brought samples newer than those before.
+        `date`: time at which the reply was made. `interval`: planned seconds between two polls. `has_news`: the reply
+        has samples newer than all before.
         """
         before = self._after_ask(sent, interval)
         if before.answered is None:
@@ -106,9 +111,9 @@ class Asks(Record):
         )
 
     def _after_ask(self, sent: float, interval: float) -> Asks:
-        """Return the asks before one at `sent`: if an ask is missing between them, the count starts again.
+        """Return the record with a poll at `sent`: if a poll is missing before it, the count of replies starts again.
 
-        None is missing if this process is slow and asked as late the last time.
+        No poll counts as missing if the gap before the last poll was about as long, as in a slow process.
         """
         gap = 0.0 if self.asked is None else sent - self.asked
         if gap <= _MISSED * max(interval, self.gap):
@@ -117,11 +122,13 @@ class Asks(Record):
 
 
 def movement_wait(lags: Iterable[float | None], others: float | None, due: float, most: float) -> float:
-    """Return the seconds without movement after which a stream is gone whose own delay is not learnt yet.
+    """Return the seconds without a new sample after which an encoder is gone while its stream's delay is not learnt.
 
-    `lags`: delays seen of the stream itself and of its event's last stream (s), None for one that was not seen; without
-    any, nothing tells how far apart deliveries are, and the wait is `most`. `others`: delay of the platform's other
-    streams (s): it may lengthen the wait, never shorten it. `due`: seconds after which the next sample is due.
+    Args:
+        lags: Delays seen so far of this stream and of the event's last stream (s); None for a stream not seen.
+        others: Usual delay of the platform's other streams (s). It may lengthen the wait, never shorten it.
+        due: Seconds from a new sample until the next one is due.
+        most: Maximum wait (s). It is returned if `lags` has no delay.
     """
     seen = [lag for lag in lags if lag is not None]
     if not seen:
@@ -138,11 +145,17 @@ def presence(
     *,
     watched_since: float = 0.0,
 ) -> Presence | None:
-    """Return whether the encoder is present at the last good answer; None without one.
+    """Return the standing of the encoder at the last good reply; None without such a reply.
 
-    `interval`: seconds between two asks. `before`: presence at the answer before. `watched_since`: time since which all
-    was watched; what came before is no part of the newest sample's age. An encoder that is gone stays gone until a new
-    sample comes: a missing ask is no sample.
+    An encoder that is gone stays gone until a new sample comes.
+
+    Args:
+        asks: Record of the polls.
+        newest: Time of the newest sample.
+        limits: Limits of this stream.
+        interval: Seconds between two polls.
+        before: Presence at the previous reply.
+        watched_since: Start of the watched time; the age of the newest sample counts from there at the earliest.
     """
     if asks.answered is None:
         return None
@@ -167,6 +180,6 @@ def presence(
 
 
 def usual_of_platform(lags: Iterable[float | None]) -> float | None:
-    """Return the delay that 99 of 100 streams do not exceed (s); None if no stream's delay is learnt."""
+    """Return the delay that 99 % of the streams do not exceed (s); None if no stream's delay is learnt."""
     learnt = sorted(lag for lag in lags if lag is not None)
     return learnt[ceil(_ALMOST_ALL * len(learnt)) - 1] if learnt else None

@@ -30,7 +30,7 @@ at < :before AND NOT (answer = 'out of service' AND NOT EXISTS (
 """
 """SQL condition that selects the actions that may be deleted. `before`: microseconds since the epoch.
 
-Out of service has no end of its own, so its action stays until a later action replaces it.
+"Out of service" has no end of its own, so such an action stays until a later one replaces it.
 """
 
 _OLD = f"DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE {OLD} LIMIT :step) RETURNING id"  # noqa: S608  constants
@@ -42,9 +42,9 @@ def write(db: Database, actions: Iterable[AlarmAction]) -> None:
 
 
 def read(db: Database, after: int) -> tuple[int, tuple[AlarmAction, ...]]:
-    """Return the id of the last row, and the actions after row `after` in the order in which they were written.
+    """Return the id of the last row, and the actions after row `after` in the order of writing.
 
-    Skips rows of another version. Raises StorageError.
+    Skips actions of a kind or severity that this version does not have. Raises StorageError.
     """
     rows = db.checked(_CHECKED, _READ, [after])
     actions = tuple(_action(*row[1:]) for row in rows if row[6] in _KINDS and row[9] in _SEVERITIES)
@@ -52,7 +52,7 @@ def read(db: Database, after: int) -> tuple[int, tuple[AlarmAction, ...]]:
 
 
 def is_sound(row: Mapping[str, Any]) -> bool:
-    """Return whether this version of livedeck knows the kind and severity in a row (column name -> value)."""
+    """Return whether this version of livedeck has the kind and the severity of a row (column name -> value)."""
     return row["answer"] in _KINDS and row["severity"] in _SEVERITIES
 
 

@@ -1,7 +1,7 @@
 """Alarms in the history: one row for each occurrence, and the alarm log without duplicates.
 
-Every process judges the same samples and writes the changes that it finds. A change that another process wrote is
-neither repeated nor undone (monitoring.md, "Shared alarms").
+Every process judges the same samples, so several processes find the same change. The history stores it once
+(monitoring.md, "Shared alarms").
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from livedeck.monitor.model.records import AlarmRecord
 from livedeck.text.secrets import masked_line
 
 _SAME_CHANGE = timedelta(minutes=2)
-"""Longest time between two processes' records of the same change: each process polls at its own times."""
+"""Two records of a change by two processes are at most this far apart, because each polls at its own times."""
 
 _REMEMBERED = timedelta(hours=1)
-"""Age up to which a deck that starts needs the cleared alarms, to count how often each came."""
+"""Age up to which a deck that starts reads cleared alarms, to count how often each of them came."""
 
 _KEEP = """
 INSERT INTO alarm (event, kind, target, since, state, changed, is_over, body)
@@ -36,9 +36,11 @@ ON CONFLICT (event, kind, target, since) DO UPDATE
 SET state = excluded.state, changed = excluded.changed, is_over = excluded.is_over, body = excluded.body
 WHERE excluded.is_over OR NOT alarm.is_over
 """
-"""Two onsets are the same occurrence if they differ by the tolerance at most and the first had not ended before the
-second. An occurrence that has ended stays ended, even if a deck that is behind still reports it: that deck will find
-the end too."""
+"""Statement that stores the state of an occurrence.
+
+Two onsets are one occurrence if they differ by the tolerance at most, and the first had not ended before the second. An
+occurrence that has ended stays so, even if a deck that is behind still reports it as present.
+"""
 
 _STANDING = """
 SELECT body FROM alarm WHERE (state <> 'cleared' OR changed >= :recent) AND since = (
@@ -58,14 +60,14 @@ def keep(db: Database, alarms: Iterable[Alarm]) -> None:
 def standing(db: Database, now: datetime) -> tuple[Alarm, ...]:
     """Return the newest occurrence of every alarm that is open, or was cleared in the hour before `now`.
 
-    Skips alarms of another version and alarms that cannot be parsed. Raises StorageError.
+    Skips alarms that this version cannot parse. Raises StorageError.
     """
     rows = db.rows(_STANDING, {"recent": microseconds(now - _REMEMBERED)})
     return journal.parse(Alarm, (body for (body,) in rows))
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without alarm changes that another process has logged already. Raises StorageError."""
+    """Return the entries without alarm changes that another process has already logged. Raises StorageError."""
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, AlarmRecord)]
     if not moments:
@@ -107,14 +109,15 @@ def _is_logged(record: AlarmRecord, logged: dict[object, list[AlarmRecord]]) -> 
 
 
 def _identity(record: AlarmRecord) -> object:
-    """Return the alarm and its transition, without texts and figures, which differ between processes.
+    """Return the values by which two processes' records of one change are equal: the alarm and its transition.
 
-    The identity of a note leaves out the severity: the other process may not have seen the fault end yet.
+    Texts and figures may differ. For a note the severity may differ too, because one process may not have seen the end
+    of the fault yet.
     """
     alarm = record.event_id, record.kind, record.target
     if record.turn is AlarmTransition.NOTED:
         return alarm, record.turn, record.note
-    # another process may not know yet who ended the event
+    # one process may not know yet who ended the event
     actor = "" if record.turn is AlarmTransition.CLEARED else record.actor
     return alarm, record.turn, (record.severity, record.reason, actor)
 

@@ -1,7 +1,7 @@
-"""Types and ranges of the history's columns, by which stored values are checked before use. Pure.
+"""Types and ranges of the history's columns, to check stored values before use. Pure.
 
-SQLite stores any type in any column, and a file from elsewhere may hold any number. Values are checked on reading only,
-because writing happens at every tick.
+SQLite stores any type in any column, and a file from elsewhere may hold any number. Values are checked when they are
+read, not when they are written, because livedeck writes at every tick.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ RowT = TypeVar("RowT", bound=Sequence[Any])
 
 
 class UnsoundError(ValueError):
-    """A stored value that its column cannot hold. The message names table, column, expected and found value."""
+    """A stored value does not fit its column. The message names the table, the column, the expected and found value."""
 
 
 class Column(NamedTuple):
-    """A column of a table. `may_miss`: NULL is sound.
+    """Column of a table.
 
-    `low`, `high`: range of a number, or of the length of a text (characters) or blob (bytes).
+    `kind`: type of its values. `low`, `high`: range of a number, or of the length of a text (characters) or blob
+    (bytes). `may_miss`: NULL is allowed.
     """
 
     table: str
@@ -43,10 +44,10 @@ class Column(NamedTuple):
 
     @property
     def condition(self) -> str:
-        """SQL condition that equals `fits`: true for a sound value, false or NULL otherwise.
+        """SQL condition with the meaning of `fits`: true for a sound value, false or NULL otherwise.
 
-        SQLite sorts every text and blob above all numbers, so only numbers can lie in a range. `name | 0` makes a
-        fraction whole, so a fraction differs from it. A check of each cell by `typeof` would take twice the time.
+        SQLite sorts every text and blob above all numbers, so only numbers can lie in a range. A fraction differs from
+        `name | 0`, which is whole. Checking each cell by `typeof` would take twice the time.
         """
         name, low, high = self.name, self.low, self.high
         if self.kind is int:
@@ -85,11 +86,11 @@ _YEAR_2200 = 7_258_118_400
 _MS, _US = _YEAR_2200 * 1000, _YEAR_2200 * 1_000_000
 _ID = 2**63 - 1
 _NAME = 10_000
-"""Longest name, id or reason, in characters."""
+"""Maximum length of a name, id or reason, in characters."""
 _BODY = 2**20
-"""Longest JSON of a record, in characters."""
+"""Maximum length of a record's JSON, in characters."""
 _RATE = 2**62
-"""Largest bit rate: `writer.py` cuts a larger one to this."""
+"""Largest bit rate; `writer.py` stores a larger one as this."""
 
 
 def _columns(*columns: Column) -> dict[str, tuple[Column, ...]]:
@@ -167,14 +168,14 @@ _FIGURES = _columns(
     *_number("sample", "count", 0, 2**53, may_miss=True),
     *_number("sample", "place", 0, 100_000),  # in a chart
 )
-"""Columns that occur only in queries, computed from several columns or rows."""
+"""Columns of queries that are computed from several columns or rows."""
 
 
 @cache
 def columns(names: str) -> tuple[Column, ...]:
-    """Return the columns that `names` lists, such as `stream.id .base sample.*`.
+    """Return the columns in `names`, a text such as `stream.id .base sample.*`.
 
-    `.column` belongs to the table named before it; `table.*` names every column of the table.
+    `.column` belongs to the last table named before; `table.*` stands for every column of a table.
     """
     found, table = list[Column](), ""
     for part in names.split():
@@ -186,7 +187,7 @@ def columns(names: str) -> tuple[Column, ...]:
 
 
 def sound(table: str) -> str:
-    """Return an SQL condition on the rows of a table: true if every column is sound, false or NULL otherwise."""
+    """Return an SQL condition for the rows of a table: true if every column is sound, false or NULL otherwise."""
     return " AND ".join(column.condition for column in TABLES[table])
 
 

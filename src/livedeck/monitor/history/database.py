@@ -1,6 +1,6 @@
-"""Connection to a history's SQLite file, with the file's tables and errors.
+"""Connection to a history's SQLite file, with its tables and errors.
 
-Only `foreign.py` opens a file that this process did not make.
+For a file that this program may not have made, use `foreign.py`.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ APPLICATION = 0x6C646869  # "ldhi" in the header: a history
 RECORDING = 0x6C647263  # "ldrc": a portable copy, which nothing writes to
 SCHEMA = 6
 OLDEST = 3
-"""Oldest schema that can be upgraded; an older file is set aside."""
+"""Oldest schema that can be upgraded; an older file is renamed, and a new one is begun."""
 
 BUSY_TIMEOUT = 0.5
-"""Seconds that a statement waits for the transaction of another process."""
+"""Seconds for which a statement waits for the transaction of another process."""
 
 _CREATING_TIMEOUT = 5.0
-"""Seconds that a statement waits while a new file is made; several decks that start together make it in turn."""
+"""The same while a new file is made: several decks that start together wait for each other."""
 
 _CREATING_TRIES = 50
-"""Maximum number of tries to begin a write-ahead log; each ends when another process has taken one step."""
+"""Maximum number of tries to begin a write-ahead log, while other processes also make the file."""
 
 _PAGE = 2048
-"""Bytes of a page. Moving a slot of 200 streams changes a page of each, so 2048 writes a quarter of what 8192 does."""
+"""Bytes of a page. Moving a slot of 200 streams changes a page of each, so larger pages would write more bytes."""
 
 CACHE = 4096
-"""Memory for pages, in KiB: enough for the last page of every stream and the pages of a chart."""
+"""Memory for pages, in KiB: enough for the last page of each stream and the pages of a chart."""
 
 _LOG_LIMIT = 4 * 2**20
 """Bytes at which SQLite moves the write-ahead log into the file. Also the log's size on disk once it is empty."""
@@ -65,8 +65,10 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 """
 
 STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
-"""Second copy of each stream's base, from which the times of the stream's samples count. Salvage reads this copy if the
-page of the streams is lost."""
+"""Index with a second copy of each stream's base, from which the times of its samples count.
+
+Salvage reads this copy if the page of the streams is lost.
+"""
 
 _OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- alarm actions; times in microseconds since the epoch
@@ -107,7 +109,7 @@ CREATE TABLE recent (  -- the newest samples, in the order of their times (ms si
 """
 
 NO_RECENT = _OF_RECENT.replace("CREATE TABLE", "CREATE TEMP TABLE")
-"""Statement that makes an empty `recent` for reading a file of an older schema, which has none."""
+"""Statement that makes an empty table `recent`, to read a file of an older schema without this table."""
 
 ROLL_UP = f"""
 INSERT OR REPLACE INTO rollup
@@ -119,14 +121,17 @@ FROM (
     WHERE {{rows}}
 ) GROUP BY stream, slot
 """  # noqa: S608  constants
-"""Statement that computes the roll-ups of some rows of `sample`. SQL divides towards zero, but the slots before a
-stream's base need rounding down: hence the slots added before the division."""
+"""Statement that computes the roll-ups of some rows of `sample`.
+
+SQL rounds a division towards zero, but a time before the stream's base must be rounded down. So a number of slots is
+added before the division and subtracted after it.
+"""
 
 _ROLL_UP_ALL = f"""
 {ROLL_UP.format(rows=f"time >= rolled * {SLOT}")};
 UPDATE stream SET rolled = max(rolled, coalesce((SELECT max(slot) + 1 FROM rollup WHERE stream = stream.id), rolled));
 """  # noqa: S608  constants
-"""Upgrade of schema 5: afterwards every row of `sample` is in a roll-up, and a slot without one lies in `recent`."""
+"""Statements that upgrade schema 5: they make a roll-up of every row of `sample`."""
 
 _UPGRADE = """
 INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, '$.kind'),
@@ -136,7 +141,7 @@ INSERT INTO alarm SELECT json_extract(value, '$.event_id'), json_extract(value, 
     FROM kept, json_each(CASE WHEN json_valid(alarms) THEN alarms ELSE '[]' END);
 DROP TABLE kept;
 """
-"""Statements that upgrade schema 3, which kept all alarms in one text."""
+"""Statements that upgrade schema 3, which has all alarms in one text."""
 
 MADE = {
     0: _TABLES + _OF_ALARMS + _OF_DETECTION + _OF_THE_PAST + _OF_RECENT,
@@ -144,10 +149,10 @@ MADE = {
     4: _OF_THE_PAST + _OF_RECENT + _ROLL_UP_ALL,
     5: _OF_RECENT + _ROLL_UP_ALL,
 }
-"""Statements that upgrade a file of an older schema to `SCHEMA`; 0: a new file."""
+"""Schema version -> statements that upgrade a file to `SCHEMA`; 0 is a new file."""
 
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-"""Query for the names of a file's tables, without the tables of SQLite itself."""
+"""Query for the names of the tables in a file, without the tables of SQLite itself."""
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full: free some space, or lower retention_days",
@@ -160,6 +165,7 @@ _ADVICE = {
     sqlite3.SQLITE_CORRUPT: "it is damaged: run `livedeck past salvage` to save the readable rows",
     sqlite3.SQLITE_NOTADB: "not a history or recording",
 }
+"""Error code of SQLite -> reason and remedy."""
 
 CORRUPT = "corrupt"
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -177,7 +183,7 @@ class StorageError(Exception):
 
 
 class Database:
-    """Connection to a history that this program made, for one thread at a time. Every failure is a StorageError.
+    """Connection to a history that this program made, for one thread at a time. Every method raises StorageError.
 
     Args:
         path: The file; None keeps the history in memory.
@@ -217,19 +223,19 @@ class Database:
             return self._db.execute(statement, values).fetchall()
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Return an iterator over the rows of a query. All rows are read at once, so no writer waits for the caller."""
+        """Return an iterator over the rows of a query. All rows are read at once, so that writers need not wait."""
         return iter(self.rows(statement, values))
 
     def checked(self, columns: str, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return every row of a query, after checking that each value fits its column.
+        """Return every row of a query, and check that each value fits its column.
 
-        `columns` names the columns, such as `stream.id .base` (see `columns.py`). Raises StorageError, which names the
-        table, the column and the expected value.
+        `columns`: names of the columns, such as `stream.id .base` (see `columns.py`). Raises StorageError, which names
+        the table, the column and the expected value.
         """
         return self.sound(columns, self.rows(statement, values))
 
     def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return `rows` unchanged if each value fits its column (see `checked`); otherwise raise StorageError."""
+        """Return `rows` unchanged. Raises StorageError if a value does not fit its column (see `checked`)."""
         try:
             return checked(columns, rows)
         except UnsoundError as error:
@@ -253,7 +259,8 @@ class Database:
     def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
         """Commit the block, or roll it back if it raises.
 
-        DEFERRED takes no lock before the first write; every read in the block sees the file as at one moment.
+        `kind`: IMMEDIATE locks the file for writing at once, DEFERRED at the first write. Every read in the block sees
+        the file at the same moment.
         """
         self.run(f"BEGIN {kind}")
         try:
@@ -266,10 +273,7 @@ class Database:
             raise
 
     def become_recording(self) -> None:
-        """Turn the history into a recording: one file without a log. No deck opens it for writing afterwards.
-
-        Raises StorageError.
-        """
+        """Turn the history into a recording: one file without a log, which no deck writes to. Raises StorageError."""
         self.run("PRAGMA journal_mode = DELETE")
         self.run("PRAGMA synchronous = OFF")  # the writer of a recording syncs the file once, at the end
         self.run(f"PRAGMA application_id = {RECORDING}")
@@ -284,7 +288,7 @@ class Database:
             self._db.interrupt()
 
     def close(self) -> None:
-        """Close the connection. A writer first moves the write-ahead log into the file, if no other process reads."""
+        """Close the connection. A writer first moves the write-ahead log into the file, unless another process reads."""
         try:
             if not self._reads:
                 with suppress(StorageError):
@@ -297,7 +301,7 @@ class Database:
         db = self._db
         db.execute("PRAGMA trusted_schema = OFF")
         fresh = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        # read after `sqlite_master`: another process may be making the tables, and sets these numbers in the same step
+        # read after `sqlite_master`, because a process that makes the tables sets these numbers in the same step
         application, schema = (number(db, name) for name in ("application_id", "user_version"))
         advice = "" if reads else ": set `history` to another file"
         if application == RECORDING and not reads:
@@ -344,11 +348,11 @@ class Database:
 
 
 def check_file(path: Path, *, reads: bool = True) -> None:
-    """Raise StorageError unless the path leads to a regular file; opening a pipe would wait forever.
+    """Raise StorageError unless the path leads to a regular file, because opening a pipe would wait forever.
 
-    A file for writing may be missing: it is made later.
+    A missing file is allowed for writing.
     """
-    is_missing = not path.exists()  # asked first, because another process may make the file at any moment
+    is_missing = not path.exists()  # checked first, because another process may make the file at any moment
     if not (is_missing and not reads) and not path.is_file():
         advice = "" if reads else ": set `history` to another file"
         reason = "it is a folder" if path.is_dir() else "no such file" if is_missing else "not a regular file"
@@ -383,7 +387,7 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
 def _log_ahead(db: sqlite3.Connection) -> None:
     """Begin a write-ahead log, unless the file has one.
 
-    SQLite does not wait for another process that does the same, so a transaction waits in its place.
+    SQLite does not wait for another process that begins a log, so this function waits with a transaction.
     """
     for left in reversed(range(_CREATING_TRIES)):
         try:
@@ -417,10 +421,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """Return the microseconds since the epoch, exactly, so that every process orders moments alike."""
+    """Return the exact microseconds since the epoch, so that every process sorts times in the same order."""
     return (at - _EPOCH) // _MICROSECOND
 
 
 def moment(microseconds: int) -> datetime:
-    """Return the time that many microseconds after the epoch, in UTC."""
+    """Return a number of microseconds since the epoch as a time in UTC."""
     return _EPOCH + microseconds * _MICROSECOND

@@ -1,4 +1,4 @@
-"""Records made from the difference of two snapshots: event changes, ended episodes, time watched and not watched."""
+"""Records of changes between two snapshots: changed events, ended episodes, time watched and not watched."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class GapWatch:
         self._gaps: dict[str, tuple[Span, ...]] = {}
 
     def news(self, snapshot: Snapshot) -> Iterator[UnwatchedRecord]:
-        """Yield a record of each time that was not watched."""
+        """Yield a record of each new time that was not watched."""
         before, self._gaps = self._gaps, {state.id: state.qos.not_watched for state in snapshot.events}
         for state in snapshot.events:
             gaps, known = state.qos.not_watched, before.get(state.id, ())
@@ -94,7 +94,7 @@ class GapWatch:
 
 
 class PlatformWatch:
-    """Finds the stretches of time in which the platform responded to this process without a break."""
+    """Finds the stretches of time in which this process had good replies without a break."""
 
     def __init__(self, process: str) -> None:
         self._process = process
@@ -102,7 +102,7 @@ class PlatformWatch:
         self._written: datetime | None = None
 
     def news(self, snapshot: Snapshot) -> Iterator[WatchRecord]:
-        """Yield the stretch that has ended, if any, and the current stretch every `WATCH_WRITTEN_EACH`."""
+        """Yield the stretch that has ended, and the current stretch once in each `WATCH_WRITTEN_EACH`."""
         link = snapshot.link
         if link.as_of is None or not link.state.is_answering:
             yield from self.end()
@@ -122,34 +122,34 @@ class PlatformWatch:
             yield self._stretch
 
     def end(self) -> Iterator[WatchRecord]:
-        """End the current stretch and yield it, if there is one."""
+        """End the current stretch, if any, and yield it."""
         stretch, self._stretch, self._written = self._stretch, None, None
         if stretch:
             yield stretch
 
 
 _MIN_BREAK = 30.0
-"""Shortest break, in seconds without a response. Two poll intervals are a break too if they are longer
-(monitoring.md, "Freshness")."""
+"""Seconds without a good reply that end a stretch, or two poll intervals if longer (monitoring.md, "Freshness")."""
 
 _LONGEST = timedelta(hours=1)
-"""Longest stretch. Pruning goes by the beginning, so a longer stretch would be deleted while its end is recent."""
+"""Maximum length of a stretch. Pruning goes by the start, so the recent end of a longer one would be lost."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:
-    """Return whether the records of both states would be equal. Must be cheap, because most events did not change."""
+    """Return whether the records of both states would be equal. Must be cheap, because most events are unchanged."""
     return before.phase.tally is state.phase.tally and (before.event is state.event or before.event == state.event)
 
 
 def read(db: Database, since: datetime | None, until: datetime | None, event_id: str | None) -> tuple[EventRecord, ...]:
     """Return the records of events in a time range, oldest first.
 
-    The first record of each event is the one in force at `since`; the others follow before `until`.
+    The first record of each event is its last one up to `since`; the others follow in the range.
 
     Args:
-        since: None for the beginning of the history.
-        until: Not included; None for its end.
-        event_id: None for all events.
+        db: The history.
+        since: Start of the range; None for the start of the history.
+        until: End of the range, not included; None for the end of the history.
+        event_id: The event; None for all events.
 
     Raises:
         StorageError: The file cannot be read.
@@ -180,8 +180,8 @@ def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def prune(db: Database, before: int, step: int) -> bool:
-    """Delete up to `step` records before `before` (epoch ms). Return whether any was deleted.
+    """Delete up to `step` records older than `before` (epoch ms). Returns whether any was deleted.
 
-    The last record of each event before that time stays: it holds the name, and the state until the next change.
+    The last older record of each event stays, because it has the event's name, and its state until the next change.
     """
     return bool(db.rows(_OLD, {"since": before, "topic": None, "step": step}))

@@ -1,9 +1,9 @@
-"""Opens histories and recordings that may come from anybody. No other module opens a file that it did not make.
+"""Opens histories and recordings that may come from anybody. No other module opens such a file.
 
 SQLite runs the schema of a file as code (views, triggers, generated columns). Pages may form circles, and rows may hold
 any value. Therefore a file is opened read-only, and its schema must equal livedeck's, statement by statement. A query
-may do no more work and return no more data than the file's size explains. It may name livedeck's tables and a few
-functions only. See https://sqlite.org/security.html. (SQLITE_DBCONFIG_DEFENSIVE needs `setconfig` of Python 3.12, and
+may name only livedeck's tables and a few functions. The size of the file limits the work of a query and the data that
+it returns. See https://sqlite.org/security.html. (SQLITE_DBCONFIG_DEFENSIVE needs `setconfig` of Python 3.12, and
 protects nothing on a read-only connection.)
 """
 
@@ -51,7 +51,7 @@ _HEADER = 100
 _UTF8 = 1
 
 _KEPT = "CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL)"
-"""Table of schema 3 that holds all alarms in one text."""
+"""Table of schema 3 with all alarms in one text."""
 
 _NEEDED = {
     3: ("event", "stream", "sample", "rollup", "journal"),
@@ -82,26 +82,26 @@ _OPENING_LIMITS = {
 """Limits of SQLite while it reads the schema of an unknown file."""
 
 _LONGEST = 8 * 2**20 + 65_536
-"""Length in bytes of the longest row: the longest body and the other columns."""
+"""Maximum length of a row in bytes: of its body and the other columns."""
 
 _TURN = 1000
-"""Steps of SQLite's machine between two checks of the budget; a check costs as much as about ten steps."""
+"""Steps of SQLite's machine between two checks of the step limit; a check takes as long as about ten steps."""
 
 _OPENING_STEPS = 20_000
 """Maximum number of steps for reading a schema. Livedeck's takes about a hundred."""
 
 _BASE_STEPS, _STEPS_PER_BYTE = 500_000, 16
-"""Maximum number of steps of a statement. Scanning a livedeck table takes up to two steps for each byte of the file."""
+"""Maximum number of steps of a statement, and more for each byte of the file. A scan takes at most two steps a byte."""
 
 _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
-"""Maximum of rows and bytes that a statement may return; no livedeck query returns more from a file of its size."""
+"""Maximum numbers of rows and of bytes that a statement may return, and more for each byte of the file."""
 
 _TARGET = "target"
 """SQL name of the recording that an export writes."""
 
 _CHECKED = 20_000
-"""Number of rows whose values are checked in one go, which takes a few hundredths of a second."""
+"""Number of rows that are checked at once, which takes a few hundredths of a second."""
 
 _FUNCTIONS = frozenset({"count", "min", "max", "sum", "coalesce", "abs", "typeof", "length"})
 _PRAGMAS = frozenset(
@@ -120,11 +120,11 @@ _IN_TEMP = frozenset(
 
 
 class ReadingEndedError(Exception):
-    """Another thread stopped the reading. The file itself has no fault."""
+    """Another thread stopped the reading of a file that has no fault."""
 
 
 class Stop:
-    """Lets another thread stop the reading of foreign files in the `with` block."""
+    """Switch with which another thread stops the reading of foreign files in the `with` block."""
 
     def __init__(self) -> None:
         self.is_set = False
@@ -146,11 +146,11 @@ class Stop:
             file.interrupt()
 
     def add(self, file: Foreign) -> None:
-        """Stop the statements of this file too."""
+        """Let `set` also stop the statements of this file."""
         self._files.add(file)
 
     def check(self) -> None:
-        """Raise ReadingEndedError after `set`. For loops that run no statement."""
+        """Raise ReadingEndedError after `set`. Call this in loops that run no statement."""
         if self.is_set:
             raise ReadingEndedError
 
@@ -210,7 +210,7 @@ def check_whole(path: Path) -> None:
 class Foreign(Database):
     """Read-only connection to a file from anybody, limited to livedeck's tables.
 
-    A statement that does more work or returns more data than the file's size explains raises StorageError.
+    A statement raises StorageError if its work or its data exceed the limits for the file's size.
 
     Attributes:
         tables: Livedeck's tables in the file; a file of an older version lacks some.
@@ -239,7 +239,7 @@ class Foreign(Database):
                 raise
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return every row of a query. Raises StorageError, also if the result exceeds what the file can hold."""
+        """Return every row of a query. Raises StorageError, also if the result exceeds the limits of the class."""
         return list(self.each(statement, values))
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
@@ -257,9 +257,9 @@ class Foreign(Database):
                 yield row
 
     def sound(self, columns: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return `rows` unchanged, once each value fits its column.
+        """Return `rows` unchanged. Raises StorageError if a value does not fit its column.
 
-        Raises StorageError, or ReadingEndedError if another thread stops the reading.
+        Raises ReadingEndedError if another thread stops the reading.
         """
         for start in range(0, len(rows), _CHECKED):
             self._stop.check()
@@ -267,9 +267,9 @@ class Foreign(Database):
         return rows
 
     def count(self, table: str, where: str = "TRUE", values: Values = ()) -> tuple[int, int]:
-        """Return the number of rows that a condition of SQL selects, and the number of unsound rows among them."""
+        """Return the number of rows that an SQL condition selects, and the number of unsound rows among them."""
         unsound = f"count(CASE WHEN {sound(table)} THEN NULL ELSE 1 END)"
-        # a bare `count(*)` calls no progress handler, so neither a limit nor ctrl-c would end it
+        # a bare `count(*)` calls no progress handler, so neither the step limit nor ctrl-c would end it
         ((all_rows, unsound_rows),) = self.rows(f"SELECT count(*), {unsound} FROM {table} WHERE {where}", values)  # noqa: S608  our tables
         return all_rows, unsound_rows
 
@@ -297,7 +297,7 @@ class Foreign(Database):
         super().run(statement, values)
 
     def _defend(self) -> None:
-        """Set the limits that must hold before SQLite reads the first page."""
+        """Set the limits that must apply before SQLite reads the first page."""
         db = self._db
         db.text_factory = _text
         for limit, value in _OPENING_LIMITS.items():
@@ -309,9 +309,9 @@ class Foreign(Database):
             db.execute("PRAGMA query_only = ON")  # for temporary tables too
 
     def _recognised(self) -> frozenset[str]:
-        """Return livedeck's tables in the file. Raises StorageError if the schema has any other entry."""
+        """Return the names of livedeck's tables in the file. Raises StorageError if the schema has any other entry."""
         db = self._db
-        db.execute("BEGIN")  # another process may be making the tables: read schema and numbers at the same moment
+        db.execute("BEGIN")  # another process may make the tables now, so read schema and numbers at the same moment
         found = db.execute(_ENTRIES, [_MAX_ENTRIES]).fetchall()
         application, schema = (number(db, name) for name in ("application_id", "user_version"))
         db.execute("COMMIT")
@@ -337,7 +337,7 @@ class Foreign(Database):
         return tables & COLUMNS.keys()
 
     def _add_recent(self) -> None:
-        """Add an empty temporary `recent` to a file of an older version, so that every query finds the table."""
+        """Add an empty temporary table `recent` to a file of an older version, so that every query finds the table."""
         self._db.execute("PRAGMA temp_store = MEMORY")
         self._db.execute("PRAGMA query_only = OFF")
         self._db.execute(NO_RECENT)
@@ -374,7 +374,7 @@ class Foreign(Database):
         return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
     def _is_enough(self) -> bool:
-        """Return True if SQLite must end the statement. SQLite calls this after each `_TURN` steps."""
+        """Return whether SQLite must end the statement. SQLite calls this after each `_TURN` steps."""
         self._steps += _TURN
         return self._stop.is_set or self._steps > self._most_steps
 
@@ -406,7 +406,7 @@ class _Header(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> _Header:
-        """Read the first 100 bytes. Raises OSError, or StorageError unless the file is SQLite's with UTF-8 texts."""
+        """Read the first 100 bytes. Raises OSError, or StorageError for a file that is not SQLite's or not in UTF-8."""
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123  a pipe never waits
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
@@ -434,9 +434,9 @@ class _Entry(NamedTuple):
 
     @classmethod
     def of(cls, kind: object, name: object, table: object, script: object) -> _Entry:
-        """Make an entry without comments and white space, which differ between versions that make the same tables.
+        """Make an entry without comments and line breaks, which may differ between versions of livedeck.
 
-        Livedeck's statements have no quote and no `/*`, so `--` never stands inside a text.
+        Livedeck's statements have no quote and no `/*`, so `--` always begins a comment.
         """
         plain = " ".join(re.sub("--[^\n]*", " ", script).split()) if isinstance(script, str) else script
         return cls(kind, name, table, plain)
@@ -444,7 +444,7 @@ class _Entry(NamedTuple):
 
 @cache
 def _allowed_entries() -> frozenset[_Entry]:
-    """Return every schema entry that livedeck has made since schema 3, read from a database that has them all."""
+    """Return every schema entry that livedeck has made since schema 3."""
     entries = set[_Entry]()
     for script in (f"{MADE[0]};{STREAM_COPY}", _KEPT):
         with closing(sqlite3.connect(":memory:")) as db:
@@ -454,7 +454,7 @@ def _allowed_entries() -> frozenset[_Entry]:
 
 
 def _text(content: bytes) -> str | bytes:
-    """Decode a stored text. Invalid UTF-8 stays bytes, which no text column accepts."""
+    """Return a stored text decoded; invalid UTF-8 stays bytes, which no text column accepts."""
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -464,8 +464,7 @@ def _text(content: bytes) -> str | bytes:
 def _connect(path: Path, *, is_immutable: bool) -> sqlite3.Connection:
     """Connect read-only. `is_immutable`: ignore a log or journal beside the file.
 
-    Nobody writes a recording, so it needs no log. A deck may be writing its history at this moment, with the newest
-    rows in the log.
+    This suits a recording, which nobody writes. The newest rows of a deck's history may be in its log.
     """
     place = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_immutable else ''}"
     return sqlite3.connect(place, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)

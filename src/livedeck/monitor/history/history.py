@@ -1,4 +1,4 @@
-"""A deck's own history. A file that fails never raises: `fault` reports it, and monitoring goes on."""
+"""A deck's own history. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class History(HistoryReads):
     """A history that this process writes and reads. Create it with `open`.
 
     One thread writes and another reads, so no method blocks the event loop. Methods that "return at once" queue their
-    data; the other writing methods return after the first attempt to write. Unwritten data stay in memory, up to a
-    limit, and are retried with the next write. While the file cannot be read, reads return their empty value and
-    `fault` says why.
+    data. The other writing methods return after the first attempt to write. Unwritten data stay in memory, up to a
+    limit, and are retried with the next write. While the file cannot be read, reads return their empty value, and
+    `fault` names the reason.
     """
 
     _queue: HistoryQueue
@@ -60,7 +60,7 @@ class History(HistoryReads):
     async def open(
         cls, path: Path | None, now: datetime, *, retention_days: float = 30, limit: int | None = None
     ) -> Self:
-        """Open the history in a file, and create the file if it is missing. Never raises for the file: see `fault`.
+        """Open the history in a file, and create a missing file. Problems of the file are in `fault`.
 
         Args:
             path: The file; None keeps the history in memory.
@@ -90,7 +90,7 @@ class History(HistoryReads):
         return self._queue.fault
 
     async def flush(self) -> bool:
-        """Wait until all queued data were written or failed once. Return whether the file accepted them."""
+        """Wait until all queued data are written or have failed once. Returns whether they are written."""
         return await self._queue.flush()
 
     async def salvaged(self) -> None:
@@ -98,7 +98,7 @@ class History(HistoryReads):
         await self._queue.salvaged()
 
     async def close(self) -> None:
-        """Write the queued data, tidy and close the file, all within two seconds."""
+        """Write the queued data and close the file, in at most two seconds."""
         self._queue.put(Batch(entries=tuple(_watched(record) for record in self._watch.end())))
         await self._queue.close()
 
@@ -123,7 +123,7 @@ class History(HistoryReads):
         yield from map(_watched, self._watch.news(snapshot))
 
     def _changed_alarms(self, snapshot: Snapshot) -> dict[tuple[AlarmKey, datetime], Alarm]:
-        """Return the alarms that differ from their last written state, with times by this machine's clock."""
+        """Return the alarms that have changed since they were last written, with times by this machine's clock."""
         before = self._alarms
         self._alarms = {alarm.key: alarm for alarm in (*snapshot.alarms, *snapshot.quiet)}
         offset = snapshot.link.clock_offset
@@ -135,9 +135,9 @@ class History(HistoryReads):
         self._queue.put(Batch(actions=(action,)))
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
-        """Return the alarm actions that any process stored since the previous call, in the order of writing.
+        """Return the alarm actions that any process has stored since the previous call, in the order of writing.
 
-        Also retries writes that wait for a locked file, so that other processes see the actions of this process.
+        Also retries waiting writes of this process, so that other processes see its actions.
         """
         self._queue.retry()
         return await super().new_alarm_actions()
@@ -167,7 +167,7 @@ class History(HistoryReads):
         await self._queue.write(journal.entry(record, record.at, record.video_id))
 
     async def forget_material(self, material_id: str) -> None:
-        """Store that a material was deleted."""
+        """Store the deletion of a material."""
         await self._queue.write(Entry(journal.FORGOTTEN, journal.milliseconds(self._queue.now), material_id))
 
     def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
@@ -176,14 +176,14 @@ class History(HistoryReads):
             self._queue.put(Batch(learnt=news))
 
     def record_collected(self, record: CollectedStream) -> None:
-        """Store that the samples of a stream were collected after its end. Returns at once."""
+        """Store that all samples of an ended stream were collected. Returns at once."""
         self._queue.put(Batch(entries=(journal.entry(record, record.at, record.event_id),)))
 
     async def restored(self) -> tuple[Alarm, ...] | None:
-        """Return the last state of the alarms, from which a restarted deck goes on.
+        """Return the stored alarms, with which a restarted deck continues.
 
-        Returns None while the file cannot be read; `append` then leaves the stored alarms alone. A damaged file counts
-        as one without alarms.
+        Returns None if the file cannot be read; `append` then does not change the stored alarms. A damaged file counts
+        as a file without alarms.
         """
         lost = False
 
@@ -205,7 +205,7 @@ def _watched(record: WatchRecord) -> Entry:
 
 
 def _has_changed(before: Alarm | None, alarm: Alarm) -> bool:
-    """Return whether an alarm changed in more than its current texts and figures."""
+    """Return whether an alarm has changed in more than its texts and figures."""
     if before is None or before is alarm:
         return before is None
     return replace(before, actual=alarm.actual, expected=alarm.expected, diagnosis=alarm.diagnosis) != alarm

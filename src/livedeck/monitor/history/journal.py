@@ -55,23 +55,26 @@ FORGOTTEN = "forgotten"
 """Kind of the entry of a deleted material; its topic is the material's id."""
 
 LASTING = ("material", FORGOTTEN, "profile", "unit")
-"""Kinds that the retention never deletes. Only the history has the ids of materials (platform-api.md, "Missing
-operations"), and the content of an event and the unit of the bit rates were chosen for good."""
+"""Kinds that the retention never deletes.
+
+Only the history has the ids of materials (platform-api.md, "Missing operations"). Rulings on an event's content and on
+the unit of the bit rates hold until a person changes them.
+"""
 
 
 IN_FORCE = ("event",)
-"""Kinds whose records hold until the next one of their topic. The last record before the retention stays."""
+"""Kinds whose records hold until the next record of their topic, so the retention keeps the last one."""
 
 
 _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
-"""Deletes the shorter record of a stretch of watching that has grown since."""
+"""Statement that deletes the earlier record of a stretch of watched time that has grown since."""
 
 _INSERT = f"""
 INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4
 WHERE ?1 NOT IN ('{KINDS[EpisodeRecord]}', '{KINDS[UnwatchedRecord]}')
 OR NOT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND at = ?2 AND topic = ?3 AND body = ?4)
 """  # noqa: S608  constants
-"""Stores each episode and each unwatched time only once: every process finds the same episodes in the same samples."""
+"""Statement that stores a record. It stores an episode or an unwatched time once, even if several processes find it."""
 
 
 class Entry(NamedTuple):
@@ -135,7 +138,7 @@ def materials(db: Database, video_id: str) -> tuple[MaterialRecord, ...]:
 
 
 def open_changes(db: Database) -> tuple[OpenChange, ...]:
-    """Return the changes whose outcome is unknown, with their latest action record, oldest first."""
+    """Return the changes with an unknown outcome, each with its latest action record, oldest first."""
     intents = [intent for intent in read(db, IntentRecord) if intent.pid]
     records = read(db, ActionRecord, intents[0].at) if intents else ()
     ended = {record.intent for record in records if record.outcome is not AuditOutcome.UNKNOWN}
@@ -159,7 +162,7 @@ def dump(record: object) -> str:
 
 
 def parse(kind: type[T], lines: Iterable[str]) -> tuple[T, ...]:
-    """Return the records of these JSON texts, without those that are damaged or of another version."""
+    """Return the records of these JSON texts, without texts that this version cannot parse."""
     record_type: Any = kind
     return tuple(_valid(_adapter(record_type), lines))
 
@@ -179,7 +182,7 @@ _FARTHEST = 1e11
 
 
 def _is_sound(value: Any) -> bool:
-    """Return True if every time has a time zone and a year from 2 to 9998, and every number is below `_FARTHEST`."""
+    """Return whether every time has a time zone and a year from 2 to 9998, and every number is below `_FARTHEST`."""
     if isinstance(value, datetime):
         return value.tzinfo is not None and 1 < value.year < 9999
     if isinstance(value, float):
@@ -194,7 +197,7 @@ def _is_sound(value: Any) -> bool:
 
 @cache
 def _measured(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields that `_is_sound` must check: every type but bool, int and str."""
+    """Return the names of the fields that `_is_sound` must check: all but those of type bool, int or str."""
     plain = {bool, int, str}
     return tuple(name for name, hint in get_type_hints(kind).items() if hint not in plain)
 

@@ -1,4 +1,4 @@
-"""Baselines of the streams in the history: one row for each stream, which each newer baseline replaces."""
+"""Baselines of streams in the history: one row for each stream, with its newest baseline."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _KEEP = "INSERT OR REPLACE INTO learnt (event, stream, at, body) VALUES (?, ?, ?
 _BEFORE = "SELECT body FROM learnt WHERE event = ? AND stream != ? AND at >= ? ORDER BY at DESC LIMIT 1"
 
 _REMEMBERED = 7 * 86_400.0
-"""Seconds for which the delivery of an event's stream says something about its next stream."""
+"""Seconds after which the delivery delay of a stream no longer counts for the event's next stream."""
 
 _STREAMS = 8
-"""Number of the newest earlier streams of an event that are asked for sound."""
+"""Number of an event's newest earlier streams that are checked for sound."""
 
 
 def keep(db: Database, learnt: Mapping[StreamKey, Learnt], at: int) -> None:
@@ -34,7 +34,7 @@ def find(db: Database, key: StreamKey) -> Learnt | None:
 def find_before(db: Database, key: StreamKey, until: float) -> Learnt | None:
     """Return the delivery delay of the event's newest other stream, stored in the 7 days before `until` (epoch s).
 
-    None if there is none, or if this version cannot parse it. Raises StorageError.
+    Returns None without such a stream, or if this version cannot parse its row. Raises StorageError.
     """
     rows = db.rows(_BEFORE, (*key, (until - _REMEMBERED) * 1000))
     learnt = parse_learnt(rows[0][0]) if rows else None
@@ -42,7 +42,7 @@ def find_before(db: Database, key: StreamKey, until: float) -> Learnt | None:
 
 
 def had_sound_before(db: Database, key: StreamKey) -> bool:
-    """Return whether a baseline of another stream of this event knows of sound. Raises StorageError."""
+    """Return whether an earlier stream of the event had sound, by its stored baseline. Raises StorageError."""
     rows = db.rows("SELECT body FROM learnt WHERE event = ? AND stream != ? ORDER BY at DESC LIMIT ?", [*key, _STREAMS])
     baselines = (parse_learnt(body) for (body,) in rows)
     return any(found.checkpoint.memory.has_sound for found in baselines if found and found.checkpoint)

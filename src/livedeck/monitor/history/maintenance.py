@@ -19,19 +19,19 @@ from livedeck.monitor.history.salvage import JUDGED, is_sound_row
 from livedeck.monitor.model.records import StreamRecord
 
 _PATIENCE = 30_000
-"""Milliseconds that a statement waits for decks that write to the file."""
+"""Milliseconds for which a statement waits for decks that write to the file."""
 
 _STEP = 1000
-"""Rows deleted in one transaction; decks write between two of them."""
+"""Maximum number of rows deleted in one transaction; decks can write between two transactions."""
 
 _ROOM = 16 * 2**20
-"""Minimum number of bytes that must stay free on the disk."""
+"""Number of bytes that must stay free on the disk."""
 
 _MAX_FAULTS = 20
 
 
 class KnownEvent(NamedTuple):
-    """An event in the history. `name`: its last name, or its id if no name was recorded."""
+    """Event in the history. `name`: its last name, or its id if no name was recorded."""
 
     id: str
     name: str
@@ -51,11 +51,11 @@ class FileReport:
 
     Attributes:
         path: The file.
-        size: Bytes, with the write-ahead log.
-        free: Bytes among them that `vacuum` would give back to the disk.
+        size: Bytes, including the write-ahead log.
+        free: Bytes that `vacuum` would give back to the disk.
         schema: Version of the schema.
         rows: Table -> number of rows.
-        rotten: Table -> number of unreadable rows, without tables that have none.
+        rotten: Table -> number of unreadable rows, for tables with any.
         faults: Messages of SQLite's integrity check.
         spans: Streams of each event that has samples.
     """
@@ -76,7 +76,7 @@ class FileReport:
 
 
 def known_events(path: Path) -> tuple[KnownEvent, ...]:
-    """Return the events that the file has any data of, sorted by name. Raises StorageError."""
+    """Return the events with any data in the file, sorted by name. Raises StorageError."""
     with closing(open_foreign(path)) as db:
         return _known_events(db)
 
@@ -94,7 +94,7 @@ def _known_events(db: Database) -> tuple[KnownEvent, ...]:
 
 
 def verify(path: Path) -> FileReport:
-    """Check the whole file without changing it. Raises StorageError if it cannot be opened or is not a history."""
+    """Check a whole file without changing it. Raises StorageError if it cannot be opened or is not a history."""
     with closing(open_foreign(path)) as db:
         faults = [text for (text,) in db.rows(f"PRAGMA integrity_check({_MAX_FAULTS})") if text != "ok"]
         free, page, schema = (
@@ -139,9 +139,10 @@ def _size(path: Path) -> int:
 
 
 def vacuum(path: Path) -> tuple[int, int]:
-    """Give the file's free pages back to the disk. Return its size in bytes before and after. Decks may be running.
+    """Give the free pages of a file back to the disk. Returns its size in bytes before and after.
 
-    Raises StorageError, also if the disk or the temporary folder has no room for a copy.
+    Decks may use the file meanwhile. Raises StorageError, also if the disk or the temporary folder has no room for a
+    copy.
     """
     before = _size(path)
     for folder in {path.parent, Path(gettempdir())}:
@@ -162,9 +163,10 @@ def _patient(path: Path) -> Database:
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """Rows to delete: those older than `before` (None: of any age) of the event `event_id` (None: of all events).
+    """Selection of rows to delete.
 
-    Records that outlive the retention are kept, unless all rows of a single event are deleted (monitoring.md,
+    `before`: delete rows older than this time; None for rows of any age. `event_id`: delete rows of this event; None
+    for all events. Records that outlive the retention stay, unless all rows of one event are deleted (monitoring.md,
     "History").
     """
 
@@ -182,7 +184,7 @@ def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
 
 
 def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
-    """Delete rows in small steps, so that decks can write in between. Return table -> number of deleted rows.
+    """Delete rows in small steps, between which decks can write. Returns table -> number of deleted rows.
 
     Raises StorageError.
     """
@@ -195,7 +197,7 @@ def prune(path: Path, pruning: Pruning) -> Mapping[str, int]:
 
 
 class _Part(NamedTuple):
-    """Rows to delete from a table. `key`: columns that identify a row. `where`: condition with `values`."""
+    """Rows to delete from a table. `key`: columns that identify a row. `where`, `values`: SQL condition."""
 
     table: str
     key: str

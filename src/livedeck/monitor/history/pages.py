@@ -1,7 +1,7 @@
 """Reads the rows of a damaged SQLite file page by page, without SQLite.
 
-SQLite's file format is public and stable (sqlite.org/fileformat2.html). Header, pointers and indexes are not trusted: a
-page that no tree leads to is read too, and each row is judged by itself.
+SQLite's file format is public and stable (sqlite.org/fileformat2.html). Header, pointers and indexes are not trusted:
+pages that no tree contains are read too, and each row is judged by itself.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _SAMPLED = 50
 """Number of pages, spread over the file, that are parsed to find the page size."""
 
 _LONGEST = 4 * 2**20
-"""Length in bytes of the longest row; a larger length is a sign of damage."""
+"""Maximum length of a row in bytes; a larger length is a sign of damage."""
 
 _ROOTS = 8
-"""Number of root pages that must be readable to confirm the header's page size; a history has more."""
+"""Number of readable root pages that confirm the header's page size; a history has more of them."""
 
 _LONGEST_LOG = 64 * 2**20
-"""Maximum number of bytes read of a write-ahead log; a deck empties its own at 4 MiB."""
+"""Maximum number of bytes read from a write-ahead log; a deck empties its log at 4 MiB."""
 
 _CHUNK = 2**20
-"""Number of bytes that are compared with zeros at once."""
+"""Number of bytes that are checked for zeros at once."""
 
 _ZEROS = bytes(_CHUNK)
 
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """Content of a page. `broken`: number of unreadable rows. `children`: numbers of the pages below it."""
+    """Content of a page. `broken`: number of unreadable rows. `children`: page numbers of its child pages."""
 
     is_index: bool
     rows: list[Row] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Page:
 
 
 class SchemaEntry(NamedTuple):
-    """A table or index in the file's schema. `root`: number of its topmost page."""
+    """Table or index in the file's schema. `root`: number of its topmost page."""
 
     kind: str
     name: str
@@ -74,7 +74,7 @@ class SchemaEntry(NamedTuple):
 
 
 class PageFile:
-    """A damaged file with the undamaged part of its write-ahead log. The caller closes it.
+    """Damaged file, with the undamaged part of its write-ahead log. The caller closes the file.
 
     Attributes:
         size: Bytes of a page.
@@ -117,7 +117,7 @@ class PageFile:
     def filled(self, seen: Collection[int]) -> Iterator[int]:
         """Yield the page numbers that are not in `seen`, without pages in long stretches of zeros.
 
-        A sparse file may claim any number of pages.
+        A sparse file may have any number of such empty pages.
         """
         step = max(1, _CHUNK // self.size)
         for first in range(1, self.count + 1, step):
@@ -128,7 +128,7 @@ class PageFile:
                 self.blank += len(numbers) - sum(number in numbers for number in seen)
 
     def _is_blank(self, place: int) -> bool:
-        """Return whether the chunk at offset `place` is all zeros. A hole of a sparse file needs no reading."""
+        """Return whether the chunk at offset `place` is all zeros, without reading the hole of a sparse file."""
         try:
             if os.lseek(self._file, place, os.SEEK_DATA) >= place + _CHUNK:
                 return True
@@ -139,9 +139,9 @@ class PageFile:
         return content == _ZEROS[: len(content)]
 
     def page(self, number: int, *, has_rows: bool = True) -> Page | None:
-        """Parse a page (`number`: from 1). Returns None if it is not a page of a table or index.
+        """Return the page with a number from 1 on; None if it does not belong to a table or index.
 
-        `has_rows`: read the rows too, not only the numbers of the child pages.
+        `has_rows`: parse the rows as well, not only the numbers of the child pages.
         """
         content = self._bytes(number)
         start = _FILE_HEADER if number == 1 else 0
@@ -157,9 +157,9 @@ class PageFile:
                         yield SchemaEntry(kind, name, table, root)
 
     def tree(self, root: int) -> list[int]:
-        """Return the page numbers of the root page and the pages below it, in the order of their rows.
+        """Return the page numbers of a root page and all its descendants, in the order of their rows.
 
-        Skips index pages in the tree of a table, and table pages in that of an index.
+        Skips index pages below a table page, and table pages below an index page.
         """
         found: list[int] = []
         seen: set[int] = set()
@@ -192,7 +192,7 @@ class PageFile:
             place = int.from_bytes(content[first + 2 * index : first + 2 * index + 2])
             try:
                 if place < first + 2 * cells:
-                    raise ValueError  # noqa: TRY301  handled like any other broken row
+                    raise ValueError  # noqa: TRY301  counts as a broken row
                 self._read_cell(page, kind, content, (number, place), has_rows=has_rows)
             except (ValueError, IndexError, struct.error):
                 page.broken += 1
@@ -253,7 +253,7 @@ class PageFile:
         return frozenset(free)
 
     def _find_size(self) -> int:
-        """Return the page size in the header if enough root pages confirm it, else the size that yields most rows."""
+        """Return the page size in the header if enough root pages confirm it, else the size with most readable rows."""
         stored = int.from_bytes(os.pread(self._file, 2, 16))
         self.size = 65_536 if stored == 1 else stored
         if self.size in _SIZES:
@@ -274,7 +274,7 @@ class PageFile:
 
 
 def _varint(content: bytes, place: int) -> tuple[int, int]:
-    """Read a number of one to nine bytes. Return the number and the offset after it. Raises IndexError."""
+    """Return a number of one to nine bytes, and the offset after it. Raises IndexError."""
     value = 0
     for index in range(8):
         byte = content[place + index]
@@ -293,9 +293,9 @@ def _cut(content: bytes, place: int, length: int) -> bytes:
 
 
 def _values(payload: bytes) -> tuple[Any, ...]:
-    """Parse the values of a row. Raises ValueError, IndexError or struct.error.
+    """Return the values of a row. Raises ValueError, IndexError or struct.error.
 
-    No helper is called, because a file may have millions of rows.
+    Calls few functions, because a file may have millions of rows.
     """
     head, at = _varint(payload, 0)
     place, values = head, list[Any]()

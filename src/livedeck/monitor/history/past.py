@@ -1,6 +1,6 @@
-"""History as it was at a moment in the past, without anything that came later.
+"""History as it was at a moment in the past, without later rows.
 
-Temporary views hide the file's tables under the same names, so the queries stay the same.
+Temporary views with the names of the file's tables show only the earlier rows, so the queries stay the same.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ CREATE TEMP VIEW answer AS SELECT * FROM main.answer WHERE at <= (SELECT at FROM
 CREATE TEMP VIEW alarm AS SELECT rowid, * FROM main.alarm WHERE changed <= (SELECT at FROM temp.cut);
 CREATE TEMP VIEW learnt AS SELECT * FROM main.learnt WHERE at <= (SELECT at / 1000 FROM temp.cut)
 """  # noqa: S608  constants
-"""`cut.at`: the moment (microseconds since the epoch). `known`: newest sample of each stream (ms since its base)."""
+"""Statements that make the views. `cut.at`: the moment (microseconds since the epoch).
+
+`known.newest`: newest sample of each stream at the moment (ms since the stream's base).
+"""
 
 _KNOWN = "INSERT OR REPLACE INTO temp.known SELECT id, ? - base FROM main.stream"
 
@@ -71,13 +74,13 @@ class PastHistory(HistoryReads):
         self._readings: dict[str, tuple[KnownSamples, Readings]] = {}
 
     async def bounds(self) -> tuple[datetime, datetime] | None:
-        """Return the first and the last moment that can be shown, or None if there is none."""
+        """Return the first and the last moment that can be shown; None without any."""
         return await self._read(published.bounds, None)
 
     async def show(self, at: datetime, frame: Frame | None = None) -> tuple[Frame, Mapping[str, Readings]] | None:
-        """Move to a moment. Return the last snapshot until then, and the samples of its events by event id.
+        """Move to a moment. Returns the last snapshot up to then, and the samples of its events by event id.
 
-        Returns None if no snapshot is that old. `frame`: result of an earlier moment, from which reading continues.
+        Returns None if every snapshot is later. `frame`: snapshot of an earlier moment, to read on from there.
         """
 
         def stand(db: Database) -> tuple[Frame, Mapping[str, Readings]] | None:
@@ -90,14 +93,11 @@ class PastHistory(HistoryReads):
         return await self._read(stand, None)
 
     async def news_beside(self, at: datetime, step: int) -> datetime | None:
-        """Return the time of the next change after `at`, or of the previous one if `step` is negative.
-
-        Returns None if there is none.
-        """
+        """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None."""
         return await self._read(lambda db: published.news_beside(db, at, step), None)
 
     async def close(self) -> None:
-        """Close the file and stop a running read."""
+        """Stop a running read and close the file."""
         self._stop.set()
         db, self._db = self._db, None
         if db:

@@ -1,8 +1,8 @@
 """Snapshots in the history, so that any past moment can be shown again.
 
-A segment is a whole snapshot (part 0) and the differences that build on it in turn, all written by one process. Each
-part is compressed JSON, with the end of part 0 as the dictionary of the others. Samples have a table of their own; a
-part only says which samples were known. Readers ignore damaged parts.
+A segment is a whole snapshot (part 0) and a chain of differences, each to the part before, all written by one process.
+Each part is compressed JSON. The end of part 0 is the dictionary for the others. Samples have a table of their own; a
+part only names the newest sample of each stream. Readers ignore damaged parts.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from livedeck.monitor.published.difference import Values, apply, diff
 from livedeck.record import Record
 
 _LASTS = timedelta(minutes=10)
-"""Longest duration of a segment: showing a moment needs every earlier part of the segment."""
+"""Maximum duration of a segment, because showing a moment needs every earlier part of its segment."""
 
 _GROWN = 8
-"""Maximum size of a segment's differences, as a multiple of its whole part, for the same reason."""
+"""Maximum size of a segment's differences, as a multiple of its whole part."""
 
 _DICTIONARY = 32_768
-"""Number of bytes of a dictionary that zlib uses."""
+"""Maximum number of bytes of a dictionary for zlib."""
 
 _LARGEST = 8 * 2**20
-"""Maximum number of bytes of JSON in a part. 3,000 events take 5 MB; a file from elsewhere may hold anything."""
+"""Maximum number of bytes of JSON in a part; 3,000 events take 5 MB. A file from elsewhere may hold anything."""
 
 _LARGEST_SUM = 8 * _LARGEST
 """Maximum number of bytes of JSON in all differences of a segment together."""
 
 _MOST_VALUES = 600_000
-"""Maximum number of values, names and brackets in a snapshot. 3,000 events have half as many. An empty list takes 30
-times the memory of its text."""
+"""Maximum number of values, names and brackets in a snapshot, because each takes memory; 3,000 events have half."""
 
 _INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)"
 
@@ -66,7 +65,7 @@ DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM publis
 
 
 class Segment(Record):
-    """The segment that a process is writing.
+    """Segment that a process is writing.
 
     Attributes:
         number: Id of the segment.
@@ -88,7 +87,7 @@ class Segment(Record):
 
 
 class Frame(NamedTuple):
-    """A stored snapshot, and the state needed to read on from it.
+    """Stored snapshot, with the state that is needed to read on from it.
 
     Attributes:
         segment: Id of the segment.
@@ -97,7 +96,7 @@ class Frame(NamedTuple):
         values: The snapshot as JSON values.
         dictionary: Dictionary of the segment's differences.
         began: Time of the segment's whole part.
-        weight: Upper bound of the values, names and brackets in `values`.
+        weight: Upper bound for the number of values, names and brackets in `values`.
         size: Size of the differences so far as JSON, in bytes.
     """
 
@@ -112,7 +111,7 @@ class Frame(NamedTuple):
 
 
 def write(db: Database, segment: Segment | None, snapshots: Iterable[Snapshot]) -> Segment | None:
-    """Append snapshots to a segment, or to a new one, within the caller's transaction. Return the current segment.
+    """Append snapshots to a segment, or to new ones, within the caller's transaction. Returns the current segment.
 
     Raises StorageError.
     """
@@ -127,7 +126,7 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
     is_news = segment is None or _is_news(segment.last.snapshot, snapshot)
     if segment is None or not timedelta() <= at - segment.began < _LASTS or segment.size > _GROWN * segment.whole:
         text = _text(encoded.values)
-        number = microseconds(at) << 10 | SystemRandom().getrandbits(10)  # unique even if two processes begin one now
+        number = microseconds(at) << 10 | SystemRandom().getrandbits(10)  # differs from those of other processes
         db.run(_INSERT, (number, 0, microseconds(at), is_news, _packed(text)))
         return Segment(number, at, text[-_DICTIONARY:], len(text), encoded)
     text = _text(diff(segment.last.values, encoded.values))
@@ -136,7 +135,7 @@ def _append(db: Database, segment: Segment | None, snapshot: Snapshot) -> Segmen
 
 
 def _is_news(before: Snapshot, now: Snapshot) -> bool:
-    """Return whether the change between two snapshots is one that a person would want to jump to."""
+    """Return whether a person would want to jump to the change between two snapshots."""
     if now.changes or now.alarm_actions or now.rule_changes or before.link.state is not now.link.state:
         return True
     tallies = {state.id: state.phase.tally for state in before.events}
@@ -144,14 +143,14 @@ def _is_news(before: Snapshot, now: Snapshot) -> bool:
 
 
 def find(db: Database, at: datetime) -> Frame | None:
-    """Return the last snapshot at or before `at`, or None if there is none. Raises StorageError."""
+    """Return the last snapshot at or before `at`, or None. Raises StorageError."""
     query = "SELECT segment FROM published WHERE at <= ? ORDER BY at DESC, segment DESC LIMIT 1"
     found = db.checked("published.segment", query, [microseconds(at)])
     return _read_on(db, None, found[0][0], at) if found else None
 
 
 def following(db: Database, frame: Frame, until: datetime) -> Frame:
-    """Read on from `frame` and return the last snapshot at or before `until`; `frame` itself if there is no later one.
+    """Read on from `frame` and return the last snapshot at or before `until`; `frame` itself if it is the last.
 
     Reads a segment to its end before it begins another. Raises StorageError.
     """
@@ -166,9 +165,9 @@ def following(db: Database, frame: Frame, until: datetime) -> Frame:
 
 
 def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
-    """Return the time of the next change after `at`, or of the previous one if `step` is negative.
+    """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None.
 
-    Returns None if there is none. Raises StorageError.
+    Raises StorageError.
     """
     side, order = ("<", "DESC") if step < 0 else (">", "ASC")
     query = f"SELECT at FROM published WHERE at {side} ? AND is_news ORDER BY at {order} LIMIT 1"  # noqa: S608  constants
@@ -177,7 +176,7 @@ def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
 
 
 def bounds(db: Database) -> tuple[datetime, datetime] | None:
-    """Return the times of the first and the last snapshot, or None if there is none. Raises StorageError."""
+    """Return the times of the first and the last snapshot, or None. Raises StorageError."""
     found = [row for row in db.rows("SELECT min(at), max(at) FROM published") if row[0] is not None]
     return next(((moment(first), moment(last)) for first, last in db.sound("published.at .at", found)), None)
 
@@ -187,14 +186,14 @@ def copy(
 ) -> None:
     """Copy the segments of a time range into another file, within the caller's transaction.
 
-    A segment is copied from its beginning, even if that is before `since`.
+    A segment is copied from its start, even if the start is before `since`.
 
     Args:
         source: The file to read.
         target: The file to write.
         since: Microseconds since the epoch.
         until: Microseconds since the epoch, not included.
-        keep: Takes the values of a snapshot and returns those to copy; None copies everything.
+        keep: Takes the values of a snapshot and returns the values to copy; None copies all.
 
     Raises:
         StorageError: One of the files fails.
@@ -224,7 +223,7 @@ def _rewritten(parts: Iterable[Part], keep: Callable[[Values], Values]) -> Itera
 def count_unreadable(db: Foreign) -> int:
     """Return the number of parts that cannot be unpacked, because they are cut off or too large. Raises StorageError.
 
-    The later parts of the same segment count too, since they build on the unreadable one.
+    Later parts of the same segment count too, because they build on the unreadable part.
     """
     rotten, size, segment, dictionary = 0, 0, -1, b""
     rows = db.each("SELECT segment, part, body FROM published ORDER BY segment, part")
@@ -251,9 +250,9 @@ def prune(db: Database, before: int, step: int) -> bool:
 
 
 def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -> Frame | None:
-    """Return the last readable part at or before `until`, starting after `frame` or with the whole part.
+    """Return the last readable part of a segment at or before `until`, read after `frame` or from the whole part on.
 
-    Returns `frame` if there is no later part, and None if there is no `frame` either.
+    Returns `frame` (possibly None) if no part could be read.
     """
     after = frame.part if frame else -1
     bounds = {"segment": segment, "after": after, "until": microseconds(until)}
@@ -298,12 +297,12 @@ def _unpacked(unpacker: Any, body: bytes) -> bytes:
 
 
 def _weight(text: bytes) -> int:
-    """Return an upper bound of the values, names and brackets in JSON; characters inside texts count too."""
+    """Return an upper bound for the number of values, names and brackets in JSON; it also counts some of the texts."""
     return sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
 def _count(values: Values) -> int:
-    """Return the number of values, names and brackets, like `_weight` but without the characters inside texts."""
+    """Return the exact number of values, names and brackets."""
     count, waiting = 0, list[Any]([values])
     while waiting:
         value = waiting.pop()

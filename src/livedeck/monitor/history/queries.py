@@ -1,4 +1,4 @@
-"""Gathers samples into the columns of a chart, from the roll-up if steps of a minute are fine enough."""
+"""Query that gathers samples into the columns of a chart, from the roll-up if a column is a minute or more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAMPLES = """
 """
 
 _MINUTE = f"(time + {SLOT << 24}) / {SLOT} * {SLOT} - {SLOT << 24}"
-"""Beginning of a sample's minute. SQL divides towards zero, but a time before the stream's base needs rounding down."""
+"""SQL for the start of a sample's minute, rounded down also for a time before the stream's base."""
 
 _ROLLUPS = f"""
     SELECT slot * {SLOT} AS time, count, video_low, video_high, audio_low, audio_high, fps_low, fps_high,
@@ -43,9 +43,9 @@ _GATHERED = "sample.place .count .video .video .audio .audio .fps .fps .count .c
 
 
 def gather(db: Database, stream: Stream, since: float, until: float, columns: int) -> Buckets:
-    """Return the samples from `since` to `until` (epoch s) in `columns` equal steps. Raises StorageError.
+    """Return the samples from `since` to `until` (epoch s) in `columns` equal steps of time. Raises StorageError.
 
-    Columns of a minute or more are gathered from whole minutes, so a sample near an edge may count in the next column.
+    If a step is a minute or more, whole minutes are gathered, so a sample near an edge may count in the next column.
     """
     first, end = round(since * 1000) - stream.base, round(until * 1000) - stream.base
     first_slot = end_slot = first // SLOT
@@ -62,7 +62,7 @@ def gather(db: Database, stream: Stream, since: float, until: float, columns: in
 
 
 def empty(since: float, until: float, columns: int) -> Buckets:
-    """Return buckets without samples, for the same arguments as `gather`."""
+    """Return the result of `gather` for a stream without samples."""
     return _buckets((), since, until, columns)
 
 

@@ -1,4 +1,4 @@
-"""Queries of a history, the same for a deck's own history and for the file of another process."""
+"""Queries of a history: of a deck's own, or of a file that another process writes."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _EVER = 2.0**40
 """Time after every sample (epoch s)."""
 
 _LONGEST_WATCH = timedelta(hours=2)
-"""Upper bound for the length of a stretch of watching (`PlatformWatch` ends a stretch after an hour)."""
+"""Upper bound for the length of a stretch of watched time; `PlatformWatch` ends a stretch after an hour."""
 
 
 class Recorded(NamedTuple):
-    """Samples and baseline of a stream. `learnt`: None if no baseline is stored.
+    """Stored samples and baseline of a stream.
 
-    `before`: delivery delay of the event's newest other stream; None if none of the last 7 days is stored. `had_sound`:
-    an earlier stream of the event is known to have had sound.
+    `learnt`: the baseline; None if none is stored. `before`: delivery delay of the event's newest other stream within 7
+    days; None without one. `had_sound`: an earlier stream of the event had sound, by its baseline.
     """
 
     readings: Readings
@@ -75,7 +75,7 @@ def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: in
 
 
 class _RowCursor(Generic[T]):
-    """Reads each row of an append-only table once; starts again at the first row if the file was replaced.
+    """Reader of an append-only table that returns each row once; it starts again if another file takes the path.
 
     Args:
         read: Takes a row id. Returns the id of the last row and the records of the rows after that id, in the order of
@@ -101,12 +101,12 @@ class _RowCursor(Generic[T]):
 
 
 class HistoryReads(ABC):
-    """Queries of a history. A query returns its empty value if the file cannot be read; `fault` then says why.
+    """Queries of a history. If the file cannot be read, a query returns its empty value, and `fault` names the reason.
 
     Times are datetimes with a time zone by this machine's clock, unless a method says otherwise. `since` is included
     and `until` is not, unless a method says otherwise. An `event_id` of None means every event.
 
-    `unknown_questions`: names of the queries that this history cannot answer, because its collector is older.
+    `unknown_questions`: names of the queries that the collector of this history does not have, because it is older.
     """
 
     unknown_questions: frozenset[str] = frozenset()
@@ -122,14 +122,14 @@ class HistoryReads(ABC):
 
     @abstractmethod
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
-        """Run a query on the file. Return its result, or `otherwise` if the file cannot be read."""
+        """Run a query on the file. Returns its result, or `otherwise` if the file cannot be read."""
 
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
-        """Return the alarm actions that any process stored since the previous call, in the order of writing."""
+        """Return the alarm actions that any process has stored since the previous call, in the order of writing."""
         return await self._read(self._actions.read, ())
 
     async def new_rulings(self) -> tuple[Ruling, ...]:
-        """Return the rulings that any process stored since the previous call, in the order of writing."""
+        """Return the rulings that any process has stored since the previous call, in the order of writing."""
         return await self._read(self._rulings.read, ())
 
     async def series(self, event_id: str, stream_id: str, since: float, until: float, columns: int) -> Buckets:
@@ -142,12 +142,12 @@ class HistoryReads(ABC):
         return await self._read(gather, None) or queries.empty(since, until, columns)
 
     async def recorded(self, streams: Mapping[str, str], until: float, *, newest: int = -1) -> Mapping[str, Recorded]:
-        """Return the samples and baselines of several streams in one query, which waits for a locked file once only.
+        """Return the samples and baselines of several streams in one query, so that it waits for a locked file once.
 
         Args:
             streams: Event id -> stream id.
             until: Time of the newest sample, included (epoch s, server clock).
-            newest: Largest number of samples for each stream, counted from the newest; -1 for every sample.
+            newest: Maximum number of samples of each stream, the newest ones; -1 for all.
 
         Returns:
             Event id -> samples and baseline; empty if the file cannot be read.
@@ -155,7 +155,7 @@ class HistoryReads(ABC):
         return await self._read(partial(_recorded, streams=streams, until=until, newest=newest), {})
 
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
-        """Return the streams of an event that have samples, earliest first (server clock)."""
+        """Return the streams of an event with samples, earliest first. Their times are of the server clock."""
         return await self._read(lambda db: samples.streams_of(db, event_id), ())
 
     async def spans(self, event_id: str | None = None) -> tuple[StreamSpan, ...]:
@@ -165,14 +165,14 @@ class HistoryReads(ABC):
     async def events(
         self, since: datetime | None = None, until: datetime | None = None, event_id: str | None = None
     ) -> tuple[EventRecord, ...]:
-        """Return names and states of events, oldest first: the record in force at `since`, then each change.
+        """Return the names and states of events, oldest first: the last record up to `since`, then each change.
 
-        `since` None is the beginning of the history, `until` None its end.
+        `since`: None for the start of the history. `until`: None for its end.
         """
         return await self._read(lambda db: events.read(db, since, until, event_id), ())
 
     async def on_air_since(self, since: datetime) -> tuple[str, ...]:
-        """Return the ids of events that were last recorded on air, with a sample at `since` or later."""
+        """Return the ids of events that are on air by their last record and have a sample at `since` or later."""
 
         def read(db: Database) -> tuple[str, ...]:
             records = {record.event_id: record for record in events.read(db, since, None, None)}
@@ -195,7 +195,7 @@ class HistoryReads(ABC):
     async def episodes(
         self, since: datetime, until: datetime, event_id: str | None = None
     ) -> tuple[EpisodeRecord, ...]:
-        """Return the episodes that ended at or after `since` and began before `until` (server clock), sorted by end."""
+        """Return the episodes that overlap a time range (server clock), sorted by their end."""
 
         def read(db: Database) -> tuple[EpisodeRecord, ...]:
             found = journal.read(db, EpisodeRecord, since, event_id)
@@ -204,10 +204,7 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def watched(self, since: datetime, until: datetime) -> tuple[WatchRecord, ...]:
-        """Return the stretches in which the platform responded to a process, sorted by their beginning.
-
-        A stretch that only overlaps the time range is included whole.
-        """
+        """Return the stretches of time with good replies that overlap the range, sorted by their start."""
 
         def read(db: Database) -> tuple[WatchRecord, ...]:
             found = journal.read(db, WatchRecord, since - _LONGEST_WATCH)
@@ -218,7 +215,7 @@ class HistoryReads(ABC):
     async def unwatched(
         self, since: datetime, until: datetime, event_id: str | None = None
     ) -> tuple[UnwatchedRecord, ...]:
-        """Return the times of streams that were not watched and that overlap the range, oldest first."""
+        """Return the times of streams that were not watched and overlap the range, oldest first."""
 
         def read(db: Database) -> tuple[UnwatchedRecord, ...]:
             found = journal.read(db, UnwatchedRecord, topic=event_id)
@@ -227,7 +224,7 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def stops(self, since: datetime, until: datetime) -> tuple[NotWatched, ...]:
-        """Return the stops of the processes that ended at or after `since` and began before `until`, by their end."""
+        """Return the stops of all processes that overlap the range, sorted by their end."""
 
         def read(db: Database) -> tuple[NotWatched, ...]:
             return tuple(stop for stop in journal.read(db, NotWatched, since) if stop.since < until)
@@ -235,7 +232,7 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def standing_alarms(self, now: datetime) -> tuple[Alarm, ...]:
-        """Return the alarms of every process that are open, or were cleared in the hour before `now`."""
+        """Return the alarms that are open or were cleared in the hour before `now`."""
         return await self._read(lambda db: alarms.standing(db, now), ())
 
     async def answer_log(self, since: datetime) -> tuple[AlarmAction, ...]:
@@ -255,7 +252,7 @@ class HistoryReads(ABC):
         return await self._read(read, ())
 
     async def collected_streams(self, since: datetime) -> tuple[CollectedStream, ...]:
-        """Return the streams whose samples a process collected after the stream's end, since a time, oldest first."""
+        """Return the ended streams whose samples a process has collected since a time, oldest first."""
         return await self._read(partial(journal.read, kind=CollectedStream, since=since), ())
 
     async def alarm_log(self, since: datetime, event_id: str | None = None) -> tuple[AlarmRecord, ...]:
@@ -271,7 +268,7 @@ class HistoryReads(ABC):
         return await self._read(partial(journal.read, kind=IntentRecord, since=since), ())
 
     async def open_changes(self) -> tuple[OpenChange, ...]:
-        """Return the changes of any process whose outcome is unknown, oldest first."""
+        """Return the changes with an unknown outcome, by any process, oldest first."""
         return await self._read(journal.open_changes, ())
 
     async def markers(self, event_id: str | None = None) -> tuple[Marker, ...]:
@@ -292,9 +289,9 @@ class HistoryReads(ABC):
 
 
 class HistoryReader(HistoryReads):
-    """Read-only history of another process, which may create, rename or delete the file at any time.
+    """Read-only history in the file of another process, which may create, rename or delete the file at any time.
 
-    `is_strict`: queries raise StorageError if the file cannot be read, for a caller who would trust an empty result.
+    `is_strict`: queries raise StorageError if the file cannot be read, instead of returning an empty result.
     """
 
     fault: str = ""

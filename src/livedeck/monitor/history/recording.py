@@ -1,7 +1,7 @@
 """Exports a recording: some events and a time range of a history, in one portable file.
 
-A history holds no credentials, so a recording holds none either (trust.md, "Secrets"). Baselines are left out, because
-judging a recording again starts at its first sample.
+A history has no credentials, so a recording has none either (trust.md, "Secrets"). Baselines are left out, because
+a recording is judged again from its first sample on.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ _ALL = "SELECT name FROM event UNION SELECT event FROM alarm UNION SELECT topic 
 """Query for the ids of all events."""
 
 _STREAM_ROWS = {"sample": ("time", SLOT), "recent": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
-"""Tables with rows of streams -> the column of their time, and its units in a minute. It counts from the stream's base,
-that of `recent` from the epoch."""
+"""Tables with rows of streams -> the column of their time, and its units in a minute.
+
+The time counts from the stream's base; in `recent` it counts from the epoch.
+"""
 
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
 _ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
@@ -60,14 +62,14 @@ def export(
     until: datetime | None = None,
     replace: bool = False,
 ) -> Recording:
-    """Write events and a time range of a history into a recording. Decks may be writing to the history meanwhile.
+    """Write some events and a time range of a history into a recording. Decks may write to the history meanwhile.
 
     Args:
         source: The history.
         target: The recording.
-        event_ids: Events to export, besides the deck's own records; empty for all events.
-        since: Beginning of the time range; None for that of the history. Samples are exported by whole minutes.
-        until: End of the time range, not included; None for that of the history.
+        event_ids: Events to export; empty for all events. The deck's own records are always exported.
+        since: Start of the time range; None for the start of the history. Samples are exported by whole minutes.
+        until: End of the time range, not included; None for the end of the history.
         replace: Replace an existing target.
 
     Raises:
@@ -103,16 +105,16 @@ def export(
 
 
 class _Copy:
-    """Copies rows of the chosen events in a time range (epoch ms). Raises StorageError for an unsound row."""
+    """Copier of the chosen events' rows in a time range (epoch ms). An unsound row raises StorageError."""
 
     def __init__(self, source: Foreign, target: Database, chosen: Collection[str], bounds: Mapping[str, int]) -> None:
         self._source, self._target, self._chosen, self._bounds = source, target, chosen, bounds
 
     def copy_samples(self) -> None:
-        """Copy the rows of the chosen streams inside SQLite: a month of ten events has 13 million."""
+        """Copy the rows of the chosen streams inside SQLite, because a month of ten events has 13 million of them."""
         streams = self._target.rows("SELECT id, base FROM stream")
         for table, (column, unit) in _STREAM_ROWS.items():
-            if table not in self._source.tables:  # a file of an older version lacks some
+            if table not in self._source.tables:  # a file of an older version lacks some tables
                 continue
             for number, base in streams:
                 origin = base if table == "recent" else 0
@@ -133,7 +135,7 @@ class _Copy:
         self._write("answer", (row for row in self._read("answer", _ANSWERS, self._bounds) if row[2] in self._chosen))
 
     def _read(self, table: str, query: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query on a table; no rows if a file of an older version lacks the table."""
+        """Yield the rows of a query on a table; none if the file has no such table."""
         rows = self._source.each(query, values) if table in self._source.tables else iter(())
         while batch := list(islice(rows, _BATCH)):
             yield from self._source.sound(f"{table}.*", batch)
@@ -154,17 +156,17 @@ class _Copy:
 def _copy_states(
     source: Database, target: Database, chosen: Collection[str], since: datetime | None, until: datetime | None
 ) -> None:
-    """Copy the states of the chosen events: the state at the beginning, and each change."""
+    """Copy the state of each chosen event at the start of the range, and each change in it."""
     states = (record for record in events.read(source, since, until, None) if record.event_id in chosen)
     journal.write(target, [journal.entry(record, record.at, record.event_id) for record in states])
 
 
 _NEWS = ("ended", "changes", "answers", "rule_changes", "bells")
-"""Fields of a snapshot that hold news. Each item is in one snapshot only."""
+"""Fields of a snapshot with news, whose items are in one snapshot only."""
 
 
 def _reduced(values: Published, chosen: Collection[str]) -> Published:
-    """Return a snapshot's values without other events, and without the lists, which belong to no event."""
+    """Return the values of a snapshot with only the chosen events, and without lists polled on demand."""
     head, order = values["head"], values["order"]
     alarms = {key: alarm for key, alarm in values["alarms"].items() if alarm.get("event_id", DECK) in chosen}
     return {

@@ -1,6 +1,6 @@
-"""Copies the readable rows of a damaged history into its replacement (monitoring.md, "History").
+"""Copies the readable rows of a damaged history into a new one (monitoring.md, "History").
 
-It runs in a process of its own, because a large file takes minutes.
+A large file takes minutes, so the work is done in a process of its own.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _LIMIT = 900.0
 """Seconds after which the salvage stops. A month of ten events takes six or seven minutes."""
 
 _BATCH = 2000
-"""Number of rows in one transaction. It takes a few milliseconds, in which the deck waits to write."""
+"""Number of rows in one transaction, which takes a few milliseconds; a deck waits meanwhile to write."""
 
 _BATCH_BYTES = 4 * 2**20
 """Bytes of texts and blobs after which a transaction ends."""
 
 _PATIENCE = 10_000
-"""Milliseconds that a statement waits for the deck."""
+"""Milliseconds for which a statement waits for the deck."""
 
 _ENTRIES = 1000
-"""Maximum number of schema entries read of a damaged file; livedeck's has about twenty."""
+"""Maximum number of schema entries to read from a damaged file; livedeck's has about twenty."""
 
 _ROLLED_AT_ONCE = 240
 """Number of slots that are rolled up in one transaction."""
@@ -60,7 +60,7 @@ WORDS = {
     "answer": "alarm actions",
     "published": "published snapshots",
 }
-"""Tables named in the result -> words for their rows."""
+"""Table -> words for its rows in the result."""
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
 
@@ -70,11 +70,11 @@ class Salvage(Record):
 
     Attributes:
         saved: Table -> number of saved rows.
-        lost: Table -> minimum number of lost rows; rows that left no trace cannot be counted.
-        since: First saved time, None if nothing was saved.
-        until: Last saved time.
-        lost_since: First time of lost samples, None if none is known to be lost.
-        lost_until: Last time of lost samples.
+        lost: Table -> minimum number of lost rows, because some leave no trace.
+        since: First time of a saved row; None if nothing was saved.
+        until: Last time of a saved row.
+        lost_since: First time of a lost sample; None if no sample is known to be lost.
+        lost_until: Last time of a lost sample.
         unreadable: Number of unreadable pages.
         fault: Reason if the salvage stopped early; otherwise empty.
     """
@@ -90,7 +90,7 @@ class Salvage(Record):
 
     @property
     def text(self) -> str:
-        """The result in words."""
+        """Result in words."""
         saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
         lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
         others = sum(count for table, count in self.lost.items() if table not in WORDS)
@@ -107,10 +107,10 @@ def _span(since: datetime | None, until: datetime | None) -> str:
 
 
 def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) -> Salvage:
-    """Copy the readable rows of `damaged` into the history `into`, to which decks may be writing.
+    """Copy the readable rows of `damaged` into the history `into`, to which decks may write meanwhile.
 
-    Rows that `into` already has stay, and a second call adds no row twice. `limit`: seconds after which the salvage
-    stops. Raises StorageError or OSError if one of the files cannot be opened.
+    A row that `into` already has is not added again. `limit`: seconds after which the salvage stops. Raises
+    StorageError or OSError if one of the files cannot be opened.
     """
     check_file(damaged)
     with closing(open_to_change(into)) as db, closing(PageFile(damaged)) as file:
@@ -125,14 +125,14 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
 
 
 class _Shape(NamedTuple):
-    """Shape of a table's rows in the file."""
+    """Form of a table's rows in the file."""
 
     columns: tuple[Column, ...]
     is_index: bool
-    has_number: bool  # its first column is the rowid, stored beside the row
+    has_number: bool  # the first column is the rowid, which is stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Return whether the types of a row match the table's. If so, the page of the row belongs to the table."""
+        """Return whether the types of a row match the table's, so that the row's page belongs to the table."""
         return len(row.values) == len(self.columns) and all(
             column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )
@@ -148,7 +148,10 @@ class _Shape(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Stream of the new file for a stream of the damaged one. `moved`: ms to add to times of the damaged file."""
+    """Stream of the new file that corresponds to a stream of the damaged file.
+
+    `moved`: milliseconds to add to a time of the damaged file.
+    """
 
     id: int
     base: int
@@ -164,7 +167,7 @@ class _Salvage:
         self._saved: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
         self._numbers: defaultdict[str, set[int]] = defaultdict(set)  # rowids of the rows found
-        self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # rowids that an index names
+        self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # rowids in an index
         self._since, self._until = self._latest, self._earliest
         self._lost_since, self._lost_until = self._latest, self._earliest
         self._unreadable: set[int] = set()
@@ -204,7 +207,7 @@ class _Salvage:
         )
 
     def _sort_pages(self) -> None:
-        """Assign each page to a table: by the trees in the schema, otherwise by the shape of its rows."""
+        """Assign each page to a table: by the trees in the schema, otherwise by the form of its rows."""
         seen = set(self._file.free)
         ours = {"stream_copy", *self._shapes}
         seen.update(self._file.tree(1))
@@ -234,12 +237,12 @@ class _Salvage:
     def _may_be(self, table: str, row: Row) -> bool:
         """Return whether a row can belong to a table.
 
-        Rows of `recent` and `sample` differ only in their first number: a time is larger than a stream's.
+        Rows of `recent` and `sample` differ only in their first number, which is a time or a stream.
         """
         return self._shapes[table].fits(row) and (table != "recent" or row.values[0] > self._earliest)
 
     def _read_index(self, name: str, table: str, pages: Iterable[int]) -> None:
-        """Read ids, names and bases from an index, in case the rows of its table are lost."""
+        """Read ids, names and bases from an index, in case the rows of the table are lost."""
         has_numbers = table in self._shapes and not self._shapes[table].is_index
         for _, values in self._rows(pages):
             match name, values:
@@ -315,7 +318,7 @@ class _Salvage:
         self._saved["event"], self._saved["stream"] = len(self._events), len(self._targets)
 
     def _write_recent(self, rows: list[Row]) -> None:
-        """Save recent samples where older ones lie; `_roll_up` covers them."""
+        """Save rows of `recent` into `sample`; `_roll_up` then makes their roll-ups."""
         streams = {number: base for number, (_, _, base) in self._streams.items()}
         found = [(streams.get(stream), stream, time, measures) for _, (time, stream, *measures) in rows]
         self._lost["sample"] += sum(base is None for base, *_ in found)
@@ -324,9 +327,9 @@ class _Salvage:
         )
 
     def _write_samples(self, rows: list[Row]) -> set[tuple[int, int]]:
-        """Save samples. Return stream and time of each.
+        """Save samples. Returns the stream and time of each.
 
-        A free page may still hold a copy of a recent sample, which counts once.
+        A sample that is also in a free page counts once.
         """
         values = []
         for _, (number, time, *measures) in rows:
@@ -374,7 +377,10 @@ class _Salvage:
         self._saved["late"] += len(values)
 
     def _count_lost_samples(self) -> None:
-        """Count the lost samples by the roll-ups. Roll-ups include the unsound rows, so the larger number counts."""
+        """Count the lost samples with the help of the roll-ups.
+
+        Roll-ups also count unsound rows, so the larger of both numbers is the result.
+        """
         missing = 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)
@@ -399,7 +405,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _shapes(db: Database) -> dict[str, _Shape]:
-    """Return the shape of the rows of each table."""
+    """Return table -> form of its rows."""
     shapes = {}
     for table, columns in TABLES.items():
         ((script,),) = db.rows("SELECT sql FROM sqlite_master WHERE name = ?", [table])
@@ -428,11 +434,11 @@ JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "answer": alarm_actions.is_sound,
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
-"""Tables with JSON or names in their rows -> whether this version can parse a row (column name -> value)."""
+"""Table -> function that returns whether this version can parse a row (column name -> value)."""
 
 
 def is_sound_row(table: str, row: Mapping[str, Any]) -> bool:
-    """Return whether a row with sound columns (name -> value) can be parsed."""
+    """Return whether this version can parse a row (column name -> value) with sound columns."""
     return JUDGED.get(table, _is_anything)(row)
 
 
@@ -452,7 +458,7 @@ def _result() -> TypeAdapter[Salvage]:
 
 
 def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
-    """Run `salvage` in a new process, which finishes even if this one ends first. Blocks: call it in a thread."""
+    """Run `salvage` in a new process, which goes on if this one ends. Blocks: call this in a thread."""
     arguments = [str(damaged), str(into), now.isoformat()]
     try:
         done = subprocess.run(  # noqa: S603  this very program
@@ -469,7 +475,7 @@ def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
 
 
 def main() -> None:
-    """Salvage a file in the process of `salvage_in_process`, store a notification, and print the result as JSON."""
+    """Run `salvage` for `salvage_in_process`, store a notification, and print the result as JSON."""
     damaged, into, now = sys.argv[1:]
     os.nice(10)
     at = datetime.fromisoformat(now)

@@ -1,8 +1,8 @@
 """Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows.
 
-The newest samples of all streams lie side by side in `recent`, so that a tick writes one place in the file. When their
-minute is over, they move into `sample`, where those of one stream lie side by side, and its slots get their roll-ups.
-Therefore a slot from `Stream.rolled` on lies in `recent`, and an earlier one in `sample`, never in both.
+The newest samples of all streams lie side by side in the table `recent`, so that a tick writes one place in the file.
+When their minute (a slot) is over, they move into the table `sample`, where the samples of one stream lie side by side,
+and the slot gets its roll-up. So a slot from `Stream.rolled` on is in `recent`, and an earlier slot in `sample`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FPS_SCALE = 1000
 STATUSES = (0, 3, 4, 5)
 
 Row = tuple[int, int, int | None, int | None, int | None, int | None]
-"""Stream, time (ms since its base), video, audio (bit/s), fps (frames per 1000 s), status; None if missing."""
+"""Stream, time (ms since the stream's base), video, audio (bit/s), fps (frames per 1000 s), status; None if missing."""
 
 _UPSERT = """
 INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (stream, time) DO UPDATE SET
@@ -51,7 +51,7 @@ WHERE time < ? GROUP BY stream.id ORDER BY stream.id LIMIT ?
 """
 
 _SETTLED_AT_ONCE = 200
-"""Maximum number of streams settled in one transaction, so that another deck can write soon."""
+"""Maximum number of streams whose samples move in one transaction, so that another deck can write soon."""
 
 _ROLL_UP_SLOTS = ROLL_UP.format(rows="stream = ? AND time >= ? AND time < ?")
 
@@ -109,14 +109,14 @@ ORDER BY time DESC LIMIT :newest
 
 
 class StreamKey(NamedTuple):
-    """The platform's ids of an event and of one of its streams."""
+    """Platform's ids of an event and of one of its streams."""
 
     event_id: str
     stream_id: str
 
 
 class Stream(Record):
-    """A stream in the file. `base`: epoch ms, a whole minute. `rolled`: first slot without a roll-up."""
+    """Stream in the file. `base`: epoch ms, a whole minute. `rolled`: first slot without a roll-up."""
 
     id: int
     base: int
@@ -124,7 +124,7 @@ class Stream(Record):
 
 
 def find_stream(db: Database, key: StreamKey) -> Stream | None:
-    """Return the stream with this key, or None if the file does not have it. Raises StorageError."""
+    """Return the stream with this key, or None. Raises StorageError."""
     rows = db.checked(
         "stream.id .base .rolled",
         "SELECT stream.id, base, rolled FROM stream JOIN event ON event.id = event "
@@ -135,7 +135,7 @@ def find_stream(db: Database, key: StreamKey) -> Stream | None:
 
 
 def make_stream(db: Database, key: StreamKey, base: int) -> None:
-    """Add a stream unless the file has it already, within the caller's transaction. Raises StorageError."""
+    """Add a stream if the file does not have it, within the caller's transaction. Raises StorageError."""
     db.run("INSERT OR IGNORE INTO event (name) VALUES (?)", [key.event_id])
     db.run(
         "INSERT OR IGNORE INTO stream (event, name, base, rolled) SELECT id, ?, ?, 0 FROM event WHERE name = ?",
@@ -144,9 +144,9 @@ def make_stream(db: Database, key: StreamKey, base: int) -> None:
 
 
 def store(db: Database, rows: Iterable[Row]) -> None:
-    """Store samples of slots that are over, within the caller's transaction; `roll_up` must follow.
+    """Store samples of slots that are over, within the caller's transaction. Call `roll_up` afterwards.
 
-    A row replaces the stored one of the same time. Raises StorageError.
+    A row replaces a stored row of the same time. Raises StorageError.
     """
     db.run_many(_UPSERT, rows)
 
@@ -154,16 +154,16 @@ def store(db: Database, rows: Iterable[Row]) -> None:
 def add_recent(db: Database, rows: Iterable[tuple[int, Row]]) -> None:
     """Store samples of slots without a roll-up, side by side in the file, within the caller's transaction.
 
-    Each row comes with the base of its stream, and replaces the stored one of the same time. Raises StorageError.
+    `rows`: pairs of the stream's base and the row, which replaces a stored row of the same time. Raises StorageError.
     """
     db.run_many(_ADD_RECENT, ((base + time, stream, *values) for base, (stream, time, *values) in rows))
 
 
 def settle(db: Database, end: int) -> dict[int, int]:
-    """Move recent samples before `end` (epoch ms) into their slots, within the caller's transaction.
+    """Move recent samples before `end` (epoch ms) into `sample`, within the caller's transaction.
 
-    Returns stream -> its first slot without a roll-up, for some of the streams that have such samples; empty if there
-    are none. Raises StorageError.
+    Returns stream -> its first slot without a roll-up. One call moves the samples of up to `_SETTLED_AT_ONCE` streams;
+    the result is empty if none are left. Raises StorageError.
     """
     over = db.rows(_OVER, (end, _SETTLED_AT_ONCE))
     if not over:
@@ -177,15 +177,15 @@ def settle(db: Database, end: int) -> dict[int, int]:
 
 
 def note_late(db: Database, rows: Iterable[Row], now: datetime) -> None:
-    """Store that these samples arrived at `now`, after newer ones. Raises StorageError."""
+    """Store that these samples arrived at `now`, after newer samples of their streams. Raises StorageError."""
     statement = "INSERT OR IGNORE INTO late (stream, time, at) VALUES (?, ?, ?)"
     db.run_many(statement, [(*row[:2], microseconds(now)) for row in rows])
 
 
 def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
-    """Compute the roll-ups from slot `first` up to slot `end` (excluded), within the caller's transaction.
+    """Make the roll-ups from slot `first` up to slot `end` (excluded), within the caller's transaction.
 
-    Earlier slots must have theirs already. Recent samples of these slots are moved into them. Raises StorageError.
+    Earlier slots must have their roll-ups. Samples of these slots move from `recent` to `sample`. Raises StorageError.
     """
     moved = (stream.base + end * SLOT, stream.id)
     db.run(_SETTLE.format(rows="time < ? AND stream = ?"), moved)
@@ -195,22 +195,22 @@ def roll_up(db: Database, stream: Stream, first: int, end: int) -> None:
 
 
 def next_slot(db: Database, stream: int, slot: int) -> int | None:
-    """Return the first slot from `slot` on that has samples of a stream, or None. Raises StorageError."""
+    """Return the first slot from `slot` on with samples of a stream, or None. Raises StorageError."""
     ((time,),) = db.rows("SELECT min(time) FROM sample WHERE stream = ? AND time >= ?", (stream, slot * SLOT))
     return None if time is None else time // SLOT
 
 
 def keep_rollups(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store the roll-ups of another file that count more samples than this file's, within the caller's transaction.
+    """Store roll-ups of another file, within the caller's transaction. Raises StorageError.
 
-    Raises StorageError.
+    A roll-up of this file stays if it counts at least as many samples.
     """
     db.run_many(_KEEP_ROLLUP, rows)
     db.run_many("UPDATE stream SET rolled = max(rolled, ?) WHERE id = ?", [(row[1] + 1, row[0]) for row in rows])
 
 
 def missing(db: Database, stream: int) -> tuple[int, int, int]:
-    """Return the number of samples that a stream's roll-ups count but the file lacks, and their first and last slot.
+    """Return the number of samples that the roll-ups of a stream count but the file lacks, with first and last slot.
 
     Raises StorageError.
     """
@@ -219,7 +219,7 @@ def missing(db: Database, stream: int) -> tuple[int, int, int]:
 
 
 def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
-    """Return the streams of an event that have samples, earliest first. Raises StorageError."""
+    """Return the streams of an event with samples, earliest first. Raises StorageError."""
     return tuple(
         StreamRecord(name, _datetime(first), _datetime(last), samples)
         for name, first, last, samples in db.checked("stream.name .moment .moment sample.count", _STREAMS, [event_id])
@@ -227,9 +227,9 @@ def streams_of(db: Database, event_id: str) -> tuple[StreamRecord, ...]:
 
 
 def spans(db: Database, event_id: str | None = None) -> tuple[StreamSpan, ...]:
-    """Return the first and last sample times of the streams of an event (None: all events), earliest first.
+    """Return the times of the first and last sample of each stream, earliest first. Raises StorageError.
 
-    Raises StorageError.
+    `event_id`: event of the streams; None for all events.
     """
     return tuple(
         StreamSpan(event, stream, _datetime(first), _datetime(last))
@@ -244,7 +244,7 @@ def _datetime(milliseconds: int) -> datetime:
 def readings(db: Database, key: StreamKey, until: float, newest: int = -1, since: float = 0.0) -> Readings:
     """Return the samples of a stream from `since` to `until` (epoch s, both included).
 
-    `newest`: largest number of samples, counted from the newest; -1 for every sample. Raises StorageError.
+    `newest`: maximum number of samples, the newest ones; -1 for all. Raises StorageError.
     """
     found, stream = Readings(), find_stream(db, key)
     if stream is None:
@@ -277,9 +277,9 @@ _OLD_ENTRIES = f"DELETE FROM journal WHERE id IN ({_OLD})"  # noqa: S608  consta
 def prune(db: Database, before: int) -> Iterator[None]:
     """Delete rows older than `before` (epoch ms), one step for each item of the iterator.
 
-    Events and streams stay, a few bytes each, because another deck may be writing to them. Raises StorageError.
+    Events and streams stay, a few bytes each, because another deck may be writing samples of them. Raises StorageError.
     """
-    if db.rows("SELECT 1 FROM recent WHERE time < ? LIMIT 1", [before]):  # no sample came since
+    if db.rows("SELECT 1 FROM recent WHERE time < ? LIMIT 1", [before]):  # no newer sample has moved them
         db.run("DELETE FROM recent WHERE time < ?", [before // SLOT * SLOT])
         yield
     for stream, base in db.rows("SELECT id, base FROM stream"):

@@ -36,26 +36,25 @@ from livedeck.record import Record
 _LARGEST = 2**62
 
 _RECENT = 60
-"""Number of newest stored samples that are compared to find corrections; older ones count as final."""
+"""Number of newest stored samples that are compared to find corrections; older samples count as final."""
 
 _EVER = 2**62
 """Milliseconds since the epoch, later than any time."""
 
 _AHEAD = 5 * SLOT
-"""Milliseconds from the usual minute on in which a sample is recent. A stream whose clock is further ahead would fill
-`recent`."""
+"""Milliseconds by which a stream may be ahead of the others and still be stored in `recent`."""
 
 _BATCH = 4000
 """Number of rows after which a transaction ends, so that another deck can write soon."""
 
 
 class SampleWriter:
-    """Writes the new samples of each stream to `db`. Remembers the last written ones, so old samples cost nothing."""
+    """Writer of the new samples of each stream. It remembers the last samples, so that old ones take no time."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
         self._version = -1
-        self._minute = 0  # that of the samples when recent ones were last settled, epoch ms
+        self._minute = 0  # minute of the samples (epoch ms) at the last `_settle`
         self._streams: dict[StreamKey, Stream] = {}
         self._written: dict[StreamKey, Readings] = {}
 
@@ -63,8 +62,8 @@ class SampleWriter:
         """Store the samples that are new or corrected since the previous call.
 
         Args:
-            news: Samples of each stream as the monitor has them.
-            now: Time of this machine at which the monitor had them.
+            news: Samples of each stream in the monitor.
+            now: This machine's clock.
 
         Raises:
             StorageError: The file cannot be written.
@@ -87,7 +86,7 @@ class SampleWriter:
             self._minute = minute
 
     def forget_all_but(self, keys: Iterable[StreamKey]) -> None:
-        """Forget every stream that is not among `keys`, the streams last written."""
+        """Forget the streams that are not in `keys`."""
         kept = set(keys)
         if len(kept) == len(self._written):
             return
@@ -114,7 +113,7 @@ class SampleWriter:
     def _commit(
         self, batch: Mapping[StreamKey, list[Row]], news: Mapping[StreamKey, Readings], now: datetime, minute: int
     ) -> None:
-        """Store a batch. `minute`: the minute (epoch ms) in which most streams have their newest sample."""
+        """Store a batch of rows. `minute`: minute (epoch ms) of most streams' newest samples."""
         changed = {key: rows for key, rows in batch.items() if rows}
         if changed:
             with self.db.transaction():
@@ -130,7 +129,7 @@ class SampleWriter:
         self._written |= {key: news[key] for key in batch}
 
     def _refresh(self, keys: Iterable[StreamKey]) -> None:
-        """Read these streams again, if another connection has changed the file: it may have rolled up more."""
+        """Read these streams again if another connection has changed the file, which may have more roll-ups now."""
         if self._version != (version := self.db.version()):
             self._version = version
             self._streams.clear()
@@ -139,12 +138,12 @@ class SampleWriter:
                     self._streams[key] = stream
 
     def settle_all(self) -> None:
-        """Move every recent sample into its slot, if this process wrote samples. Raises StorageError."""
+        """Move every sample from `recent` to `sample`, if this process wrote samples. Raises StorageError."""
         if self._written:
             self._settle(_EVER)
 
     def _settle(self, end: int) -> None:
-        """Move the recent samples before `end` (epoch ms) into their slots."""
+        """Move the samples before `end` (epoch ms) from `recent` to `sample`."""
         while True:
             with self.db.transaction():
                 rolled = samples.settle(self.db, end)
@@ -156,7 +155,7 @@ class SampleWriter:
             }
 
     def _late_rows(self, key: StreamKey, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows that are older than the newest written one and were not written before."""
+        """Return the rows that are older than the newest written sample and were not written before."""
         written, stream = self._written.get(key), self._streams[key]
         if written is None or rows[0][1] > (newest := _milliseconds(written.time[-1]) - stream.base):
             return []
@@ -164,7 +163,7 @@ class SampleWriter:
         return [row for row in rows if row[1] < newest and row[1] not in times]
 
     def _roll_up(self, stream: Stream, rows: Sequence[Row]) -> Stream:
-        """Roll up the slots of rows in `sample`, again if they have a roll-up. Return the updated stream."""
+        """Make the roll-ups of the slots of these rows in `sample`, also again. Returns the updated stream."""
         slots = [row[1] // SLOT for row in rows]
         first, end = min(stream.rolled, *slots), max(stream.rolled, max(slots) + 1)
         samples.roll_up(self.db, stream, first, end)
@@ -172,7 +171,7 @@ class SampleWriter:
 
 
 def _parted(stream: Stream, rows: Sequence[Row], minute: int) -> tuple[list[Row], list[Row]]:
-    """Return the rows for `sample`, then those for `recent`: rows near `minute` whose slots have no roll-up yet."""
+    """Return the rows for `sample`, and the rows for `recent`, which are near `minute` and have no roll-up yet."""
     first = max(minute - SLOT - stream.base, stream.rolled * SLOT)
     end = minute + _AHEAD - stream.base
     recent = [row for row in rows if first <= row[1] < end]
@@ -182,7 +181,7 @@ def _parted(stream: Stream, rows: Sequence[Row], minute: int) -> tuple[list[Row]
 def _first_new(written: Readings | None, readings: Readings) -> int:
     """Return the index of the first new sample in `readings`; 0 if every sample may be new.
 
-    Finds a correction by its video rate or status only, because this runs for every stream at every tick.
+    Only video rates and statuses are compared to find a correction, because this runs for every stream at every tick.
     """
     if written is readings:
         return len(readings)
@@ -231,13 +230,13 @@ def _whole(value: float) -> int | None:
 PRUNED_EACH = timedelta(hours=1)
 
 _WAITING = 10_000
-"""Maximum number of entries that wait in memory for the file. Samples need no limit: the monitor has them anyway."""
+"""Maximum number of entries that wait in memory for the file. Samples have no limit, as the monitor has them anyway."""
 
 _WAITING_SNAPSHOTS = 32
-"""Maximum number of waiting snapshots. Older ones can be dropped: a part stores all changes since the last written."""
+"""Maximum number of snapshots that wait. Older ones are dropped: a difference is made to the last written snapshot."""
 
 _SAME_LINK_CHANGE = timedelta(minutes=1)
-"""Longest time between two processes' records of the same change: each process polls and backs off by itself."""
+"""Two records of a connection change by two processes are at most this far apart, as each polls at its own times."""
 
 log = Log("livedeck.history")
 
@@ -246,7 +245,7 @@ class Batch(Record):
     """Data that waits to be written to the file.
 
     Attributes:
-        samples: Samples of every present stream, as the monitor has them.
+        samples: Samples of every present stream in the monitor.
         entries: Journal entries.
         alarms: State of each changed alarm, by key and onset.
         actions: Alarm actions.
@@ -266,11 +265,11 @@ class Batch(Record):
 
     @property
     def has_rows(self) -> bool:
-        """True if the batch holds anything besides samples."""
+        """True if the batch has anything besides samples."""
         return bool(self.entries or self.actions or self.alarms or self.learnt or self.snapshots)
 
     def then(self, later: Batch) -> Batch:
-        """Return both batches as one; the later one wins, and the oldest entries beyond the limits are dropped."""
+        """Return both batches as one. The later one wins; the oldest entries beyond the limits are dropped."""
         return Batch(
             {**self.samples, **later.samples},
             (*self.entries, *later.entries)[-_WAITING:],
@@ -282,7 +281,7 @@ class Batch(Record):
 
 
 class HistoryWriter:
-    """Writes batches to the file. Call every method on the writer's thread.
+    """Writer of batches to the file. Call every method on the writer's thread.
 
     Args:
         path: The file; None for a history in memory.
@@ -305,14 +304,14 @@ class HistoryWriter:
         self._segment: published.Segment | None = None
 
     def open(self) -> Database:
-        """Open the file and return its connection. Sets a corrupt file aside and begins a new one.
+        """Open the file and return its connection. A corrupt file is renamed, and a new one is begun.
 
         Raises StorageError.
         """
         return self._open().db
 
     def write(self, batch: Batch, now: datetime) -> None:
-        """Store a batch, then prune one step. Raises StorageError; a retry does not store anything twice."""
+        """Store a batch, then prune one step. Raises StorageError; a retry stores nothing twice."""
         self._now = now
         try:
             try:
@@ -377,12 +376,12 @@ class HistoryWriter:
             log.warning("history is not pruned", why=str(error))
 
     def renew(self) -> None:
-        """Begin a new file, after a read found the current one corrupt. Raises StorageError."""
+        """Begin a new file, because a read has found the current one corrupt. Raises StorageError."""
         self._renew()
         self._open()
 
     def _renew(self) -> None:
-        """Set the corrupt file aside, unless another process has done so."""
+        """Rename the corrupt file, unless another process has done so."""
         in_place = self._samples is not None and self._samples.db.in_place
         self.close()
         if in_place:
@@ -408,7 +407,7 @@ class HistoryWriter:
         log.warning("history salvaged", aside=str(aside), what=result.text, saved=result.saved, lost=result.lost)
 
     def close(self) -> None:
-        """Tidy and close the file."""
+        """Move the newest samples to their place and close the file."""
         writer, self._samples, self._pruning, self._segment = self._samples, None, None, None
         if writer:
             try:
@@ -419,7 +418,7 @@ class HistoryWriter:
 
 
 def _without_duplicate_links(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without link changes that another process has logged already. Raises StorageError."""
+    """Return the entries without connection changes that another process has already logged. Raises StorageError."""
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, LinkRecord)]
     if not moments:
@@ -438,17 +437,14 @@ def _is_same_change(record: LinkRecord, other: LinkRecord) -> bool:
 
 
 class Reader:
-    """Reading side of the history.
-
-    A file has a second connection for reading. A history in memory has one connection and one thread for both sides.
-    """
+    """Reader of the history, with a connection of its own. A history in memory shares the writer's connection."""
 
     def __init__(self, path: Path | None, writer: HistoryWriter) -> None:
         self._path, self._writer = path, writer
         self._db: Database | None = None
 
     def read(self, query: Callable[[Database], T]) -> T:
-        """Run a query that sees the file at a single moment, and return its result. Raises StorageError."""
+        """Run a query and return its result. The whole query sees the file at one moment. Raises StorageError."""
         db = self._open()
         with db.transaction("DEFERRED"):
             return query(db)
@@ -476,12 +472,12 @@ class Reader:
 T = TypeVar("T")
 
 _LEAVE = 2.0
-"""Maximum number of seconds that closing may take."""
+"""Maximum number of seconds for closing."""
 
 _WRITTEN, _READ, _CLOSED = "written", "read", "closed"
 
 _MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
-"""Operation that succeeded -> operations that then work again: a file that can be written can also be read."""
+"""Operation that succeeded -> operations that work again: a file that can be written can also be read."""
 
 
 class HistoryQueue:
@@ -506,11 +502,11 @@ class HistoryQueue:
         return next(iter(self._faults.values()), self._writer.notice)
 
     async def open(self) -> None:
-        """Open the file; `fault` says why if that fails."""
+        """Open the file. If this fails, `fault` names the reason."""
         await self._try(_WRITTEN, self._write_thread, self._writer.open)
 
     def put(self, batch: Batch) -> None:
-        """Queue a batch to be written after the current one. Does nothing once the queue is closed."""
+        """Queue a batch for writing. Does nothing once the queue is closed."""
         if self._closed:
             return
         self._waiting = self._waiting.then(batch)
@@ -518,36 +514,36 @@ class HistoryQueue:
             self._writing = asyncio.create_task(self._write(), name="history")
 
     def retry(self) -> None:
-        """Retry the waiting data, if any."""
+        """Write the waiting data, if any."""
         if self._waiting:
             self.put(Batch())
 
     async def write(self, entry: Entry) -> None:
-        """Queue an entry and wait until writing it has been tried."""
+        """Queue an entry and wait until it is written or has failed once."""
         self.put(Batch(entries=(entry,)))
         await self.flush()
 
     async def salvaged(self) -> None:
-        """Wait until the salvage of a corrupt file has ended; return at once if there is none."""
+        """Wait until the salvage of a corrupt file, if any, has ended."""
         if self._writer.salvage:
             await asyncio.to_thread(self._writer.salvage.join)
 
     async def flush(self) -> bool:
-        """Wait until all queued data were written or failed once. Return whether the file accepted them."""
+        """Wait until all queued data are written or have failed once. Returns whether they are written."""
         self.put(Batch())
         if self._writing:
             await asyncio.shield(self._writing)
         return _WRITTEN not in self._faults
 
     async def read(self, query: Callable[[Database], T], otherwise: T) -> T:
-        """Run a query on the file. Return its result, or `otherwise` if the file cannot be read (see `fault`)."""
+        """Run a query on the file. Returns its result, or `otherwise` if the file cannot be read (see `fault`)."""
         if self._closed:
             return otherwise
         result = await self._try(_READ, self._read_thread, partial(self._reader.read, query))
         return result[0] if result else otherwise
 
     async def close(self) -> None:
-        """Write the waiting data and close the file within two seconds: a hanging file must not block the terminal."""
+        """Write the waiting data and close the file, in at most two seconds, so that a hanging file blocks nobody."""
         if self._closed:
             return
         self._reader.interrupt()
@@ -561,7 +557,7 @@ class HistoryQueue:
             thread.shutdown(wait=False, cancel_futures=True)
 
     async def _write(self) -> None:
-        """Write until nothing waits or the file fails. A batch that hits a bug is logged and dropped."""
+        """Write until nothing waits or the file fails. After an unexpected error the batch is logged and dropped."""
         while self._waiting:
             batch, self._waiting = self._waiting, Batch()
             try:
@@ -575,9 +571,9 @@ class HistoryQueue:
                 return
 
     async def _try(self, operation: str, thread: ThreadPoolExecutor, work: Callable[[], T]) -> tuple[T] | None:
-        """Run `work` on a thread. Return its result in a tuple, or None if it failed.
+        """Run `work` on a thread. Returns its result in a tuple, or None if it failed.
 
-        Logs the first failure of an operation and its recovery.
+        Logs the first failure of an operation, and its recovery.
         """
         try:
             result = await asyncio.get_running_loop().run_in_executor(thread, work)

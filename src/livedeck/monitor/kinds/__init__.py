@@ -1,8 +1,7 @@
-"""The table of alarm kinds: each kind has one entry with everything specific to it.
+"""Table of alarm kinds, with one entry for each kind.
 
 To add a kind, add an entry in the file of its subject. Health, suppression, the PLATFORM incident, diagnosis and the
-fold over samples read the table. Findings of an event that have equal severity are listed in the order of the table.
-
+fold over samples read the table. Findings of an event with equal severity are listed in the order of the table.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ ALARM_KINDS: Mapping[str, AlarmKind] = MappingProxyType(
 """Alarm kinds by name."""
 
 _DATED_APART = timedelta(seconds=5)
-"""Tolerance for onsets dated by samples; decks differ because each measures the platform's clock by itself."""
+"""Tolerance for onsets that samples date. Decks differ because each measures the platform's clock by itself."""
 
 _NOTICED_APART = timedelta(seconds=60)
-"""Tolerance for onsets dated by the moment at which a deck noticed the fault."""
+"""Tolerance for onsets that are the time at which a deck noticed the fault."""
 
 _NOTICED = frozenset(
     kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
@@ -47,9 +46,9 @@ def onset_tolerance(kind: str) -> timedelta:
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return True if no SampleDetector would judge the sample BAD.
+    """Return whether no SampleDetector judges the sample BAD.
 
-    Nearly all samples are normal, and this check costs a tenth of asking each detector.
+    Nearly all samples are normal, and this check takes a tenth of the time of all detectors.
     """
     return (
         delivery.is_normal(features) and video.is_normal(features, thresholds) and audio.is_normal(features, thresholds)

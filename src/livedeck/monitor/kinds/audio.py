@@ -16,15 +16,15 @@ from livedeck.text.values import bits
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return True if no alarm kind of this file would judge the sample BAD."""
+    """Return whether no alarm kind of this file judges the sample BAD."""
     is_usual = not features.usual.is_witness or features.audio >= thresholds.low_audio_rate
     return 0 < features.audio <= thresholds.high_audio and is_usual and features.quiet_since is None
 
 
 def _classify_lost(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge missing sound: BAD beside a picture, or if the content needs none.
+    """Judge missing sound: BAD if there is a picture, or if the content needs none, else DEADBAND.
 
-    In any other case the whole signal may be missing.
+    Without a picture the whole signal may be missing.
     """
     if features.audio > 0:
         return Level.GOOD
@@ -44,9 +44,9 @@ def _mute_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a low audio rate: fewer bits than usual are a fault, and so is near silence that lasts.
+    """Judge a low audio rate: BAD if it is below the limit, or after the hold of near silence.
 
-    No bits at all are the fault AUDIO_LOST instead.
+    A rate of zero is AUDIO_LOST instead.
     """
     if features.audio == 0 or isnan(features.audio):
         return Level.DEADBAND
@@ -77,12 +77,12 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     if features.has_sound:
-        return Evidence("no audio, but video", "audio")
+        return Evidence("video without audio", "audio")
     return Evidence(f"no sound {features.known_words}", "audio, or content silent")
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING instead of CRITICAL only if the event is known never to have had sound, which may be intended."""
+    """Return WARNING if the event is known never to have had sound, because that may be intended, else CRITICAL."""
     return Severity.WARNING if features.may_be_silent else Severity.CRITICAL
 
 
@@ -155,7 +155,7 @@ AUDIO_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The audio bit rate is higher than streams use: a wrong setting.",
+            cause="The audio bit rate is higher than any stream needs: a wrong setting.",
             viewers="No effect until bandwidth is short.",
             advice="In a break, set the encoder's audio to 128 to 192 kbit/s.",
         ),

@@ -30,11 +30,11 @@ from livedeck.monitor.model.thresholds import AlarmLimits, Thresholds
 from livedeck.text.values import age, safe
 
 _LEAST_LEFT = 2
-"""Minimum number of failing inputs that keep an incident open; a single failing input has a fault of its own."""
+"""Minimum number of failing inputs in an open incident; a single failing input has a fault of its own."""
 
 
 _LONG_APART = 600.0
-"""Seconds after which a collector without the others is critical."""
+"""Seconds without the shared Redis after which ENGINE_APART is critical."""
 
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -43,8 +43,8 @@ def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
         return None
     since = connection.since + timedelta(seconds=connection.skew)
     return Observation(
-        connection.blame.text or connection.reason or "no response",
-        "a response from the platform",
+        connection.blame.text or connection.reason or "no reply",
+        "a reply from the platform",
         since,
         blame=connection.blame,
     )
@@ -65,7 +65,7 @@ def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observatio
 
 
 def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
-    """Report a clock skew. `connection.skew` is 0 while the skew is too small to matter."""
+    """Report the skew of this machine's clock. `connection.skew` is 0 while the skew is too small to matter."""
     skew = case.connection.skew - case.connection.clock_offset
     if abs(skew) < (thresholds.skew_least if case.connection.clock_offset else 0.001):
         return None
@@ -95,7 +95,7 @@ def _observe_slow(case: DeckCase, _thresholds: Thresholds) -> Observation | None
 
 
 def _observe_unit(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    return Observation(safe(case.unit_question), "bit rates whose unit is evident") if case.unit_question else None
+    return Observation(safe(case.unit_question), "bit rates in a known unit") if case.unit_question else None
 
 
 def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -126,7 +126,7 @@ def _observe_lost(case: DeckCase, _thresholds: Thresholds) -> Observation | None
     lost = case.sharing.lost
     if not lost:
         return None
-    return Observation(f"{', '.join(map(safe, lost))} gone without signing off", "all collectors running")
+    return Observation(f"{', '.join(map(safe, lost))} disappeared without signing off", "all collectors running")
 
 
 def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -138,10 +138,10 @@ def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None
 
 
 class Wave(NamedTuple):
-    """Newest alarms that began together, beyond the current incident.
+    """Newest alarms that began together and are not part of the current incident.
 
-    `raised`: number of their inputs. `possible`: number of inputs with those that are late since the same time.
-    `needed`: number of inputs that make an incident.
+    `raised`: number of their inputs. `possible`: `raised` plus the inputs whose samples are late or gone since the same
+    time. `needed`: number of inputs that make an incident.
     """
 
     alarms: Collection[Alarm] = ()
@@ -151,12 +151,12 @@ class Wave(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """True if the alarms may become an incident, once the late inputs are decided."""
+        """True if the alarms become an incident in case all late inputs turn out to be lost."""
         return self.possible >= self.needed
 
 
 def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
-    """Return the newest coincidence of onsets among the alarms that the current incident does not explain."""
+    """Return the largest group of recent alarms that began together, without those of the current incident."""
     window = timedelta(seconds=limits.shared_window)
     recent = case.now - timedelta(seconds=limits.shared_recent)
     keys = {alarm.key for alarm in _known(case, window)}
@@ -170,10 +170,10 @@ def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the current or a new incident: faults that begin together on distinct inputs. None without one.
+    """Return the current incident, or a new one if enough faults began together on different inputs, or None.
 
-    A fault that is older than the incident neither counts nor is hidden by it. An event that fails soon after the first
-    joins the incident. A second group of faults, on inputs that were fine, joins too and raises the stage.
+    A fault that is older than the incident is not part of it. An event that fails soon after the first one joins the
+    incident. A second group of faults, on inputs that were fine before, joins too and raises the stage.
     """
     window, previous, wave = timedelta(seconds=limits.shared_window), case.previous, newest_wave(case, limits)
     known, count = _known(case, window), wave.possible if case.is_late_counted else wave.raised
@@ -183,7 +183,7 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
         since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
     elif joined:
         since, members, stage = joined[0].since, joined, previous.stage + 1 if previous else 0
-    elif previous:  # it is over, so its last members count with others for a new one
+    elif previous:  # the incident is over, so its last members may be part of a new one
         return _observe_next_incident(previous, case, limits)
     else:
         return None
@@ -192,40 +192,43 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
 
 
 def _observe_next_incident(previous: Alarm, case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the incident that begins as the previous one ends, at a higher stage. None without one."""
+    """Return the incident that begins as the previous one ends, at a higher stage, or None."""
     following = _observe_incident(replace(case, previous=None), limits)
     return following and following._replace(observation=following.observation._replace(stage=previous.stage + 1))
 
 
 def _known(case: IncidentCase, window: timedelta) -> list[Alarm]:
-    """Return the members of the current incident; none without one."""
+    """Return the members of the current incident; an empty list without one."""
     return _members(case, case.previous.since, case.previous.affects, window) if case.previous else []
 
 
 def _late_inputs(since: datetime, window: timedelta, case: IncidentCase) -> set[Hashable]:
-    """Return the inputs whose samples are late or gone since about the same time, undecided."""
+    """Return the undecided inputs whose samples are late or gone since about `since`."""
     return {case.inputs[event_id] for event_id, onset in case.late.items() if abs(onset - since) <= window}
 
 
 def _known_since(alarm: Alarm) -> datetime:
-    """Return the time at which the alarm was raised. The onset may be earlier; a later suppression is ignored."""
-    told = (entry.at for entry in alarm.timeline if entry.at >= alarm.since)
-    return max(alarm.since, next(told, alarm.changed))
+    """Return the time at which the alarm was raised, which may be later than its onset."""
+    entries = (entry.at for entry in alarm.timeline if entry.at >= alarm.since)
+    return max(alarm.since, next(entries, alarm.changed))
 
 
 def needed_inputs(input_count: int, limits: AlarmLimits) -> int:
-    """Return how many of `input_count` inputs must fail together to make an incident."""
+    """Return the number of inputs, out of `input_count`, that must fail together to make an incident."""
     return max(limits.shared_events, ceil(limits.shared_part * input_count))
 
 
 def _members(case: IncidentCase, since: datetime, event_ids: Collection[str], window: timedelta) -> list[Alarm]:
-    """Return the alarms that began within `window` of `since`, and later ones of these events and of `event_ids`."""
+    """Return the alarms of an incident that began at `since`.
+
+    They are the alarms that began within `window` of `since`, and later alarms of the same events or of `event_ids`.
+    """
     listed = {alarm.event_id for alarm in case.alarms if abs(alarm.since - since) <= window}.union(event_ids)
     return [alarm for alarm in case.alarms if alarm.event_id in listed and alarm.since >= since - window]
 
 
 def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> list[Alarm]:
-    """Return the group of alarms, begun within one window, that covers the largest number of inputs; earliest first."""
+    """Return the alarms that began within one window on the largest number of inputs, earliest first."""
     onsets = sorted(alarms, key=lambda alarm: (alarm.since, alarm.event_id))
     densest: list[Alarm] = []
     end = 0
@@ -250,11 +253,11 @@ def _incident(members: list[Alarm], since: datetime, stage: int, case: IncidentC
     event_ids = tuple(dict.fromkeys(alarm.event_id for alarm in ordered))
     kinds = ", ".join(sorted({alarm.kind for alarm in members}))
     actual = f"{len(event_ids)} of {len(case.inputs)} events on air: {kinds}"
-    return Incident(Observation(actual, "faults one at a time", stage=stage), event_ids, since)
+    return Incident(Observation(actual, "no fault of many events at once", stage=stage), event_ids, since)
 
 
 def clock_change_text(change: ClockChange) -> str:
-    """Return a clock change in words: `this machine's clock was set 01:00:00 forward at 12:10:05Z: ages stay right`."""
+    """Return a clock change in words, such as `this machine's clock was set 01:00:00 forward at 12:10:05Z: ...`."""
     if change.is_sleep:
         return not_watched_text(NotWatched(change.at - timedelta(seconds=change.seconds), change.at, change.why))
     length = age(round(abs(change.seconds)))
@@ -270,7 +273,7 @@ _CAUSES = {
 
 
 def not_watched_text(stop: NotWatched) -> str:
-    """Return a stop in words: `not watched 21:04:10Z to 21:14:10Z: this machine slept`."""
+    """Return a stop of this process in words: `not watched 21:04:10Z to 21:14:10Z: this machine slept`."""
     return f"not watched {stop.since:%H:%M:%S}Z to {stop.until:%H:%M:%S}Z: {_CAUSES[stop.why]}"
 
 
@@ -334,7 +337,7 @@ DECK_KINDS = (
         diagnosis=Diagnosis(
             cause="This machine slept, this process was stopped, or a person or NTP set the clock.",
             viewers="No effect.",
-            advice="Check the time without monitoring in the charts.",
+            advice="Look at the charts for the time that was not watched.",
         ),
     ),
     AlarmKind(

@@ -30,7 +30,7 @@ _DOCUMENTED = frozenset({NORMAL, KEY_DRIFT, KEY_SEVERE, LOSS})
 
 
 def is_normal(features: SampleFeatures) -> bool:
-    """Return True if no alarm kind of this file would judge the sample BAD."""
+    """Return whether no alarm kind of this file judges the sample BAD."""
     return (
         features.status == NORMAL
         and not (features.drift_hits or features.severe_hits or features.loss_hits_long)
@@ -77,7 +77,7 @@ def _status_seconds(features: SampleFeatures, statuses: Collection[int]) -> floa
 
 
 def _classify_dropouts(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    """Return GOOD always: a single gap is no dropout. The DutyRule raises the fault."""
+    """Return GOOD, because only the DutyRule raises the fault: a single gap is no dropout."""
     return Level.GOOD
 
 
@@ -96,20 +96,20 @@ def _classify_missing(features: SampleFeatures, _thresholds: Thresholds) -> Leve
 
 
 def _missing_fields(features: SampleFeatures) -> list[str]:
-    """Return the API names of the fields that a good picture needs and this sample lacks."""
+    """Return the API names of the missing fields, of those that every sample with a picture must have."""
     video = ["bitrate_video"] if isnan(features.video) else []
     fps = ["frame_rate"] if isnan(features.fps) else []
     return video + fps + (["status"] if features.status == NO_STATUS else [])
 
 
 def _severity_severe(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return CRITICAL once a run of severe samples has lasted; an intermittent fault does not get worse with age."""
+    """Return CRITICAL if severe samples have lasted without a pause for `severe_critical` seconds, else WARNING."""
     is_long = features.time - interval.pending_since >= thresholds.severe_critical
     return Severity.CRITICAL if features.status == KEY_SEVERE and is_long else Severity.WARNING
 
 
 def _severity_loss(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return INFO for single lossy samples, WARNING if their share is large, CRITICAL if it stays large."""
+    """Return INFO for single samples with packet loss, WARNING for a large share, CRITICAL if it stays large."""
     if features.is_heavy_loss:
         return Severity.CRITICAL
     is_slow = features.cadence >= thresholds.slow_cadence
@@ -156,9 +156,9 @@ def _describe_missing(features: SampleFeatures, _thresholds: Thresholds) -> Evid
 
 
 def _observe_future(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """Report samples of the last response that are dated in the future."""
+    """Report samples of the last reply that are dated in the future."""
     if case.quality.future_samples and not case.is_stale:
-        actual = f"samples dated in the future ignored: {case.quality.future_samples}"
+        actual = f"ignored samples dated in the future: {case.quality.future_samples}"
         yield Observation(actual, "no samples dated in the future")
 
 

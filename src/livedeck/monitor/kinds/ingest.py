@@ -1,4 +1,4 @@
-"""Alarm kinds for missing samples: no ingest, an encoder that left, a late start, no responses."""
+"""Alarm kinds for missing samples: no ingest, a lost encoder, a late start, no replies."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ from livedeck.monitor.model.thresholds import Thresholds
 QOS_STALE, ENDED_ON_AIR, LATE_START = "QOS_STALE", "ENDED_ON_AIR", "LATE_START"
 
 _SAME_TIME = 0.01
-"""Largest difference in seconds between the same time in two forms."""
+"""Largest rounding difference, in seconds, between the same time as a number and as a datetime."""
 
 
 def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report an encoder that has sent nothing since the stream went live. Clears once samples have come for a while."""
+    """Report an encoder that has sent nothing since the stream went live.
+
+    The alarm clears once samples have come for `silence_off` seconds.
+    """
     phase = case.phase
     if not case.is_judged or phase.tally is not BroadcastState.ON_AIR or RECONNECTING in case.analysis.intervals:
         return
@@ -41,7 +44,7 @@ def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Obse
 
 
 def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
-    """Return the last time without samples; None once samples have come for a while."""
+    """Return the last time at which a reply had no sample; None once samples have come for `silence_off` seconds."""
     if case.phase.ingest.state is IngestState.NONE:
         return case.last_answer
     features, first_time = case.analysis.features, case.analysis.first_time
@@ -51,10 +54,10 @@ def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
 
 
 def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report an encoder that stopped sending. Clears once samples have come for a while.
+    """Report a lost encoder, or a silence that was only late metrics.
 
-    Repeated absences count from the first. The stage grows as the reconnect window runs out.
-
+    The alarm clears once samples have come for `silence_off` seconds; before that, a new absence belongs to the same
+    alarm. The stage rises as the reconnect window runs out.
     """
     phase, ingest = case.phase, case.phase.ingest
     if not case.is_judged:
@@ -82,7 +85,7 @@ def _is_onset_unseen(case: EventCase) -> bool:
 
 
 def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report metrics that arrive so late that faults are seen late. The time between two samples is no delay."""
+    """Report metrics that arrive late. One cadence is not part of the delay."""
     lag = case.quality.lag
     if case.is_judged and lag is not None and (late := lag - (case.analysis.cadence or 0.0)) > thresholds.metrics_late:
         actual = f"metrics usually come {late:.0f} s late"
@@ -90,18 +93,17 @@ def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[O
 
 
 def _used_share(left: datetime | None, window_ends: datetime | None, as_of: datetime) -> float:
-    """Return the used share of the reconnect window; 0 without a window, 1 for a window of length 0."""
+    """Return the elapsed share of the reconnect window (1 is all); 0 without a window, 1 for a window of length 0."""
     if left is None or window_ends is None:
         return 0.0
     return (as_of - left) / (window_ends - left) if window_ends > left else 1.0
 
 
 def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report a missing start: a warning from T-5 min, critical from T+0, and the next stage at T+60 s.
+    """Report an event without samples around its planned start: a warning 5 min before, critical from the start on.
 
-    The report ends when nobody can still be waiting. An event that was not polled yet is not reported: it may be
-    sending.
-
+    The stage rises after some time. The report ends `start_forgotten` seconds after the start. An event that was not
+    polled yet is not reported, because its encoder may be sending.
     """
     start = case.phase.reference_time
     if start is None or case.phase.tally not in {BroadcastState.SCHEDULED, BroadcastState.LATE}:
@@ -125,7 +127,7 @@ _ENDS = {
 
 
 def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
-    """Report an event that ended while it was on air; information if a person here asked for that."""
+    """Report an event that ended while it was on air; an info if a person asked for the end here."""
     by = "not by a deck or command of this history" if ended.by == "" else "not known by whom, without a history"
     is_completed = ended.way in {EndWay.COMPLETED, EndWay.REPLACED}
     severity = thresholds.ended_by_another if is_completed else Severity.CRITICAL
@@ -138,11 +140,11 @@ def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
 
 
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """Report missing responses or samples of this event, with the reason."""
+    """Report missing replies or samples of this event, with the reason."""
     if case.is_stale:
         quality = case.quality
         found = blame(Facts(failure=quality.failure, is_of_event=True, is_frozen=quality.is_frozen))
-        yield Observation(found.text, "a response every few seconds", quality.since)
+        yield Observation(found.text, "a reply every few seconds", quality.since)
 
 
 INGEST_KINDS = (

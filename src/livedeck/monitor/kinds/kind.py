@@ -36,18 +36,17 @@ API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
 COLLECTOR_SILENT = "COLLECTOR_SILENT"
 UNIT_UNKNOWN = "UNIT_UNKNOWN"
 RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
-"""Parents that hide a whole class of kinds: see `AlarmKind.parents`."""
+"""Names of kinds that other files refer to. Some are parents of a whole class of kinds (`AlarmKind.parents`)."""
 
 THE_PLATFORM = "platform"
-"""Subject of a deck alarm that has no nearer one."""
+"""Subject of a deck alarm without a subject of its own."""
 
 
 class Observation(NamedTuple):
-    """Result of a detector, with the fields of a Finding; the kind turns it into one.
+    """Result of a detector, from which `AlarmKind.finding` makes a finding.
 
     `is_escalated`: the finding gets the kind's `escalated_severity`. `is_withdrawn`: the observation proved to be no
-    fault; its finding has the severity INFO. `blame`: the cause, if it is known better than by the kind.
-
+    fault, so the finding gets the severity INFO. `blame`: cause that is more exact than that of the kind, or NO_BLAME.
     """
 
     actual: str
@@ -62,12 +61,12 @@ class Observation(NamedTuple):
 
 
 class DutyRule(Record, kw_only=True):
-    """Rule for a fault that comes and goes: its share of the time raises it.
+    """Rule that raises an intermittent fault by its share of the time.
 
-    `limits`: name of a Duty among the thresholds. `bad_seconds`: seconds of a sample that are bad; 0 for a good sample,
-    NaN if it proves nothing. `words`: name of the fault, as in `no audio in 13 % of the last 10 min`. `is_spell`: the
-    bad seconds of each sample count as a spell of their own. `counts_warm_up`: count from the first sample of a run,
-    not from the end of its warm-up.
+    `limits`: name of a Duty among the thresholds. `bad_seconds`: returns the bad seconds that a sample stands for; 0
+    for a good sample, NaN for one that proves nothing. `words`: name of the fault, as in `no audio in 13 % of the last
+    10 min`. `is_spell`: the bad seconds of each sample count as a spell of their own. `counts_warm_up`: count from the
+    first sample of a run, not from the end of its warm-up.
     """
 
     limits: str
@@ -77,21 +76,22 @@ class DutyRule(Record, kw_only=True):
     counts_warm_up: bool = False
 
     def limits_of(self, thresholds: Thresholds) -> Duty:
-        """Return the limits of this rule."""
+        """Return the Duty that `limits` names."""
         limits: Duty = getattr(thresholds, self.limits)
         return limits
 
 
 class SampleDetector(Record, kw_only=True):
-    """Detector that judges each sample: bad samples that last raise the fault, good samples that last clear it.
+    """Detector that judges each sample. Bad samples raise the fault after its hold, and good samples clear it.
 
-    `hold`: name of a Hold among the thresholds; empty: raise and clear at once. `is_immediate`: the first bad sample
-    raises the fault; only clearing takes time. `is_proven`: tells whether a sample alone proves the fault, which is
-    then raised at once. `duty`: second way to raise the fault; it clears once neither way holds. `expects`: judge only
-    content that has this expectation. `spoils`: the rate (video, audio, fps) whose usual level is not learnt while the
-    fault lasts; a new usual level clears the fault. `counted_status`: QoS status whose samples are counted; the fault
-    begins and ends with its burst. `began`: start of the fault (epoch s), which may be earlier than the sample.
-    `severity`: current severity; it never falls while the fault lasts.
+    `classify`: judges a sample. `describe`: returns the evidence of a sample. `hold`: name of a Hold among the
+    thresholds; empty to raise and clear at once. `is_immediate`: the first bad sample raises the fault. `is_proven`:
+    returns whether a sample alone proves the fault, which is then raised at once. `duty`: second way to raise the
+    fault, which clears only if neither way holds. `expects`: expectation that the content must have to be judged.
+    `spoils`: rate (video, audio, fps) from which nothing is learnt while the fault lasts; a new usual level of this
+    rate clears the fault. `counted_status`: QoS status whose samples are counted; the fault begins and ends with a
+    burst of them. `began`: returns the start of the fault (epoch s), which may be before the sample. `severity`:
+    returns the current severity, which never falls while the fault lasts.
     """
 
     classify: Callable[[SampleFeatures, Thresholds], Level]
@@ -107,7 +107,7 @@ class SampleDetector(Record, kw_only=True):
     severity: Callable[[FaultInterval, SampleFeatures, Thresholds], Severity] | None = None
 
     def hold_time(self, thresholds: Thresholds) -> Hold:
-        """Return how long the fault must last to be raised, and be absent to clear."""
+        """Return the time for which the fault must be present to be raised, and absent to clear."""
         if not self.hold:
             return Hold(1, 0.0, 0.0)
         hold: Hold = getattr(thresholds, self.hold)
@@ -118,10 +118,7 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 
 
 class EventCase(Record):
-    """Input of an EventDetector: an event at the instant `now` (server time).
-
-    `stops`: stops of this process (server time).
-    """
+    """Input of an EventDetector: an event at `now` (server time). `stops`: stops of this process (server time)."""
 
     analysis: SignalAnalysis
     phase: Phase
@@ -132,7 +129,7 @@ class EventCase(Record):
 
     @property
     def last_answer(self) -> datetime:
-        """Time until which the samples are known (server time)."""
+        """Time of the last good reply (server time); of the first failure without one, `now` without any call."""
         return self.quality.since or self.now
 
     @property
@@ -142,17 +139,17 @@ class EventCase(Record):
 
     @property
     def is_stale(self) -> bool:
-        """True if samples are due but their present state is unknown."""
+        """True if samples are due, but the replies are too old to judge them."""
         return not self.is_off_air and self.quality.freshness is Freshness.STALE
 
     @property
     def is_judged(self) -> bool:
-        """True if the event's samples are judged: it may be on air, and the last response is trusted."""
+        """True if the event's samples are judged: it may be on air, and the last reply is not too old."""
         return not self.is_off_air and self.quality.freshness is not Freshness.STALE
 
 
 class EventDetector(Record):
-    """Detector that looks at an event at an instant; each of its observations becomes a finding."""
+    """Detector that judges an event at one instant. Each observation becomes a finding."""
 
     observe: Callable[[EventCase, Thresholds], Iterable[Observation]]
 
@@ -161,10 +158,10 @@ class DeckCase(Record):
     """Input of a DeckDetector: the state of the deck itself.
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
-    empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
-    collectors. `list_doubt`: known events that the list lacks, None without any. `now`: this machine's clock.
-    `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events on air whose polls
-    the platform has refused for long, each time as too many.
+    empty. `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
+    collectors that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this
+    machine's clock. `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events
+    on air without a good reply for long, because the platform refuses our pace.
     """
 
     connection: ConnectionStatus
@@ -179,10 +176,7 @@ class DeckCase(Record):
 
 
 class DeckDetector(Record):
-    """Detector for the deck itself: connection, clock, history, notifications.
-
-    `subject`: subject of the alarm, in words.
-    """
+    """Detector for the deck itself: connection, clock, history, notifications. `subject`: subject of the alarm."""
 
     observe: Callable[[DeckCase, Thresholds], Observation | None]
     subject: str = THE_PLATFORM
@@ -201,12 +195,11 @@ class Incident(NamedTuple):
 
 
 class IncidentCase(Record):
-    """Input of an IncidentDetector, at the instant `now` (this machine's clock).
+    """Input of an IncidentDetector at `now` (this machine's clock).
 
-    `alarms`: ongoing alarms of events on air, of the kinds with `shared`, whose onset was seen. `inputs`: id of each
-    event on air -> its input. `previous`: the current incident, or None. `late`: id of each event whose samples are
-    late or gone, undecided -> time of its newest sample. `is_late_counted`: the wait for these events is over, so they
-    count as failed.
+    `alarms`: ongoing alarms of events on air, of the kinds with `shared`, without found ones. `inputs`: id of an event
+    on air -> its input. `previous`: the current incident, or None. `late`: id of an event whose samples are late or
+    gone -> time of its newest sample. `is_late_counted`: the wait for these events is over, so they count as failed.
     """
 
     alarms: Collection[Alarm]
@@ -218,13 +211,13 @@ class IncidentCase(Record):
 
 
 class IncidentDetector(Record):
-    """Detector that looks at the alarms of all events together."""
+    """Detector that judges the alarms of all events together."""
 
     observe: Callable[[IncidentCase, AlarmLimits], Incident | None]
 
 
 class EndDetector(Record):
-    """Detector for an event that ended on air, and may no longer exist."""
+    """Detector for an event that ended on air and may no longer exist."""
 
     observe: Callable[[EndedEvent, Thresholds], Observation]
 
@@ -233,13 +226,13 @@ Detector: TypeAlias = SampleDetector | EventDetector | DeckDetector | IncidentDe
 
 
 class AlarmKind(Record, kw_only=True):
-    """Kind of alarm, with everything specific to it.
+    """Kind of alarm.
 
-    `name` is used in settings, history and JSON, and never changes. `severity`: severity at the start. `component`:
-    part of the health score that this fault lowers. `hidden_by`: kinds of the same event that suppress this kind, the
-    widest first. `shared`: the platform, or the way to it, can cause the fault on many events at once. `explained_by`:
-    patterns whose diagnosis is better than `diagnosis`. `is_of_picture`: the fault is one of several signs of a picture
-    fault.
+    `name`: name in settings, history and JSON, which never changes. `severity`: severity at the start.
+    `escalated_severity`: severity of an escalated observation. `component`: part of the health score that this fault
+    lowers. `hidden_by`: kinds of the same event that suppress this kind, the widest first. `shared`: the platform, or
+    the network to it, can cause the fault on many events at once. `explained_by`: patterns whose diagnosis is better
+    than `diagnosis`. `is_of_picture`: the fault is one of several signs of a picture fault.
     """
 
     name: str
@@ -260,28 +253,28 @@ class AlarmKind(Record, kw_only=True):
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """Kinds of alarm that suppress this one, the widest first.
+        """Kinds of alarm that suppress this kind, the widest first.
 
-        Without responses no event can be judged. An incident covers the shared kinds of its events. Without a stream
-        there are no samples to judge.
+        API_BLIND suppresses every kind of an event, and PLATFORM every shared kind. NO_INGEST and RECONNECTING suppress
+        the kinds that judge samples.
         """
         if self.is_of_deck:
             return self.hidden_by
         incident = (PLATFORM,) if self.shared else ()
         silence: tuple[str, ...] = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
-        if self.name == DROPOUTS:  # RECONNECTING is a part of DROPOUTS, so it must not hide it
+        if self.name == DROPOUTS:  # RECONNECTING is a part of DROPOUTS and must not hide it
             silence = (NO_INGEST,)
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 
     def diagnose(self, observation: Observation) -> Diagnosis:
-        """Return the diagnosis of an observation, by its cause if that is known."""
+        """Return the diagnosis of an observation: of its `blame` if it has one, else of the kind."""
         cause = observation.blame
         if not cause.text:
             return self.diagnosis
         return Diagnosis(CAUSES[cause.cause], self.diagnosis.viewers, cause.advice)
 
     def finding(self, observation: Observation) -> Finding:
-        """Turn an observation into a finding of this kind."""
+        """Return an observation as a finding of this kind."""
         severity = self.escalated_severity if observation.is_escalated else self.severity
         return Finding(
             self.name,

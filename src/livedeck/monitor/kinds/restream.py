@@ -12,7 +12,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 
 
 def _observe_down(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
-    """Return one observation for each restream that is down."""
+    """Yield one observation for each restream that is down."""
     if not case.is_judged or not case.phase.tally.expects_signal:
         return
     for restream_id, interval in case.restreams.intervals.items():

@@ -16,17 +16,17 @@ from livedeck.monitor.signal.levels import fps_slack
 from livedeck.text.values import age, bits, frames
 
 _DECAY_SECONDS = 600.0
-"""Seconds before the current sample at which a slow decline is taken to have begun; slower than any step."""
+"""Seconds before the newest sample that are taken as the start of a slow decline."""
 
 _CLEAR_SLACK = 0.8
-"""Share of the tolerance within which a frame rate is good again."""
+"""Share of the slack (`fps_slack`) below the usual frame rate within which the rate is good again."""
 
 _DIPS = 2.0
-"""Multiple of an ordinary dip of the frame rate by which a single sample may lie under the usual."""
+"""The frame rate of a single sample may lie below the usual rate by this multiple of an ordinary dip."""
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    """Return True if no alarm kind of this file would judge the sample BAD."""
+    """Return whether no alarm kind of this file judges the sample BAD."""
     usual = features.usual
     is_calm = not (features.is_fps_low or features.is_dark or features.witnesses or features.is_ragged)
     is_settled = features.change is None and not (usual.is_below_floor or usual.is_decaying)
@@ -44,7 +44,7 @@ def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
 
 
 def _classify_blackout(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a missing picture by the video rate and the frame rate. One of them is enough; DEADBAND without both."""
+    """Judge a missing picture by the video rate or the frame rate; DEADBAND if neither is measured."""
     if features.is_dark:
         return Level.BAD
     is_measured = not (isnan(features.video) and isnan(features.fps))
@@ -59,7 +59,7 @@ def _dark_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_still(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a picture that stands still or is black: hardly any bits, while all frames arrive and nothing is lost."""
+    """Judge a still or black picture: hardly any bits, although all frames arrive and nothing is lost."""
     usual, lowest = features.usual.video, min(features.video, features.window.video)
     if not _is_video_judged(features) or usual is None:
         return Level.DEADBAND
@@ -76,13 +76,13 @@ def _are_frames_whole(features: SampleFeatures, thresholds: Thresholds) -> bool:
 
 
 def _severity_still(interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return CRITICAL once a variable rate stays low; a constant rate may have changed to a slate on purpose."""
+    """Return CRITICAL for a variable rate that stays low, else WARNING: a constant low rate may be a slate."""
     is_long = features.time - interval.since >= thresholds.still_critical
     return Severity.CRITICAL if is_long and not features.usual.is_constant else Severity.WARNING
 
 
 def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a starved picture: a very low video rate is a fault only if another, usually constant rate falls too."""
+    """Judge a very low video rate: BAD only with a witness."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -94,13 +94,16 @@ def _classify_starved(features: SampleFeatures, thresholds: Thresholds) -> Level
 
 
 def _severity_starved(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING if only a lower sound testifies: at an intermission, a slate may have less sound, too."""
+    """Return WARNING if sound is the only witness and the rate is steady, else CRITICAL.
+
+    The slate of an intermission may have less sound, too.
+    """
     is_sure = features.is_lossy or features.is_fps_low or features.is_ragged
     return Severity.CRITICAL if is_sure else Severity.WARNING
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a low video rate. Two witnesses allow a higher limit; a ragged fall of a constant rate needs no witness."""
+    """Judge a low video rate. Two witnesses raise the limit. A constant rate that is ragged needs no witness."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -137,7 +140,7 @@ def _classify_decay(features: SampleFeatures, _thresholds: Thresholds) -> Level:
 
 
 def _severity_decay(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return CRITICAL if hardly anything of the rate is left."""
+    """Return CRITICAL if the rate has sunk to almost nothing, else WARNING."""
     is_nearly_gone = features.usual.sunk_to < thresholds.sunk_critical * features.usual.sunk_from
     return Severity.CRITICAL if is_nearly_gone else Severity.WARNING
 
@@ -147,7 +150,7 @@ def _began_decay(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_unstable(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    """Return GOOD always: a single dip is no fault. The DutyRule raises the fault."""
+    """Return GOOD, because only the DutyRule raises the fault: a single dip is none."""
     return Level.GOOD
 
 
@@ -177,7 +180,7 @@ def _classify_collapse(features: SampleFeatures, thresholds: Thresholds) -> Leve
 
 
 def _severity_collapse(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return WARNING if nothing but the frame rate fell: it may have been set lower."""
+    """Return WARNING if only the frame rate fell, because a person may have set it lower, else CRITICAL."""
     usual = features.usual.video
     is_video_low = usual is not None and features.window.video < thresholds.low_video * usual
     is_sure = features.is_lossy or features.is_sound_short or is_video_low
@@ -220,7 +223,7 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING instead of CRITICAL if the stream has sound but never had a picture, which may be intended."""
+    """Return WARNING for sound without any picture so far, because that may be intended, else CRITICAL."""
     is_radio = features.audio > 0 and not features.has_picture
     return Severity.WARNING if is_radio else Severity.CRITICAL
 
@@ -252,11 +255,11 @@ def _describe_below_preset(features: SampleFeatures, thresholds: Thresholds) -> 
 
 def _describe_decay(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     best = features.usual.sunk_from or features.usual.anchor
-    return Evidence(f"video fell slowly to {bits(features.window.video)}", f"its best: {bits(best)}")
+    return Evidence(f"video fell slowly to {bits(features.window.video)}", f"best so far {bits(best)}")
 
 
 def _describe_unstable(_features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return Evidence("video dips and recovers", f"over {thresholds.dip_video:.0%} of the usual, without dips")
+    return Evidence("video dips and recovers", f"over {thresholds.dip_video:.0%} of the usual rate, without dips")
 
 
 def _describe_change(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
@@ -442,7 +445,7 @@ VIDEO_KINDS = (
         diagnosis=Diagnosis(
             cause="New encoder settings, a still picture, or an encoder that saves bits.",
             viewers="A softer or sharper picture, or no effect.",
-            advice="If nobody intended it, check the encoder; the new level counts as usual from now on.",
+            advice="If nobody intended the change, check the encoder. The new level counts as usual from now on.",
         ),
     ),
     AlarmKind(

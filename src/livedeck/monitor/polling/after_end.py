@@ -1,6 +1,6 @@
 """Polls of samples after a stream's end (monitoring.md, "Samples after the end").
 
-The platform measures the last minute of a stream only after its end. A deck that starts later has none of its samples.
+The platform measures the last minute of a stream only after its end. A deck that starts later has no samples of it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from livedeck.monitor.polling.schedule import PollKey, PollSpec
 from livedeck.record import Record
 
 _RANK = 3
-"""Rank after everything on air or waiting."""
+"""Rank in the schedule: after all events that are on air or waiting."""
 
 _PASSING = (Unauthorized, Forbidden, RateLimited, ServerFault)
-"""Errors that say nothing about the samples; a retry may succeed."""
+"""Errors that prove nothing about the samples, so that a retry may succeed."""
 
 
 class _Pending(Record):
-    """Stream to poll. `end`: end of the stream; `newest`: time of its newest known sample (epoch s, server clock).
+    """Stream to poll after its end.
 
-    `tries`: number of unsuccessful tries; `due`: time of the next try (monotonic s).
+    `end`: end of the stream. `newest`: time of its newest received sample (both epoch s, server clock). `tries`: number
+    of tries so far. `due`: time of the next try (monotonic s).
     """
 
     stream: StreamKey
@@ -40,7 +41,7 @@ class _Pending(Record):
 
 
 class EndedStreams:
-    """Completed streams whose samples may be incomplete. Empty without a history, because nothing would store them."""
+    """Completed streams whose samples may be incomplete. Without a history none are polled, as none would be stored."""
 
     def __init__(self, cadence: Cadence, history: History | None) -> None:
         self._cadence, self._history = cadence, history
@@ -49,7 +50,10 @@ class EndedStreams:
         self._news: list[CollectedStream] = []  # streams collected since the last `record`
 
     async def update(self, states: Iterable[EventState], now: datetime, monotonic: float) -> None:
-        """Add streams that ended, except those that another deck of the history collected. `now`: server time."""
+        """Add streams that have ended, except streams that another deck of the history has collected.
+
+        `now`: server time. `monotonic`: this machine's monotonic seconds.
+        """
         if self._history is None:
             return
         ended: dict[str, _Pending] = {}
@@ -76,7 +80,7 @@ class EndedStreams:
             self._news.clear()
 
     def ingest(self, result: PollResult, now: datetime) -> None:
-        """Process a result: its stream is complete, is given up, or is polled again later."""
+        """Take a result: remove its stream if it is complete or no try is left, else plan the next try."""
         entry = self._pending.get(str(result.key))
         if entry is None or entry.due > result.monotonic:
             return
@@ -91,7 +95,7 @@ class EndedStreams:
         self._news.append(CollectedStream(result.at, *entry.stream, len(times)))
 
     def _find(self, state: EventState, now: datetime, monotonic: float) -> _Pending | None:
-        """Return the stream to poll of a recently completed event; None if there is none."""
+        """Return the ended stream of a recently completed event; None without one."""
         stream = state.event.stream
         if state.phase.tally is not BroadcastState.COMPLETED or stream is None or not stream.id:
             return None
@@ -106,9 +110,9 @@ class EndedStreams:
         return _Pending(key, end, newest, 0, monotonic + max(0.0, self._cadence.after_end[0] - age))
 
     def _is_final(self, result: PollResult, entry: _Pending, now: float) -> bool:
-        """Return whether no further samples can be expected.
+        """Return whether no more samples are expected.
 
-        True if the samples reach the end, none came since the last poll, or the platform has no samples of the stream.
+        This is so if the samples reach the stream's end, the last poll brought no new ones, or the platform has none.
         """
         payload = result.payload
         if isinstance(payload, Rejected):

@@ -1,4 +1,4 @@
-"""Connection state machine: CONNECTING, OK, FAILING, BLIND and back (monitoring.md, "Connection"). Pure."""
+"""Step the state of the connection: CONNECTING, OK, POOR, FAILING, BLIND (monitoring.md, "Connection"). Pure."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Rejected, ConnectionProblem.REQUEST_REFUSED),
     (Unreadable, ConnectionProblem.UNREADABLE),
 )
-"""Type of error -> problem. The first matching row counts; any other error is NO_ANSWER."""
+"""Type of error -> problem. The first matching row counts; any other error is `ConnectionProblem.NO_ANSWER`."""
 
 _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 
 _HALF_TICK = 0.5
-"""Seconds by which the server is ahead of its Date header on average, because Date drops fractions."""
+"""Average seconds by which the server's clock is ahead of its `Date` header, which has no fractions."""
 
 
 class RoundResult(Record):
-    """Result of one round. The event list is the pulse of the connection: other calls may fail for their own reasons.
+    """Result of one poll round. The event list shows the connection: other calls may fail for their own reasons.
 
-    `good`: last good response to any call (this machine's clock); `listed`: the list succeeded; `failure`: the error of
-    the list. A round without the list has neither `listed` nor `failure`. `last_failure`: the error of the last failed
-    call. `lost_share`: share of lost responses; 0 while the link is not poor. `slowed_to`: as in ConnectionStatus.
-    `is_tried`: enough calls were made to call a silence the platform's. `is_proven`: since the connection was blind, a
-    list and samples were good.
+    `good`: time of the last good reply to any call (this machine's clock). `listed`: the list succeeded. `failure`:
+    error of the list. A round without the list has neither. `last_failure`: error of the last failed call.
+    `lost_share`: share of lost replies; 0 while the link is not poor. `slowed_to`: as in ConnectionStatus. `is_tried`:
+    enough calls were made to blame the platform for a silence. `is_proven`: a list and samples were good since the
+    connection was blind.
     """
 
     good: datetime | None = None
@@ -66,10 +66,15 @@ class RoundResult(Record):
 def step(
     link: ConnectionStatus, result: RoundResult, now: datetime, silence: float, thresholds: Thresholds
 ) -> ConnectionStatus:
-    """Return the connection's status at `now` (this machine's clock). An empty result means that only time passed.
+    """Return the status of the connection at `now` (this machine's clock) after a round.
 
-    `silence`: seconds since the last good response, or since the start. It is monotonic: setting the wall clock must
-    not blind the deck.
+    Args:
+        link: Status so far.
+        result: Result of the round; an empty RoundResult if only time has passed.
+        now: This machine's clock.
+        silence: Seconds since the last good reply, or since the start. It is monotonic, so that setting the wall clock
+            does not blind the deck.
+        thresholds: Limits.
     """
     was_blind = link.state is ConnectionState.BLIND or link.is_checking
     link = replace(_with_result(link, result), lost_share=result.lost_share, slowed_to=result.slowed_to)
@@ -92,7 +97,7 @@ def step(
 
 
 def _blame(link: ConnectionStatus, result: RoundResult, state: ConnectionState) -> Blame:
-    """Return the nearest cause of the connection's state, by the last failed call."""
+    """Return the nearest cause of the connection's state, which the last failed call shows."""
     error = result.last_failure or result.failure
     if link.is_checking and (error is None or not link.failures):
         return replace(link.blame, text=CHECKING)
@@ -116,7 +121,7 @@ def _cause(failure: ApiError) -> ConnectionProblem:
 
 
 def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds, *, is_tried: bool) -> ConnectionState:
-    """Return the state after `silence` (s). `is_tried`: enough calls were made meanwhile."""
+    """Return the state after `silence` (s). `is_tried`: enough calls were made in this time."""
     if silence >= blind_after(link, thresholds) and is_tried:
         return ConnectionState.BLIND
     usual_silence = max(thresholds.recovery, thresholds.answer_intervals * link.slowed_to)
@@ -128,15 +133,15 @@ def _state(link: ConnectionStatus, silence: float, thresholds: Thresholds, *, is
 
 
 def blind_after(link: ConnectionStatus, thresholds: Thresholds) -> float:
-    """Return the seconds of silence that make the deck blind; more for a slow cadence, whose pauses are no silence."""
+    """Return the seconds of silence after which the deck is blind: more if it polls the list more slowly."""
     return max(thresholds.blind_after, thresholds.answer_intervals * link.interval)
 
 
 def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DEFAULTS) -> bool:
-    """Return whether a screen painted at `now` (this machine's clock) must look stale.
+    """Return whether a screen painted at `now` (this machine's clock) must look stale (monitoring.md, "Freshness").
 
-    True while blind, before any response, and after two intervals without a response. Every painting decides anew, so
-    that neither a hanging monitor nor a clock set back makes a screen look fresh (monitoring.md, "Freshness").
+    This is so while blind, before the first reply, and after two intervals without a reply. The screen calls this at
+    each painting, so it does not look fresh if the monitor hangs or the clock is set back.
     """
     if link.state is ConnectionState.BLIND or link.as_of is None or link.is_clock_doubtful:
         return True
@@ -144,15 +149,15 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
 
 
 def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0) -> float | None:
-    """Return how many seconds the server's clock is ahead of the monitor's: the median of the last exchanges.
+    """Return the seconds by which the server's clock is ahead of the monitor's: the median of the last exchanges.
 
-    None if no response had a date. `clock_offset`: seconds that this machine's clock, which dates the exchanges, is
-    ahead of the monitor's.
+    Returns None if no reply had a date. `clock_offset`: seconds by which this machine's clock is ahead of the
+    monitor's; the exchanges are dated by this machine's.
     """
     offsets = [
         (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset
         for exchange in exchanges
-        if exchange.server_date and not exchange.age  # a cache keeps the date of the response
+        if exchange.server_date and not exchange.age  # a reply from a cache has an old date
     ]
     return median(offsets) if offsets else None
 
@@ -160,9 +165,10 @@ def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0
 def skew(
     exchanges: Iterable[ResponseTiming], current: float, thresholds: Thresholds, clock_offset: float = 0.0
 ) -> float:
-    """Return the skew, or 0 while it is under two seconds.
+    """Return the seconds by which the server's clock is ahead; 0 if they are below the limit.
 
-    `current`: the previous skew. A skew that has exceeded the limit counts until it is clearly below.
+    `current`: previous result. If it is not 0, the limit is lower, so that the result does not flicker.
+    `clock_offset`: as in `seconds_ahead`.
     """
     offset = seconds_ahead(exchanges, clock_offset)
     minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)
@@ -170,5 +176,5 @@ def skew(
 
 
 def server_time(link: ConnectionStatus, at: datetime) -> datetime:
-    """Convert a time of this machine's clock to the server's clock."""
+    """Return a time of this machine's clock as a time of the server's clock."""
     return at + timedelta(seconds=link.skew)

@@ -1,6 +1,6 @@
-"""Known streams of an event: the current one, and earlier ones from other sources.
+"""Streams of an event: the current one, and earlier ones from the history and from recordings.
 
-The platform does not list the streams of an event (platform-api.md, "Missing operations").
+The platform has no list of an event's streams (platform-api.md, "Missing operations").
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from livedeck.text import values
 
 
 class KnownStream(Record):
-    """Stream of an event, with its source (`current`, `history` or `recording`) and further known facts."""
+    """Stream of an event. `source`: `current`, `history` or `recording`, with a date or a title."""
 
     id: str
     source: str
@@ -24,21 +24,21 @@ class KnownStream(Record):
 
 
 async def current_stream(api: Api, event: Event) -> KnownStream | None:
-    """Return the stream that the event names, or None. Raises ApiError."""
+    """Return the current stream of the event, or None. Raises ApiError."""
     if event.stream is None and "stream" not in event.model_fields_set:
         event = await api.events.get(event.id)
     return KnownStream(event.stream.id, "current") if event.stream and event.stream.id else None
 
 
 def remembered_streams(current: KnownStream | None, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """Return the current stream, then those of the history, newest first, without duplicates."""
+    """Return the current stream and then the streams of the history, newest first, without duplicates."""
     newest = sorted(history, key=lambda record: record.last, reverse=True)
     past = [KnownStream(record.stream_id, f"history, {record.first:%Y-%m-%d %H:%M}Z") for record in newest]
     return _unique([*([current] if current else []), *past])
 
 
 async def known_streams(api: Api, event: Event, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """Return `remembered_streams`, then streams of recordings, without duplicates. Raises ApiError."""
+    """Return the streams of `remembered_streams` and of recordings, without duplicates. Raises ApiError."""
     remembered = remembered_streams(await current_stream(api, event), history)
     return _unique([*remembered, *[stream async for stream in _recorded(api, event)]])
 
@@ -51,9 +51,9 @@ def _unique(streams: Iterable[KnownStream]) -> tuple[KnownStream, ...]:
 
 
 async def _recorded(api: Api, event: Event) -> AsyncIterator[KnownStream]:
-    """Yield the streams that recordings name, in an undocumented field that some platforms have.
+    """Yield the streams of the event's recordings.
 
-    See platform-api.md, "Recording".
+    Their ids are in a field that only some platforms have and no document names (platform-api.md, "Recording").
     """
     async for recording in api.events.iterate_videos(event.id):
         stream_id = (recording.model_extra or {}).get("stream_id")

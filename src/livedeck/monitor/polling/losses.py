@@ -1,4 +1,4 @@
-"""Measure the share of lost responses: a state of the link, not a fault of an event (monitoring.md, "Lost replies")."""
+"""Measure the share of lost replies, a state of the link and no fault of an event (monitoring.md, "Lost replies")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PASSING_STATUS = frozenset({408, 425})
 
 
 def is_passing(error: ApiError) -> bool:
-    """Return whether a retry of the failed read may succeed soon: the read was neither refused nor rate-limited."""
+    """Return whether a quick retry of a failed read may succeed: it was neither refused nor rate-limited."""
     if isinstance(error, Rejected) and error.retry_after is not None:
         return False
     is_early_or_late = isinstance(error, Rejected) and error.status in _PASSING_STATUS
@@ -28,19 +28,19 @@ class _Call(NamedTuple):
 
 
 class CallTally:
-    """Counts the calls of the last minute that failed in a way that may be everybody's: 5xx and silence."""
+    """Counter of calls in the last minute that failed by 5xx or silence, which may hit every call alike."""
 
     def __init__(self) -> None:
         self._calls = deque[_Call]()
 
     def note(self, key: PollKey, at: float, error: ApiError | None, window: float) -> None:
-        """Count a call, and forget the calls before the last `window` seconds."""
+        """Count a call at `at` (monotonic s), and forget calls older than `window` seconds. `error`: None if good."""
         self._calls.append(_Call(key, at, error is not None and is_common(seen(error))))
         while self._calls[0].at < at - window:
             self._calls.popleft()
 
     def failed_share(self, key: PollKey) -> float:
-        """Return the share of failed calls among all calls but those of `key`; 0 without any."""
+        """Return the share of failed calls, leaving out the calls of `key`; 0 without other calls."""
         others = [call.is_failed for call in self._calls if call.key != key]
         return sum(others) / len(others) if others else 0.0
 
@@ -51,24 +51,23 @@ class _Failure(NamedTuple):
 
 
 class LossMeter:
-    """Counts the responses of the last minute, and how many of them were lost in passing.
+    """Counter of good and lost replies in the last minute.
 
-    A response was lost in passing if the same call succeeds soon after, and other calls succeed meanwhile. A call that
-    keeps failing has a fault of its own, and a failure of every call is an outage.
+    A reply is lost if its call fails, soon succeeds again, and other calls succeed in between. A call that keeps
+    failing has a fault of its own. If all calls fail, that is an outage.
     """
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
         self._answered, self._lost = deque[float](), deque[float]()  # times (monotonic s)
-        self._run: list[_Failure] = []  # failures since the last good response to any call
-        self._unsettled: list[_Failure] = []  # failures of calls that have not succeeded since, while other calls did
+        self._run: list[_Failure] = []  # failures since the last good reply to any call
+        self._unsettled: list[_Failure] = []  # earlier failures of calls that have not succeeded since
 
     def judge_by(self, thresholds: Thresholds) -> None:
-        """Use these thresholds from now on."""
         self._thresholds = thresholds
 
     def note_answer(self, key: PollKey, at: float) -> None:
-        """Count a good response to a call."""
+        """Count a good reply to a call at `at` (monotonic s)."""
         if self._run and at - self._run[0].at <= self._thresholds.link_outage:
             self._unsettled += self._run
         self._run = []
@@ -78,18 +77,18 @@ class LossMeter:
         self._answered.append(at)
 
     def note_failure(self, key: PollKey, at: float) -> None:
-        """Count a failure of a call."""
+        """Count a failed call at `at` (monotonic s)."""
         self._run.append(_Failure(key, at))
 
     def _widespread(self) -> int:
-        """Return the number of unsettled failures if many distinct calls have failed, else 0."""
+        """Return the number of unsettled failures if many different calls have failed, else 0."""
         is_wide = len({failure.key for failure in self._unsettled}) >= self._thresholds.poor_link_least
         return len(self._unsettled) if is_wide else 0
 
     def share(self, at: float, before: float) -> float:
-        """Return the share of responses lost in the last minute; 0 while the link is not poor.
+        """Return the share of replies lost in the last minute; 0 while the link is not poor.
 
-        `before`: the previous result.
+        `at`: present time (monotonic s). `before`: previous result; if it is not 0, a lower limit applies.
         """
         thresholds = self._thresholds
         for times in (self._answered, self._lost):

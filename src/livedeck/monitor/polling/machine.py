@@ -1,4 +1,4 @@
-"""Measurements of this process by its operating system: processor time, waits for the processor, sleep."""
+"""Measurements of this process by the operating system: processor time, waits for the processor, sleep."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple, Protocol
 
 _WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 _WITHOUT_SLEEP = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "CLOCK_MONOTONIC", None))
-"""Clocks with and without the sleep of the machine: on Linux the second stops then, on macOS `CLOCK_UPTIME_RAW`."""
+"""Clocks that go on, or stop, while the machine sleeps (Linux: BOOTTIME, MONOTONIC; macOS: MONOTONIC, UPTIME_RAW)."""
 
 _SCHEDULER = Path("/proc/thread-self/schedstat")
-"""Linux: nanoseconds on the processor, nanoseconds of waits for it, and number of turns."""
+"""Linux file with three numbers: nanoseconds on the processor, nanoseconds of waits for the processor, turns."""
 
 
 class Load(NamedTuple):
     """Totals of this process in seconds; None if the system does not measure them.
 
-    `used`: processor time. `awaited`: time for which this thread was ready and got no processor. `suspended`: time for
+    `used`: processor time. `awaited`: time for which this thread was ready but had no processor. `suspended`: time for
     which the machine slept.
     """
 
@@ -28,14 +28,14 @@ class Load(NamedTuple):
 
 
 class Machine(Protocol):
-    """Source of the measurements."""
+    """Source of the totals."""
 
     def load(self) -> Load:
         """Return the totals until now."""
 
 
 class SystemMachine:
-    """Measurements of the real machine, for the thread that asks."""
+    """Source of the totals of the real machine, for the calling thread."""
 
     def load(self) -> Load:
         """Return the totals until now."""

@@ -1,4 +1,4 @@
-"""Lists that are polled only while somebody looks at them: rooms, recordings, extras of a video, a single event."""
+"""Lists that are polled only while a screen shows them: rooms, recordings, extras of a video, a single event."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ INTERVAL = 15.0
 """Seconds between two polls of a watched list."""
 
 EVENT_INTERVAL = 60.0
-"""Seconds between two polls of a single event: the fields that the event list lacks hardly change."""
+"""Seconds between two polls of a single event, whose additional fields hardly change."""
 
 PENDING_INTERVAL = 3.0
-"""Seconds during speech recognition (platform-api.md, "Operations": poll until `status` is `done`)."""
+"""Seconds between two polls during speech recognition (platform-api.md, "Operations")."""
 
 RANK = 3
-"""Rank of watched lists: after every event if the request budget is short."""
+"""Rank of these lists in the schedule: after every event if the request budget is short."""
 
 MAX_TRACK_BYTES = 16 * 2**20
 
 MAX_LISTS = 500
-"""Maximum number of cached lists; a deck stays up for weeks."""
+"""Maximum number of cached lists, because a deck runs for weeks."""
 
 
 class MaterialCache:
-    """Materials by video, in the order in which they were last remembered. No endpoint lists materials.
+    """Materials of videos. The platform has no list of them (platform-api.md, "Missing operations").
 
-    `history`: stores the materials (platform-api.md, "Missing operations"); None: they are lost when the deck ends.
+    `history`: stores the materials; None to lose them when the deck ends.
     """
 
     def __init__(self, history: History | None, clock: Clock) -> None:
@@ -47,10 +47,10 @@ class MaterialCache:
         self._deleted: set[str] = set()
 
     async def materials(self, video_id: str, recording: Recording | None) -> tuple[KnownMaterial, ...]:
-        """Return all known materials of a video: from the platform's video object, the history and this deck."""
+        """Return the materials of a video that the platform's video object, the history or this deck knows."""
         recorded = await self._history.materials(video_id) if self._history else ()
         materials = dict(self._known.get(video_id, {}))
-        for record in recorded:  # rewritten at each change or move: the last record counts
+        for record in recorded:  # each change or move adds a record, and the last record counts
             from_history = KnownMaterial(
                 record.id, video_id, record.title, record.file_name, at=record.at, source="history"
             )
@@ -60,7 +60,7 @@ class MaterialCache:
         return tuple(material for material in materials.values() if material.id not in self._deleted)
 
     async def remember(self, materials: Iterable[KnownMaterial]) -> None:
-        """Remember materials in this order, after the known ones."""
+        """Remember materials in this order, after those remembered before."""
         for material in materials:
             of_video = self._known.setdefault(material.video_id, {})
             of_video.pop(material.id, None)
@@ -80,7 +80,7 @@ class MaterialCache:
 
 
 def attached_materials(recording: Recording | None) -> Iterator[Material]:
-    """Yield `additional_materials` of a video object if present; unreadable ones are left out."""
+    """Yield the readable `additional_materials` of a video object."""
     extra = ((recording.model_extra or {}) if recording else {}).get("additional_materials")
     for item in extra if isinstance(extra, list) else ():
         with suppress(ValueError):
@@ -88,10 +88,9 @@ def attached_materials(recording: Recording | None) -> Iterator[Material]:
 
 
 class ResourceCache:
-    """Lists as last received. Lists that a viewer shows are polled.
+    """Lists as last received, of which those on a screen are polled.
 
-    `lists`: all cached lists; a new mapping after each response. `materials`: materials, which the platform does not
-    list.
+    `lists`: all cached lists; a new mapping after each reply. `materials`: materials of videos.
     """
 
     def __init__(self, api: Api, clock: Clock, cadence: Cadence, history: History | None) -> None:
@@ -103,10 +102,7 @@ class ResourceCache:
         self._current: set[ResourceKey] = set()  # lists received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
-        """Poll exactly these lists while the viewer shows them.
-
-        Return whether one of them is awaited, because it had no response since the last refresh.
-        """
+        """Poll these lists, and no others, for a viewer. Returns whether one had no reply since the last refresh."""
         watched = tuple(keys)
         if self._watched.get(viewer, ()) == watched:
             return False
@@ -116,15 +112,15 @@ class ResourceCache:
         return not self._current.issuperset(watched)
 
     def is_watched(self, key: ResourceKey) -> bool:
-        """Return whether a viewer shows a list."""
+        """Return whether a list is polled for a viewer."""
         return any(key in keys for keys in self._watched.values())
 
     def refresh(self) -> None:
-        """Mark all responses and requests so far as outdated, after a change."""
+        """Mark all replies, and all requests under way, as outdated after a change."""
         self._current.clear()
 
     def is_current(self, keys: Iterable[ResourceKey]) -> bool:
-        """Return whether these lists had a response since the last refresh."""
+        """Return whether all these lists had a reply since the last refresh."""
         return self._current.issuperset(keys)
 
     def schedule(self) -> dict[PollKey, PollSpec]:
@@ -169,7 +165,7 @@ class ResourceCache:
         return True
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by id, even if it is not listed. Raises ApiError, NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
         await self._api.posters.list(video_id, per_page=1)
         return Video(video_id)
 
@@ -192,7 +188,7 @@ class ResourceCache:
 
 
 async def _fetch_cues(api: Api, key: ResourceKey) -> ItemList:
-    """Return the cues of a track's file. Raises Incomplete during speech recognition, and other ApiErrors."""
+    """Return the cues in the file of a track. Raises ApiError, which is Incomplete during speech recognition."""
     track = await api.subtitles.get(key.id, key.track)
     if not track.url or not track.url.reveal():
         raise Incomplete("the track has no file yet: its speech is being recognised")

@@ -1,4 +1,4 @@
-"""The pace of the polls: halved when the platform refuses it, and raised step by step (monitoring.md, "Pace")."""
+"""Pace of the polls: halved if the platform refuses it, then raised step by step (monitoring.md, "Pace")."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class _Call(NamedTuple):
 class Pace:
     """Share of the usual pace that the platform accepts. `share`: 1 at the usual pace.
 
-    A refusal is a response 429. If too many of the last calls were refused, the share is halved, and counting begins
-    anew. It grows with each further step in which calls were made and not too many refused. Times are monotonic
+    A refusal is a reply with status 429. If too many of the last calls were refused, the share is halved, and the count
+    starts again. The share grows after each step of time with calls and without too many refusals. Times are monotonic
     seconds.
     """
 
@@ -29,9 +29,9 @@ class Pace:
         self.share = 1.0
 
     def note(self, at: float, *, is_refused: bool, is_pause: bool = False) -> None:
-        """Count a call that the platform answered or refused, and halve the share if too many were refused.
+        """Count a call, and halve the share if too many calls were refused.
 
-        `is_pause`: the refusal demands a pause, so it counts alone.
+        `at`: time of the reply. `is_pause`: the refusal demands a pause, so this call alone is enough.
         """
         self._calls.append(_Call(at, is_refused))
         if (is_pause or self._is_refused(at)) and at - self._changed_at >= self._cadence.pace_step:
@@ -40,7 +40,7 @@ class Pace:
             self._calls.clear()
 
     def step(self, at: float) -> float:
-        """Raise the share if a step has passed without refusals, and return it."""
+        """Raise the share if a step of time has passed without too many refusals, and return the share."""
         if self.share < 1.0 and at - self._changed_at >= self._cadence.pace_step and self._is_accepted(at):
             self.share = min(1.0, self.share * self._cadence.pace_growth)
             self._changed_at = at

@@ -1,4 +1,4 @@
-"""Poll rounds of bounded length, which make the due calls, a few at a time; back-off, jitter and request budget."""
+"""Poll rounds of limited length, in which the due calls are made; back-off, jitter and request budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from livedeck.record import Record
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
-    """Run all runners until one is done, then stop the others. Raises that runner's error; its result is dropped."""
+    """Run all runners until one is done, then cancel the others. Raises the error of the one that is done."""
     tasks = [asyncio.ensure_future(runner) for runner in runners]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -44,13 +44,13 @@ async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
 
 
 _MIN_GAP = 0.25
-"""Minimum seconds between rounds that end early, so that two hundred faults do not make two hundred snapshots."""
+"""Minimum seconds between two rounds that end early, so that two hundred faults do not make two hundred snapshots."""
 
 
 class RoundDebounce:
-    """Ends a poll round early for urgent news, at most every 0.25 s.
+    """Switch that ends a poll round early for urgent news, at most every 0.25 s.
 
-    `is_urgent`: whether urgent news ended this round.
+    `is_urgent`: urgent news has ended this round.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -64,20 +64,21 @@ class RoundDebounce:
         self._has_news.clear()
 
     def end_early(self) -> None:
-        """Report a new or worse fault, or an awaited list."""
+        """End the round because of a new or worse fault, or a list that a screen waits for."""
         self._has_news.set()
 
     async def wait(self) -> None:
-        """Return when the round must end."""
+        """Wait until the round must end early."""
         await self._has_news.wait()
         await self._clock.sleep(max(0.0, self._next_from - self._clock.monotonic()))
         self.is_urgent, self._next_from = True, self._clock.monotonic() + _MIN_GAP
 
 
 class EventList(Record):
-    """Event list of the workspace. `unreadable`: number of rows left out because their id could not be read.
+    """Event list of the workspace.
 
-    `shortfall`: rows that were announced and not received; None if the list is complete.
+    `unreadable`: number of rows left out because their id could not be read. `shortfall`: rows that the platform
+    announced but that were not received; None if the list is complete.
     """
 
     events: tuple[Event, ...]
@@ -86,12 +87,12 @@ class EventList(Record):
 
     @property
     def is_whole(self) -> bool:
-        """True if the list has every event, so that a missing one is gone."""
+        """True if the list has every event of the workspace."""
         return not self.unreadable and self.shortfall is None
 
 
 class ItemList(Record):
-    """A list polled on demand. `unreadable`, `shortfall`: as in EventList."""
+    """List that was polled on demand. `unreadable`, `shortfall`: as in EventList."""
 
     items: tuple[Any, ...]
     unreadable: int = 0
@@ -102,27 +103,31 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 """Result of a call: event list, samples, a list polled on demand, or the error."""
 
 _REMEMBERED = 60.0
-"""Seconds for which the last request of a list polled on demand is remembered; longer than any list's interval."""
+"""Seconds for which the time of the last request for a list polled on demand is remembered; longer than any interval.
+"""
 
 _LONG_ROUND = 4.0
-"""Maximum length of a round, in seconds, whose budget the next round may spend as a whole."""
+"""Seconds: the budget of a longer wait between rounds is not available to the next round."""
 
 _PULSE_GAP = 2.0
-"""Minimum seconds between two polls of the list that are made because calls begin to fail."""
+"""Minimum seconds between two polls of the event list while calls begin to fail."""
 
 _LEAST_TRIES, _SAME_TRY, _LONG_TRY = 3, 1.0, 10.0
-"""Minimum number of tries that call a silence the platform's. Calls sent within `_SAME_TRY` seconds are one try; a call
-that waits counts as another try every `_LONG_TRY` seconds."""
+"""Minimum number of tries that prove a silence of the platform.
+
+Calls sent within `_SAME_TRY` seconds count as one try. A call that waits counts as a try every `_LONG_TRY` seconds.
+"""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
-"""Errors that every other call to the platform would meet too."""
+"""Errors that every call to the platform would have now."""
 
 
 class PollResult(Record):
-    """Result of one call, with its time on both clocks (wall clock, and monotonic seconds).
+    """Result of one call.
 
-    `at`, `monotonic`: when it was read. `is_outdated`: the call was made due again after this request was sent.
-    `dated`: its moments; None if it was made and read at once, as in a recording.
+    `at`, `monotonic`: time at which the reply was read, on the wall clock and in monotonic seconds. `is_outdated`: the
+    call was made due again after this request was sent. `dated`: times of the request and its reply; None if all are
+    equal to `at`, as in a recording.
     """
 
     key: PollKey
@@ -139,7 +144,7 @@ class PollResult(Record):
 
     @property
     def moments(self) -> Dated:
-        """The moments of the answer, by the monitor's clock."""
+        """Times of the request and its reply, by the monitor's clock."""
         return self.dated or Dated(self.at.timestamp(), self.at.timestamp())
 
 
@@ -147,7 +152,7 @@ _PROBE_SPEC = PollSpec(0.0, 0)
 
 
 class _Plan(NamedTuple):
-    """Planned call: when it was due, when it was begun (monotonic s), and its interval (s)."""
+    """Planned call: the times at which it was due and was begun (monotonic s), and its interval (s)."""
 
     due: float
     begun: float
@@ -155,13 +160,15 @@ class _Plan(NamedTuple):
 
 
 class Poller:
-    """Schedules all calls. `fetch` makes a call, and returns an ApiError instead of raising it.
+    """Poller that makes all calls, in rounds.
 
-    The event list is the pulse of the connection. While nothing responds at all, only the list and one event are
-    polled, at the pace of the back-off. If that is slow, a probe shows sooner that the platform is back. One round runs
-    at a time; the result of a call that is slower than its round arrives in a later round. `part`: this process's share
-    of the request budget. `pace`: share of the usual pace that the platform accepts. `own`: watch that takes the
-    planned polls of events and of the list, and their answers.
+    The event list shows whether the connection works. While every call fails, only the list and one event are polled,
+    at the intervals of the back-off, and a probe (one row of the list) in between. One round runs at a time. The result
+    of a call that is slower than its round arrives in a later round.
+
+    `fetch`: makes a call; it returns an ApiError instead of raising it. `own`: watch of this process, which receives
+    the times of planned polls and replies. `part`: this process's share of the request budget. `pace`: share of the
+    usual pace that the platform accepts.
     """
 
     def __init__(
@@ -174,8 +181,8 @@ class Poller:
     ) -> None:
         self._fetch, self._clock, self._cadence, self._random = fetch, clock, cadence, random
         self._own = own or OwnWatch()
-        self._done: dict[PollKey, float] = {}  # end of each call (monotonic s), by which the next may begin
-        self._unaffordable: frozenset[PollKey] = frozenset()  # due calls that waited for the budget
+        self._done: dict[PollKey, float] = {}  # end of each call (monotonic s); the next may begin then
+        self._unaffordable: frozenset[PollKey] = frozenset()  # due calls that wait for the budget
         self.part = self.pace = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
@@ -185,44 +192,44 @@ class Poller:
             clock.monotonic(),
         )  # available requests, and time of that count
         self._sent: dict[PollKey, tuple[float, float]] = {}  # calls in flight: their entries of `_requested`
-        self._failed_tries, self._last_try = 0, -inf  # failed calls since the last good one, and the last of them
-        self._list_failures = 0  # failures in a row
-        self._is_pulse_due = False  # calls begin to fail: the list shows whether everything does
+        self._failed_tries, self._last_try = 0, -inf  # failed tries in a row, and the time of the last (monotonic s)
+        self._list_failures = 0  # failures of the list in a row
+        self._is_pulse_due = False  # calls begin to fail, so a list must show whether every call does
         self._failing: set[PollKey] = set()  # calls whose last result was a failure
         self._uncounted: dict[PollKey, PollResult] = {}  # last result of each call since the last complete round
         self._is_probing = False
-        self._has_probe_answered = False  # whether the last probe succeeded, since the list last worked
-        self._has_connection_error = False  # a call of this round met such an error; queued calls would too
+        self._has_probe_answered = False  # the last probe since the last good list succeeded
+        self._has_connection_error = False  # a call of this round had such an error, so queued calls are dropped
         self._retry_from = -inf  # end of the platform's Retry-After (monotonic s)
 
     @property
     def is_silence_tried(self) -> bool:
-        """True if a present silence is the platform's: it was asked often enough since its last good response.
+        """True if enough calls were made since the last good reply to prove a silence of the platform.
 
-        A call that waits counts once for each `_LONG_TRY` seconds. During a Retry-After the platform itself wants
-        silence.
+        A call that waits counts once for each `_LONG_TRY` seconds. During a Retry-After this is always true, because
+        the platform itself demands the silence.
         """
         now = self._clock.monotonic()
         waits = (now - sent for key, (sent, _) in self._sent.items() if is_on_platform(key))
         return self._failed_tries + max(waits, default=0.0) // _LONG_TRY >= _LEAST_TRIES or self.retry_seconds > 0
 
     def expedite(self) -> None:
-        """Make every call due now; only a Retry-After is still obeyed."""
+        """Make every call due now, or after a Retry-After."""
         self._requested.clear()
 
     def start_over(self) -> None:
-        """Make every call due now, and drop the calls in flight: they left before this process stopped.
+        """Make every call due now, and cancel the calls in flight, which were sent before a stop of this process.
 
-        Their answers say nothing about the present, and after a sleep their connections are dead.
+        Their replies prove nothing about the present, and after a sleep their connections are dead.
         """
         for key in [key for key in self._in_flight if not isinstance(key, ResourceKey)]:
             self._in_flight.pop(key).cancel()
         self.expedite()
 
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
-        """Note another process's poll at `monotonic` (s). Return whether it is newer than the call's last poll here.
+        """Note the same call by another process at `monotonic` (s): the next is due one interval after it.
 
-        The next poll is due one interval after the other process's poll.
+        Returns whether it is newer than this process's last call.
         """
         requested, _ = self._requested.get(key, (inf, 1.0))
         if key not in self._in_flight and requested < monotonic:
@@ -230,7 +237,7 @@ class Poller:
         return requested < monotonic
 
     def hold_back(self, seconds: float) -> None:
-        """Pause all polls for some seconds, because the platform asked another process to."""
+        """Pause all polls for some seconds, because the platform has told another process to wait."""
         self._retry_from = max(self._retry_from, self._clock.monotonic() + seconds)
 
     @property
@@ -240,21 +247,21 @@ class Poller:
 
     @property
     def is_backing_off(self) -> bool:
-        """True if the last poll of the list failed, so that the next round is the retry."""
+        """True if the last poll of the list failed, so that the next round retries it."""
         return self._list_failures > 0
 
     def spend(self) -> None:
-        """Count an extra request: a quick retry, or the next page of a list."""
+        """Count an extra request against the budget: a quick retry, or the next page of a list."""
         self._tokens -= 1
 
     def seconds_to_retry(self, schedule: PollSchedule) -> float | None:
-        """Return seconds until the retry after a failed list; None without a failure, and during the retry."""
+        """Return the seconds until a failed list is retried; None without a failure, and during the retry."""
         if not self._list_failures or {LIST, PROBE} & self._in_flight.keys():
             return None
         return max(0.0, min(self._due(LIST, schedule), self._due(PROBE, schedule)) - self._clock.monotonic())
 
     def wait(self, schedule: PollSchedule) -> float:
-        """Return seconds until the next call is due, 0 if a call is due; inf while all wanted calls are in flight."""
+        """Return the seconds until the next call is due; inf while all calls are in flight."""
         due = min((self._due(key, schedule) for key in self._candidates(schedule)), default=inf)
         return max(0.0, due - self._clock.monotonic(), self._seconds_to_tokens())
 
@@ -264,9 +271,10 @@ class Poller:
         on_result: Callable[[PollResult], Awaitable[None]],
         *interrupts: Coroutine[Any, Any, object],
     ) -> tuple[PollResult, ...]:
-        """Make the due calls. Return the results that arrived by the end, or within the cadence's patience.
+        """Make the due calls and return the results that arrived before the end of the round.
 
-        `on_result`: called with each result. `interrupts`: the round ends when one of them returns.
+        The round ends with the last result, after the cadence's patience, or when one of `interrupts` returns.
+        `on_result`: called with each result.
         """
         self._begin(schedule)
         results: list[PollResult] = []
@@ -292,7 +300,7 @@ class Poller:
         return tuple(results)
 
     async def wait_result(self) -> None:
-        """Return when a call in flight is done; without one, wait to be cancelled."""
+        """Wait until a call in flight is done; without calls in flight, wait for ever."""
         never = asyncio.get_running_loop().create_future()
         await asyncio.wait([*self._in_flight.values(), never], return_when=asyncio.FIRST_COMPLETED)
 
@@ -313,7 +321,7 @@ class Poller:
         return [key for key in (*probe, *off_platform) if key not in self._in_flight]
 
     def _needs_probe(self, schedule: PollSchedule) -> bool:
-        """Return whether a probe comes before the list."""
+        """Return whether a probe is due before the list."""
         if not self._list_failures or LIST in self._in_flight:
             return False
         return self._due(PROBE, schedule) < self._due(LIST, schedule)
@@ -337,7 +345,7 @@ class Poller:
         return schedule[key].interval
 
     def _begin(self, schedule: PollSchedule) -> None:
-        """Start due calls, and calls due so soon that they may join."""
+        """Start the calls that are due now or soon, as far as the budget allows."""
         self._has_connection_error = False
         now = self._clock.monotonic()
         self._forget(schedule, now)
@@ -353,9 +361,10 @@ class Poller:
         self._unaffordable = frozenset(due[count:])
 
     def _plan(self, key: PollKey, schedule: PollSchedule, now: float) -> _Plan | None:
-        """Return the plan of a call that begins now; None if its time says nothing about this process.
+        """Return the plan of a call that begins now; None if its lateness would not be due to this process.
 
-        It says nothing at a first call, during a back-off, and after a wait for the budget or for the last answer.
+        There is no plan for a first call, for a list polled on demand, during a back-off, and after a wait for the
+        budget.
         """
         is_planned = key in self._requested and key in schedule and not isinstance(key, ResourceKey)
         if not is_planned or self._list_failures or self._is_probing or key in self._unaffordable:
@@ -363,7 +372,7 @@ class Poller:
         return _Plan(max(self._due(key, schedule), self._done.get(key, -inf)), now, schedule[key].interval)
 
     def _forget(self, schedule: PollSchedule, now: float) -> None:
-        """Forget times of requests, except for lists that may be watched again soon."""
+        """Forget the times of calls that are no longer in the schedule, except of lists that may soon be back."""
 
         def counts(key: PollKey, requested: float) -> bool:
             return key in schedule or key == PROBE or (isinstance(key, ResourceKey) and now - requested < _REMEMBERED)
@@ -378,8 +387,8 @@ class Poller:
     def _affordable_calls(self, now: float) -> int:
         """Return the number of calls that may start now.
 
-        The maximum is the budget of a second, or of the last round if that took longer, as with thousands of events.
-        Otherwise a part of the budget would stay unused.
+        At most the budget of one second is available, or of the last round if that took longer. Otherwise a part of the
+        budget would stay unused with thousands of events.
         """
         budget, passed = self._budget, now - self._refilled_at
         self._tokens = min(budget * min(max(1.0, passed), _LONG_ROUND), self._tokens + passed * budget)
@@ -387,7 +396,7 @@ class Poller:
         return max(0, floor(self._tokens))
 
     def _seconds_to_tokens(self) -> float:
-        """Return seconds until the budget allows the calls of a round, so that not each call makes its own round."""
+        """Return the seconds until the budget allows several calls, so that not each call makes a round of its own."""
         budget = self._budget
         lacking = max(1.0, budget * self._cadence.together) - self._tokens
         return lacking / budget - (self._clock.monotonic() - self._refilled_at)
@@ -397,7 +406,7 @@ class Poller:
         return self._random.uniform(1 - spread, 1 + spread)
 
     async def _call(self, key: PollKey, plan: _Plan | None) -> PollResult | None:
-        """Make a call and return its result, or None if the call became pointless before its turn."""
+        """Make a call and return its result; None if a connection error of this round made the call pointless."""
         async with self._slots:
             if self._has_connection_error and is_on_platform(key):
                 return None
@@ -410,7 +419,7 @@ class Poller:
                 with recording_timings() as timings:
                     payload = await self._fetch(key)
             finally:
-                if self._sent.get(key) is requested:  # `start_over` may have let a newer call leave
+                if self._sent.get(key) is requested:  # after `start_over` a newer call may be in flight
                     del self._sent[key]
             self._done[key] = self._clock.monotonic()
             self._own.answer(requested[0], self._done[key])
@@ -422,7 +431,7 @@ class Poller:
             return PollResult(key, at, self._clock.monotonic(), payload, is_outdated, _dated(sent, at, timings))
 
     def _note_try(self, sent: float, *, is_failed: bool) -> None:
-        """Count a failed call. Calls of one moment are one try."""
+        """Count a call: a good one ends the failed tries. Calls sent at about the same time are one try."""
         if not is_failed:
             self._failed_tries = 0
         elif not self._failed_tries or sent - self._last_try >= _SAME_TRY:
@@ -431,14 +440,14 @@ class Poller:
 
     def _collect(self) -> Iterable[PollResult]:
         for key in [key for key, task in self._in_flight.items() if task.done()]:
-            task = self._in_flight.pop(key, None)  # `start_over` drops calls in between
+            task = self._in_flight.pop(key, None)  # `start_over` may have dropped the call
             if task and (result := task.result()):
                 yield result
 
     def _update_backoff(self, schedule: PollSchedule) -> None:
-        """Count failures, and switch between polling everything and probing.
+        """Count the failures of a complete round, and switch between polling everything and probing.
 
-        Only a complete round counts: if a round was cut short, perhaps only its failures have arrived.
+        A round that ended early does not count, because perhaps only its failures have arrived.
         """
         probe, results = self._uncounted.pop(PROBE, None), tuple(self._uncounted.values())
         self._uncounted = {}
@@ -461,20 +470,20 @@ class Poller:
             self._is_pulse_due = True
 
     def _note_probe(self, probe: PollResult) -> None:
-        """Poll the list after the first good probe, but not after each: perhaps only the list fails."""
+        """Make the list due after the first good probe, but not after each, because perhaps only the list fails."""
         if probe.is_good and not self._has_probe_answered:
             self._requested.pop(LIST, None)
         self._has_probe_answered = probe.is_good
 
     def _has_new_failure(self, results: Iterable[PollResult]) -> bool:
-        """Return whether a call failed that succeeded last time: the platform may be failing."""
+        """Return whether a call has failed that succeeded last time, so that the platform may be failing."""
         failed = {result.key for result in results if not result.is_good}
         is_new = bool(failed - self._failing)
         self._failing = self._failing - {result.key for result in results} | failed
         return is_new
 
     def _stop_probing(self) -> None:
-        """Make everything but the list due now."""
+        """Return to polling everything: all calls but the list are due now."""
         if self._is_probing:
             self._requested = {key: requested for key, requested in self._requested.items() if key == LIST}
             self._is_probing = False
@@ -486,7 +495,7 @@ class Poller:
 
 
 def _dated(sent: datetime, read: datetime, timings: Sequence[ResponseTiming]) -> Dated:
-    """Return the moments of a call's answer, which is the last one if it was retried, or has pages."""
+    """Return the times of a call and its reply; of several replies (pages, retries) the last one dates the call."""
     last = timings[-1] if timings else None
     date = last.server_date.timestamp() if last and last.server_date else None
     return Dated(sent.timestamp(), read.timestamp(), date, last.age if last else 0.0)

@@ -1,4 +1,4 @@
-"""Wanted calls and their intervals (monitoring.md, "Cadence"). Pure."""
+"""Calls to make and their intervals (monitoring.md, "Cadence"). Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from livedeck.monitor.model.state import BroadcastState, EventState, IngestState
 from livedeck.monitor.model.thresholds import Cadence
 
 PollKey: TypeAlias = str | ResourceKey
-"""Name of a call: LIST, an event id for its samples, or a list polled on demand."""
+"""Key of a call: LIST, PROBE, an event id for the event's samples, or a list polled on demand."""
 
 LIST = ""
-"""The event list."""
+"""Key of the call for the event list."""
 
 PROBE = "?"
-"""Id of the poll that asks for one row of the event list (monitoring.md, "Back-off"). No event has this id."""
+"""Key of the call for one row of the event list (monitoring.md, "Back-off"). No event has this id."""
 
 
 class PollSpec(NamedTuple):
@@ -35,17 +35,17 @@ PollSchedule: TypeAlias = Mapping[PollKey, PollSpec]
 """Calls to make: the list first, then the most urgent."""
 
 _SPARE = 0.9
-"""Share of the request budget for events. The list and the watched lists need the rest."""
+"""Share of the request budget for events. The event list and the lists on a screen need the rest."""
 
 _EARLY_SHARE = 0.1
-"""Share of the request budget for test signals of events that start much later."""
+"""Share of the request budget for events that start much later, and may have a test signal."""
 
 _MAY_SEND_NOW = frozenset({BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.UNKNOWN})
 _OFF_PLATFORM = frozenset({ResourceKind.CUES, ResourceKind.MATERIALS})
 
 
 def is_on_platform(key: PollKey) -> bool:
-    """Return whether the platform's API responds to a call, so that it shows the state of the connection.
+    """Return whether a call goes to the platform's API, so that its result shows the state of the connection.
 
     Cues come from the file server, and materials from the history.
     """
@@ -55,9 +55,9 @@ def is_on_platform(key: PollKey) -> bool:
 def schedule_events(
     states: Iterable[EventState], now: datetime, focus: Collection[str], cadence: Cadence
 ) -> dict[PollKey, PollSpec]:
-    """Return the wanted calls of events at `now` (server time); states are worst first.
+    """Return the calls to make for events at `now` (server time).
 
-    `focus`: ids of events that somebody looks at.
+    `states`: worst first. `focus`: ids of the events on a screen.
     """
     states = tuple(states)
     near = any(
@@ -74,10 +74,10 @@ def schedule_events(
 
 
 def with_asks(schedule: PollSchedule, asks: PollSchedule, seconds_to_list: float | None) -> PollSchedule:
-    """Return the schedule with the calls that doubts of the event list need.
+    """Return the schedule with the calls that check events in doubt.
 
-    `asks`: requests by id; those that a viewer wants too are made at the shorter interval. `seconds_to_list`: seconds
-    between two lists; None for the usual ones.
+    `asks`: requests by id; the shorter interval counts if the schedule has the same call. `seconds_to_list`: seconds
+    between two event lists; None for the usual interval.
     """
     if not asks and seconds_to_list is None:
         return schedule
@@ -96,10 +96,13 @@ def fit_rate_limit(
 ) -> Cadence:
     """Return the cadence that the request budget allows: the more events are on air, the less often each is polled.
 
-    `round_trip`: seconds that a response takes, which also limits the polls, because few calls are in flight at once.
-    `pace`: share of this cadence that the platform accepts.
-    `capacity`: polls per second that a slow machine makes in time; an event in focus is then polled like the others.
-    The longer interval is published, so that a response does not count as missing before it is due.
+    Args:
+        cadence: Usual cadence.
+        states: All events.
+        round_trip: Seconds from a request to its reply. They limit the polls, because few calls are in flight at once.
+        pace: Share of this cadence that the platform accepts.
+        capacity: Polls per second that a slow machine makes in time; an event on a screen is then polled like the
+            others. None for no limit.
     """
     tallies = [state.phase.tally for state in states if state.event.stream]
     on_air = sum(tally in _MAY_SEND_NOW for tally in tallies)
@@ -116,11 +119,11 @@ def fit_rate_limit(
 
 
 def qos_interval(event: Event, phase: Phase, now: datetime, cadence: Cadence) -> float | None:
-    """Return the seconds between two polls of an event's samples; None if there is nothing to poll.
+    """Return the seconds between two polls of an event's samples; None to make no polls.
 
-    Without a stream there are no samples, and after its end they do not change. A waiting event is polled from T-10
-    min, so that its encoder shows before the platform reports it; earlier it is polled now and then, for a test signal.
-    An event that is lost or late for long is polled as seldom as the list.
+    An event without a stream has no samples, and after the stream's end they do not change. From 10 min before its
+    planned start an event is polled as on air, because its encoder may already send. Before that, it is polled now and
+    then for a test signal. An event that is lost or late for long is polled as seldom as the list.
     """
     tally = phase.tally
     if event.stream is None or tally in {BroadcastState.DRAFT, BroadcastState.COMPLETED}:
@@ -141,7 +144,7 @@ def _is_near_start(phase: Phase, now: datetime, cadence: Cadence) -> bool:
 
 
 def _has_unsettled_restream(state: EventState) -> bool:
-    """Return whether the listed status of a restream contradicts the findings, so that a new list is needed soon."""
+    """Return whether a restream's status in the list contradicts the findings, so that a new list is needed soon."""
     if state.phase.tally is not BroadcastState.ON_AIR or state.phase.ingest.state is not IngestState.RECEIVING:
         return False
     if not state.event.restreams:
@@ -156,7 +159,7 @@ def _has_unsettled_restream(state: EventState) -> bool:
 
 
 def _is_falling_silent(state: EventState) -> bool:
-    """Return whether samples are overdue. A list is then needed, because the event may have been completed."""
+    """Return whether samples are overdue, so that a new list must show whether the event was completed."""
     return state.late_since is not None
 
 

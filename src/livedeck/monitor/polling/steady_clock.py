@@ -1,4 +1,4 @@
-"""Clock of the monitor: this machine's clock without the steps of its wall time (monitoring.md, "Clock steps")."""
+"""Clock of the monitor: this machine's clock without its steps (monitoring.md, "Clock steps")."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from threading import Lock
 from livedeck.monitor.model.state import Clock, ClockChange
 
 _STEP = 1.0
-"""Sudden difference between this machine's clocks, in seconds, that is a step; time synchronisation slews far less."""
+"""Sudden difference between this machine's two clocks (s) that counts as a step; time synchronisation causes far less.
+"""
 
 _SLEEP_AT_LEAST = 5.0
-"""Minimum seconds of a sleep. `Date` has whole seconds, so a shorter step forward counts as a clock that was set."""
+"""Minimum seconds of a sleep. A shorter step forward counts as a clock that was set, because `Date` is not exact."""
 
 
 class SteadyClock:
-    """Wraps `clock` and leaves out its steps.
+    """Clock that wraps `clock` and leaves out its steps.
 
-    `offset`: seconds that the wall clock was set forward since the start, which `now` leaves out. `slept`: seconds that
-    the machine slept without its monotonic clock.
+    `offset`: seconds by which the wall clock was set forward since the start; `now` leaves them out. `slept`: seconds
+    for which the machine slept and its monotonic clock stood still. `open_step`: seconds of a step with an open cause.
 
-    A wall clock that gets ahead of the monotonic one was set, or the machine and its monotonic clock slept. Only the
-    platform's time can tell, so a step is open until a response arrives. It then becomes a `ClockChange`.
+    If the wall clock steps forward, either it was set, or the machine slept. Only the platform's time shows which, so
+    the step stays open until a reply arrives. It then becomes a `ClockChange`.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._last = clock.now(), clock.monotonic()
         self.slept = 0.0
-        self._lock = Lock()  # a long response is read in a thread
+        self._lock = Lock()  # a long reply is read in a thread
         self.offset, self.open_step = 0.0, 0.0
 
     def now(self) -> datetime:
-        """Return the wall clock without its steps: aware, UTC."""
+        """Return the wall clock without its steps, as an aware time in UTC."""
         with self._lock:
             wall, monotonic = self._clock.now(), self._clock.monotonic()
             before, self._last = self._last, (wall, monotonic)
@@ -43,17 +44,18 @@ class SteadyClock:
             return wall - timedelta(seconds=self.offset)
 
     def monotonic(self) -> float:
-        """Return monotonic seconds, including the time in which the machine slept."""
+        """Return monotonic seconds, including the sleep of the machine."""
         return self._clock.monotonic() + self.slept
 
     async def sleep(self, seconds: float) -> None:
-        """Return after `seconds` of this clock."""
+        """Wait for `seconds` of this clock."""
         await self._clock.sleep(seconds)
 
     def close_step(self, ahead_before: float | None, ahead: float | None) -> ClockChange:
-        """Classify the open step, by how far the platform was ahead of this clock before the step, and is now (s).
+        """Decide the cause of the open step: the clock was set, or the machine slept.
 
-        If the machine slept, the platform went on meanwhile, and this clock follows.
+        `ahead_before`, `ahead`: seconds by which the platform's clock was ahead of this clock before the step, and is
+        now. If the machine slept, this clock makes the step after all.
         """
         step, self.open_step = self.open_step, 0.0
         is_known = ahead_before is not None and ahead is not None

@@ -1,4 +1,4 @@
-"""Results so far of the folds over samples and over restreams, and the quality of the last answer.
+"""Results of the folds over samples and over restreams, and the quality of the last reply.
 
 This module lies below both the folds (`detection`) and the alarm kinds.
 """
@@ -23,16 +23,17 @@ from livedeck.monitor.signal.usual import Usual
 from livedeck.record import Record
 
 MAX_EPISODES = 200
-"""Maximum number of episodes kept of a stream."""
+"""Maximum number of past episodes in the analysis of a stream; the oldest are dropped."""
 
 CHECKPOINT_SAMPLES = 64
 """Number of samples between checkpoints."""
 
 
 class Checkpoint(NamedTuple):
-    """The immutable state of the fold after the first `samples` samples. `cycles`: alarm kind -> its duty cycle.
+    """State of the fold after the first `samples` samples; never changed.
 
-    `features`: the newest sample in its context.
+    `memory`: state carried from sample to sample. `intervals`, `cycles`: alarm kind -> its fault, its duty cycle.
+    `past`: ended episodes. `features`: newest sample in its context.
     """
 
     memory: StreamMemory
@@ -44,16 +45,16 @@ class Checkpoint(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """True if the checkpoint lies at a multiple of `CHECKPOINT_SAMPLES`, not merely at the current end."""
+        """True if the checkpoint lies at a multiple of `CHECKPOINT_SAMPLES`, and not just at the newest sample."""
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 
 class SignalAnalysis(Record):
-    """The findings from the samples.
+    """Result of the fold over the samples `readings`.
 
-    `intervals`: alarm kind -> its raised fault; `past`: ended episodes in the order of their end; `features`: the
-    newest sample in its context; `first_time`: start of the stream's samples (epoch s). `coverage`: time in which the
-    samples were known when they were judged.
+    `intervals`: alarm kind -> its raised fault. `past`: ended episodes in the order of their end. `features`: newest
+    sample in its context. `first_time`: time of the stream's first sample (epoch s). `checkpoints`: states from which
+    the fold can continue. `coverage`: coverage of the stream when its samples were judged.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -66,12 +67,12 @@ class SignalAnalysis(Record):
 
     @property
     def usual(self) -> Usual:
-        """The usual values with which the newest sample was compared."""
+        """Usual values with which the newest sample was compared."""
         return self.features.usual if self.features else Usual()
 
     @property
     def oldest_checkpoint(self) -> Checkpoint | None:
-        """The oldest checkpoint after the stream's beginning; None for a young stream."""
+        """Oldest checkpoint after the stream's start; None for a stream of fewer than `CHECKPOINT_SAMPLES` samples."""
         return next((point for point in self.checkpoints if point.samples and point.is_kept), None)
 
     @property
@@ -86,11 +87,10 @@ class SignalAnalysis(Record):
 
 
 class RestreamHistory(Record):
-    """The findings on an event's restreams from the event list, by restream id.
+    """Result of the fold over the event lists, for an event's restreams. Mappings are by restream id.
 
-    `intervals`: faults, including pending ones; `last_connected`: the last time at which each restream was seen
-    connected (epoch s, server clock). `past`: ended episodes. `listed_at`: time of the last list (epoch s, server
-    clock).
+    `intervals`: faults, raised or pending. `last_connected`: time of the last list that showed the restream connected
+    (epoch s, server clock). `past`: ended episodes. `listed_at`: time of the last list (epoch s, server clock).
     """
 
     intervals: Mapping[str, FaultInterval] = field(default_factory=dict)
@@ -101,13 +101,13 @@ class RestreamHistory(Record):
 
 
 class DataQuality(Record):
-    """The reliability of the last answer: STALE if polling fails or sample time stands still, LATE if samples are late.
+    """Trust in the samples of the last reply. Times are server time.
 
-    `since`: time of the last good answer, or of the first failure if there was none (server time). `failure`:
-    the last failure. `future_samples`: number of samples dropped because they are dated in the future.
-    `last_empty_at`: time of the last good answer without samples (server time). `lag`: the shortest delay of the last
-    samples (s); None if unknown. `false_silence`: start of a silence that late samples disproved, kept for a while;
-    `late_by`: the delay of those samples (s). `has_unit`: the unit of the bit rates is known.
+    `freshness`: STALE if polling fails or the samples' time stands still, LATE if samples are late. `since`: time of
+    the last good reply, or of the first failure if no reply was good. `failure`: last failure. `future_samples`: number
+    of samples dropped because they are dated in the future. `last_empty_at`: time of the last good reply without
+    samples. `lag`: shortest delay of the last samples (s); None if unknown. `false_silence`: start of a recent silence
+    that late samples disproved. `late_by`: delay of those samples (s). `has_unit`: the unit of the bit rates is known.
     `is_frozen`: samples arrive, but their time stands still.
     """
 
@@ -124,7 +124,7 @@ class DataQuality(Record):
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:
-    """Return the fault as an episode. `until`: end of the fault (epoch s), None if it lasts."""
+    """Return a fault as an episode. `until`: end of the fault (epoch s); None if the fault is present."""
     end = None if until is None else datetime.fromtimestamp(until, UTC)
     begin = datetime.fromtimestamp(interval.since, UTC)
     return Episode(kind, interval.severity, target, begin, end, *interval.evidence)

@@ -1,4 +1,4 @@
-"""The share of time that a condition is bad, which detects intermittent faults (monitoring.md, "Duty cycles")."""
+"""Share of the time in which a condition is bad; it shows intermittent faults (monitoring.md, "Duty cycles")."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from livedeck.monitor.model.thresholds import Duty
 from livedeck.monitor.signal.order import copier
 
 SHORT, LONG = 60.0, 600.0
-"""The two periods of a Duty, in seconds."""
+"""Two periods over which bad time is counted, in seconds."""
 
 _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, _MOST_QUIET = 3, 60.0, 300.0
-"""A cycle ends after so many of its periods without a spell; this time has a minimum and a maximum (s)."""
+"""A cycle ends after this many of its periods without a spell, but after no fewer and no more than these seconds."""
 
 
 class _Slot(NamedTuple):
@@ -28,9 +28,10 @@ class _Slot(NamedTuple):
 
 @dataclass(slots=True)
 class DutyCycle:
-    """The bad seconds of one condition in the last ten minutes, and its spells. Times in epoch s, server clock.
+    """Bad seconds and spells of one condition in the last ten minutes. Times are epoch seconds, server clock.
 
-    `since`: start of the first counted spell; `last`: time of the newest bad sample.
+    A spell is an uninterrupted bad period. `since`: start of the first counted spell. `last`: time of the newest bad
+    sample. `was_bad`: the newest sample was bad, so the spell goes on.
     """
 
     slots: deque[_Slot] = field(default_factory=deque)
@@ -52,19 +53,16 @@ class DutyCycle:
 
     @property
     def spells(self) -> int:
-        """Number of uninterrupted bad periods in the last ten minutes."""
+        """Number of spells in the last ten minutes."""
         return sum(slot.spells for slot in self.slots)
 
     @property
     def is_forgotten(self) -> bool:
-        """True if the cycle has ended, with nothing left to count."""
+        """True if the cycle has ended and has no bad time in the last ten minutes."""
         return not self.slots and not self.is_raised
 
     def add_bad(self, time: float, seconds: float, limits: Duty) -> None:
-        """Add `seconds` of bad time that ended at `time`.
-
-        This time extends the last spell, unless a good sample lies between.
-        """
+        """Add `seconds` of bad time that ended at `time`; they extend the last spell if no good sample came between."""
         number = self._forget(time)
         spells = 0 if self.was_bad else 1
         if not self.slots and not self.is_raised:
@@ -78,14 +76,14 @@ class DutyCycle:
         self.is_raised = self.is_raised or self._is_enough(number, limits)
 
     def add_good(self, time: float) -> None:
-        """Add a good sample, which ends the spell. After a quiet time it also ends the cycle."""
+        """Add a good sample, which ends the spell, and the cycle too if enough time has passed since the last spell."""
         self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():
             self.is_raised = False
 
     def skip(self, seconds: float) -> None:
-        """Skip unwatched seconds: they end the spell, and are no quiet time."""
+        """Skip unwatched seconds: they end the spell, but do not count as time without a spell."""
         self.was_bad = False
         self.last += seconds
 

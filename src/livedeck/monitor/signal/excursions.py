@@ -1,7 +1,8 @@
 """Excursions of the frame rate and of a constant video rate from the usual values (monitoring.md, "Change points").
 
-A fault lowers rates, never raises them, and is seldom steady. A step to a steady level that people configure, without
-other faults, is a decision of the sender, and the usual value follows. An unsteady excursion is a fault.
+A fault lowers rates, never raises them, and is seldom steady. So a step to a steady level counts as a decision of the
+sender if people configure such levels and nothing else is wrong. The usual value follows a decision. An unsteady
+excursion is a fault.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ _BACK = 2
 """Number of samples at the usual value that end an excursion."""
 
 _SAME_FPS = 1.0
-"""Largest difference in frames/s within one frame rate."""
+"""Largest difference between two values of the same frame rate (frames/s)."""
 
 _SLOW_FPS = (5.0, 6.25, 7.5, 10.0, 12.0, 12.5, 15.0, 20.0)
-"""Frame rates that people set for cameras and rooms, and to which encoders in trouble fall, too."""
+"""Frame rates that people set for cameras and rooms. An encoder in trouble may fall to the same rates."""
 
 _KEPT_RATES = 30
 _LEAST_RATES = 5
 _DIP_SAMPLES = 3
-_NOISES = 3.0  # deviations of the usual noise that are no excursion
-_TIGHT_NOISES = 4.0  # ... and within which a level is steady
+_NOISES = 3.0  # multiple of the usual noise that is no excursion
+_TIGHT_NOISES = 4.0  # multiple of the usual noise within which a level is steady
 
 
 def fps_tolerance(usual: float, thresholds: Thresholds) -> float:
@@ -37,11 +38,12 @@ def fps_tolerance(usual: float, thresholds: Thresholds) -> float:
 
 @dataclass(slots=True)
 class FpsExcursion:
-    """An excursion of the frame rate since `began` (epoch s).
+    """Excursion of the frame rate since `began` (epoch s).
 
-    `is_pending`: the excursion may be a decision, so there is no alarm yet. `is_clean_slow`: it may be a decision for a
-    slow rate, which alarms and soon becomes usual. `is_dirty`: it was unsteady once, so it began as a fault. `low`,
-    `high`: lowest and highest rate since `steady_since`; `last_away`: time of the newest sample of the excursion.
+    `low`, `high`: lowest and highest rate since `steady_since` (epoch s). `last_away`: time of the excursion's newest
+    sample. `samples`: number of its samples. `back`: number of usual samples since. `is_dirty`: the rate was unsteady
+    once, so it is no decision. `is_pending`: it may be a decision, so it raises no alarm yet. `is_clean_slow`: it may
+    be a decision for a slow rate, which alarms at once but soon becomes usual.
     """
 
     began: float
@@ -65,7 +67,7 @@ class FpsExcursion:
         return self.back >= _BACK
 
     def add_away(self, time: float, fps: float, *, is_lossy: bool) -> None:
-        """Add a sample of the excursion. The second one starts the level, because the first may mix two levels."""
+        """Add a sample of the excursion. The level starts with the second one, because the first may mix two levels."""
         self.back, self.last_away = 0, time
         self.samples += 1
         self.low, self.high = min(self.low, fps), max(self.high, fps)
@@ -76,7 +78,7 @@ class FpsExcursion:
             self.steady_since = time
 
     def settle(self, fps: float, usual: float, levels: Iterable[Level], thresholds: Thresholds) -> None:
-        """Decide whether the excursion may be a decision."""
+        """Update `is_pending` and `is_clean_slow` after a sample."""
         rate_now = fps if self.samples <= 2 else (self.low + self.high) / 2
         is_set = any(abs(rate_now - rate) <= thresholds.set_fps_slack for rate in thresholds.set_fps)
         is_known = any(abs(fps - level.fps) <= _SAME_FPS for level in levels)
@@ -85,7 +87,7 @@ class FpsExcursion:
         self.is_clean_slow = is_slow and not self.is_dirty
 
     def accepted(self, time: float, thresholds: Thresholds) -> float | None:
-        """Return the frame rate that becomes usual, or None while the excursion is undecided."""
+        """Return the frame rate if it becomes the usual one now, else None."""
         patience = thresholds.steady if self.is_pending or self.is_clean_slow else thresholds.dirty
         is_long = self.samples >= thresholds.steady_samples and time - self.steady_since >= patience
         return (self.low + self.high) / 2 if is_long and self.high - self.low <= _SAME_FPS else None
@@ -93,11 +95,11 @@ class FpsExcursion:
 
 @dataclass(slots=True)
 class VideoExcursion:
-    """An excursion of a constant video rate since `began` (epoch s).
+    """Excursion of a constant video rate since `began` (epoch s).
 
-    `rates`: the newest rates. `low_samples`: number of samples low enough for a dip. `is_ragged`: the rate is far down
-    and unsteady, which excludes a decision; `ragged_since`, `ragged_samples`: start of that unbroken state, and number
-    of samples in it.
+    `rates`: newest rates (bit/s). `samples`: number of its samples. `low_samples`: number of samples low enough for a
+    dip. `back`: number of usual samples since. `is_ragged`: the rate is low and unsteady, so it is no decision.
+    `ragged_since`, `ragged_samples`: start of the ragged state (epoch s), and number of samples in it.
     """
 
     began: float
@@ -125,7 +127,7 @@ class VideoExcursion:
         return self.back >= _BACK
 
     def add_away(self, video: float, usual: float, thresholds: Thresholds) -> None:
-        """Add a sample of the excursion. The first does not count towards the level, because it may mix two levels."""
+        """Add a sample of the excursion. The first one is not in `rates`, because it may mix two levels."""
         self.back = 0
         self.samples += 1
         self.low_samples += video < thresholds.dip_video * usual
@@ -133,7 +135,7 @@ class VideoExcursion:
             self.rates.append(video)
 
     def judge(self, time: float, window: float, usual: float, noise: float, thresholds: Thresholds) -> None:
-        """Decide whether the excursion is ragged. `window`: the median rate of the newest seconds."""
+        """Update whether the excursion is ragged. `window`: median rate of the newest seconds (bit/s)."""
         newest = sorted(list(self.rates)[-thresholds.ragged_samples :])
         is_low = window < thresholds.low_video * usual
         self.is_ragged = (
@@ -146,13 +148,13 @@ class VideoExcursion:
         self.ragged_samples += 1
 
     def ragged_for_long(self, time: float, thresholds: Thresholds) -> float | None:
-        """Return the start of the ragged state (epoch s) once it has lasted without a witness; else None."""
+        """Return the start of the ragged state (epoch s) if it has lasted for its hold, else None."""
         hold = thresholds.ragged_hold
         is_long = self.ragged_samples >= hold.samples and time - self.ragged_since >= hold.seconds
         return self.ragged_since if is_long else None
 
     def dip_seconds(self, time: float, cadence: float, thresholds: Thresholds) -> float:
-        """Return the length of an ended excursion in seconds if it was a dip, else 0."""
+        """Return the low time of an ended excursion in seconds if it was a dip, else 0."""
         is_dip = self.low_samples >= _DIP_SAMPLES and time - self.began < thresholds.steady
         return self.low_samples * cadence if is_dip else 0.0
 
@@ -161,12 +163,12 @@ class VideoExcursion:
         return spread_of(sorted(self.newest(cadence, thresholds))) < self._tight(usual, noise, thresholds)
 
     def newest(self, cadence: float, thresholds: Thresholds) -> list[float]:
-        """Return the newest rates, over the period in which a level must be steady."""
+        """Return the newest rates, from the period for which a level must be steady."""
         count = max(thresholds.steady_samples, min(_KEPT_RATES, int(thresholds.steady / cadence) - 1))
         return list(self.rates)[-count:]
 
     def has_lasted(self, time: float, seconds: float, thresholds: Thresholds) -> bool:
-        """Return whether the excursion has lasted long enough to determine its level."""
+        """Return whether the excursion has lasted for `seconds` and has enough samples to show its level."""
         is_known = len(self.rates) >= _LEAST_RATES and self.samples >= thresholds.steady_samples
         return is_known and time - self.began >= seconds
 
@@ -179,5 +181,5 @@ _copy_fps, _copy_video = copier(FpsExcursion), copier(VideoExcursion)
 
 
 def is_out(video: float, usual: float, noise: float, thresholds: Thresholds) -> bool:
-    """Return whether a constant video rate has left its level."""
+    """Return whether a sample of a constant video rate lies outside the usual level."""
     return abs(video - usual) > thresholds.out_video * usual + _NOISES * noise

@@ -1,4 +1,4 @@
-"""A sample in its context: the input of the alarm kinds."""
+"""Sample with its context, which the alarm kinds judge."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from livedeck.monitor.signal.usual import Rates, Usual
 from livedeck.text.values import age
 
 NORMAL = 0
-"""The QoS status of a good sample (monitoring.md, "QoS status")."""
+"""QoS status of a good sample (monitoring.md, "QoS status")."""
 
 KEY_DRIFT, KEY_SEVERE, LOSS = 3, 4, 5
-"""The documented QoS statuses of a bad sample (monitoring.md, "QoS status")."""
+"""Documented QoS statuses of a bad sample (monitoring.md, "QoS status")."""
 
 VIDEO, AUDIO, FPS = "video", "audio", "fps"
-"""The rates of a sample whose usual values are learnt."""
+"""Names of the rates with learnt usual values."""
 
 
 _SHORT, _MINUTE = 10.0, 60.0
-"""Units in seconds to which a watched time is rounded down, so that the words do not change with each sample."""
+"""Watched time is rounded down to multiples of these seconds, so that its words do not change with each sample."""
 
 
 class ProfileChange(NamedTuple):
-    """A new usual level of `rate` (video or fps); the rate left the old level at `since` (epoch s).
+    """Change of a rate to a new usual level. `rate`: `VIDEO` or `FPS`.
 
-    `is_known`: the level was usual before, so the change needs no notice.
+    `since`: time at which the rate left the old level (epoch s). `is_known`: the level was usual before, so the change
+    needs no notice.
     """
 
     rate: str
@@ -36,26 +37,26 @@ class ProfileChange(NamedTuple):
 
 
 class SampleFeatures(NamedTuple):
-    """A sample in its context. `time` in epoch s, rates in bit/s, frames/s; a missing rate is NaN, a missing status -1.
+    """Sample with its context. Times are epoch seconds; a missing rate is NaN, a missing status -1.
 
-    `step`: the step from the previous sample; `cadence`: seconds between samples. `is_warm`: the run of samples is long
-    enough to be judged. `is_dark`: there is no moving picture, so the other picture rates mean nothing. `window`:
-    median video, mean audio and mean frame rate of the newest seconds. `drift_hits`, `severe_hits`, `loss_hits`,
-    `loss_hits_long`: number of samples with status 3 or 4, with 4, with 5, and with 5 again, each in its window.
-    `is_heavy_loss`: loss has exceeded its share for long.
+    Of the sample itself: `video`, `audio` in bit/s; `fps` in frames/s; `status`. `usual`: usual values. `step`: step
+    from the previous sample. `cadence`: seconds between samples. `is_warm`: the run of samples is long enough to be
+    judged. `is_dark`: there is no moving picture, so the other picture rates mean nothing. `window`: median video, mean
+    audio and mean frame rate of the newest seconds.
 
-    `is_fps_low`: the frame rate is too far below the usual value. `is_fps_pending`: it may have been changed on
-    purpose. `witnesses`: number of normally constant channels that show that the video rate is too low. `is_ragged`: a
-    normally constant video rate is far down and unsteady; `ragged_since`: the start of this state, once it has lasted.
-    `fps_charge`, `dip`: seconds of an excursion of the frame rate or the video rate that ends with this sample.
-    `change`: the level that becomes usual with this sample, or None.
+    Of the status: `drift_hits`, `severe_hits`, `loss_hits`, `loss_hits_long`: number of samples with status 3 or 4,
+    with 4, with 5, and with 5 in the longer window. `is_heavy_loss`: loss has exceeded its share for the hold.
 
-    `has_picture`, `has_sound`: whether any known sample of the stream had a picture, or sound. `known`: the watched
-    seconds of a stream that lacks one of them; None if it was watched since its start. `may_be_silent`: it was, and
-    neither it nor an earlier stream of the event ever had sound.
+    Of the levels: `is_fps_low`: the frame rate is too far below its usual value. `is_fps_pending`: its change may be a
+    decision. `witnesses`: number of signs that a low video rate is a shortage: frame rate, sound (`is_sound_short`) and
+    loss (`is_lossy`). `is_ragged`: a constant video rate is low and unsteady. `ragged_since`: start of this state after
+    its hold, else None. `fps_charge`, `dip`: seconds of an excursion of the frame rate, or of a dip of the video rate,
+    that ends with this sample. `change`: change to a level that becomes usual with this sample, or None.
 
-    `is_lossy`, `is_sound_short`: the witness that is loss, and the one that is the sound. `quiet_since`: start of near
-    silence (epoch s), once it has lasted.
+    Of the stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `known`: covered seconds of a
+    stream without one of them; None if it is covered since its start. `may_be_silent`: it is covered since its start,
+    and neither it nor an earlier stream of the event had sound. `quiet_since`: start of near silence after its hold,
+    else None.
     """
 
     time: float
@@ -92,12 +93,12 @@ class SampleFeatures(NamedTuple):
 
     @property
     def is_shortage(self) -> bool:
-        """True if a low video rate would be a shortage: another channel suffers, or the rate is normally constant."""
+        """True if a low video rate would be a shortage: there is a witness, or the rate is normally constant."""
         return self.usual.is_constant or self.witnesses > 0
 
     @property
     def known_words(self) -> str:
-        """Words for the watched time, in which something was never seen: `since its first sample` if that is all."""
+        """Words for the covered time of the stream: `since its first sample`, or `in the 5 min that are known`."""
         if self.known is None:
             return "since its first sample"
         unit = _SHORT if self.known < _MINUTE else _MINUTE

@@ -1,6 +1,6 @@
-"""The interval of one fault: pending, raised, clearing, cleared. A state machine in stream time. Pure.
+"""Hysteresis of one fault: pending, raised, clearing, cleared. Pure.
 
-Each sample makes one step, so the result depends on the samples only, not on the polls.
+Each sample is one step, so the result depends on the samples only, not on the polls.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from livedeck.monitor.model.thresholds import Hold
 
 
 class Level(Enum):
-    """The verdict on a sample for one kind of fault.
+    """Verdict of a kind on a sample.
 
-    BAD: past the raising limit. GOOD: past the clearing limit. DEADBAND: between the limits, or not measured. A run of
-    bad samples that has not raised the fault ends with any level other than BAD. A run of good samples that has not
-    cleared the fault ends with any level other than GOOD.
+    BAD: past the limit that raises. GOOD: past the limit that clears. DEADBAND: between both limits, or not measured.
     """
 
     GOOD = "good"
@@ -26,18 +24,18 @@ class Level(Enum):
 
 
 class Evidence(NamedTuple):
-    """The actual and the expected value as text."""
+    """Actual and expected value as text."""
 
     actual: str
     expected: str
 
 
 class FaultInterval(NamedTuple):
-    """A run of bad samples and its state. Times in epoch s, server clock.
+    """Fault that is pending or raised. Times are epoch seconds, server clock.
 
-    `since`: start of the fault; `pending_since`: time of the first bad sample; `samples`: number of bad samples so far;
-    `good_since`: start of a run of good samples that is not long enough yet, or None; `evidence`: that of the last bad
-    sample.
+    `since`: start of the fault. `pending_since`: time of the first bad sample in a row. `evidence`: evidence of the
+    last bad sample. `samples`: number of bad samples in a row. `is_raised`: False while pending. `good_since`: start of
+    the good samples that may clear the fault; None if the newest sample is not good.
     """
 
     since: float
@@ -50,7 +48,7 @@ class FaultInterval(NamedTuple):
 
 
 def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold: Hold) -> FaultInterval:
-    """Return the interval after one more bad sample. It is raised once samples and seconds of `hold` are reached."""
+    """Return the fault after one more bad sample. `hold`: samples and seconds after which it is raised."""
     samples = interval.samples + 1
     is_held = samples >= hold.samples and time - interval.pending_since >= hold.seconds
     return interval._replace(
@@ -59,9 +57,9 @@ def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold
 
 
 def on_other_sample(interval: FaultInterval, level: Level, time: float, good_since: float) -> FaultInterval | None:
-    """Return the interval after a sample that is not bad, or None if the fault was not raised.
+    """Return the fault after a sample that is not bad; None if the fault was only pending.
 
-    `good_since`: start of a run of good samples that begins here, if that is earlier than `time`.
+    `good_since`: time from which the signal counts as good, if this is the first good sample.
     """
     if not interval.is_raised:
         return None
@@ -71,17 +69,17 @@ def on_other_sample(interval: FaultInterval, level: Level, time: float, good_sin
 
 
 def has_cleared(interval: FaultInterval, time: float, off_seconds: float) -> bool:
-    """Return whether the interval has been good for `off_seconds`."""
+    """Return whether the signal has been good for `off_seconds`."""
     return interval.good_since is not None and time - interval.good_since >= off_seconds
 
 
 def classify_low(value: float, limit: float, clear: float) -> Level:
-    """Return the level of a value that is bad under `limit` and good from `clear` on. NaN (missing) is DEADBAND."""
+    """Return the level of a value that is bad below `limit` and good from `clear` on; DEADBAND for NaN (missing)."""
     if value < limit:
         return Level.BAD
     return Level.GOOD if value >= clear else Level.DEADBAND
 
 
 def classify_high(value: float, limit: float, clear: float) -> Level:
-    """Return the level of a value that is bad over `limit` and good up to `clear`. NaN (missing) is DEADBAND."""
+    """Return the level of a value that is bad above `limit` and good up to `clear`; DEADBAND for NaN (missing)."""
     return classify_low(-value, -limit, -clear)

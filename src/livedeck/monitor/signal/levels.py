@@ -12,11 +12,11 @@ from livedeck.monitor.signal.features import AUDIO, FPS, VIDEO, ProfileChange
 from livedeck.monitor.signal.usual import Rates, Usual, UsualMemory
 
 _DIPS = 1.5
-"""Multiple of an ordinary dip of the frame rate by which the mean of the newest seconds may lie under the usual."""
+"""The mean frame rate of the newest seconds may lie below the usual rate by this multiple of an ordinary dip."""
 
 
 class Standing(NamedTuple):
-    """The result of judging a sample's rates; the fields have the meaning that they have in SampleFeatures."""
+    """Result of judging a sample's rates, with the fields of SampleFeatures."""
 
     is_fps_low: bool = False
     witnesses: int = 0
@@ -28,10 +28,11 @@ class Standing(NamedTuple):
 
 
 class LevelSample(NamedTuple):
-    """A sample whose rates are judged.
+    """Sample whose rates are judged.
 
-    `window`, `videos`: combined rates of the newest seconds, and their video rates. `is_lossy`: these seconds contain
-    loss.
+    `rates`: its rates; a missing one has the previous value. `window`: combined rates of the newest seconds. `videos`:
+    video rates of the samples in these seconds. `cadence`: seconds between samples. `is_lossy`: there was packet loss
+    lately.
     """
 
     time: float
@@ -44,10 +45,10 @@ class LevelSample(NamedTuple):
 
 @dataclass(slots=True)
 class Levels:
-    """The usual values, and the current excursions from them.
+    """Usual values, and current excursions from them.
 
-    `above`: time that a constant video rate spent above its usual value. `sound_short_since`: start of the time in
-    which the audio rate shows that the video rate is too low (epoch s), or None.
+    `above`: time for which a constant video rate was above its usual value. `sound_short_since`: time since which the
+    sound is a witness (epoch s), or None.
     """
 
     usual: UsualMemory = field(default_factory=UsualMemory)
@@ -67,17 +68,17 @@ class Levels:
         )
 
     def start_run(self) -> None:
-        """Reset the current excursions after a silence."""
+        """Drop the current excursions after a silence."""
         self.usual.start_run()
         self.fps_away = self.video_away = self.sound_short_since = None
 
     @property
     def is_fps_pending(self) -> bool:
-        """True if the frame rate may have been changed on purpose."""
+        """True if the change of the frame rate may be a decision."""
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
-        """Return the rates that are in an excursion and not learnt from; audio for a limited time only."""
+        """Return the rates from which nothing is learnt now, because of an excursion; audio only for a limited time."""
         held = {FPS} if self.fps_away else set()
         if self.video_away or self.is_fps_pending:
             held.add(VIDEO)
@@ -86,7 +87,7 @@ class Levels:
         return frozenset(held)
 
     def add_sample(self, sample: LevelSample, thresholds: Thresholds) -> Standing:
-        """Follow the rates of a sample; missing ones are filled with the previous values."""
+        """Judge the rates of the next sample, and update the excursions and usual values."""
         fps_charge, fps_change = self._follow_fps(sample, thresholds)
         usual = self.usual.usual
         is_fps_low = not self.is_fps_pending and _is_fps_low(sample, usual, thresholds)
@@ -102,7 +103,7 @@ class Levels:
         )
 
     def take_as_usual(self, window: Rates, videos: tuple[float, ...], time: float, thresholds: Thresholds) -> None:
-        """Make the current rates usual, by a person's decision."""
+        """Make the current rates the usual values, because a person decided so."""
         if videos:
             self.usual.accept_fps(window.fps)
             self.usual.accept_audio(window.audio, thresholds)
@@ -111,7 +112,7 @@ class Levels:
         self.fps_away = self.video_away = None
 
     def _follow_fps(self, sample: LevelSample, thresholds: Thresholds) -> tuple[float, ProfileChange | None]:
-        """Return the seconds of an excursion that ends with this sample, and a newly adopted frame rate."""
+        """Return the bad seconds of an excursion that ends with this sample, and a change of the usual frame rate."""
         usual, fps = self.usual.usual, sample.rates.fps
         if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.content.expectations:
             self.fps_away = None
@@ -136,7 +137,7 @@ class Levels:
         return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
-        """Return the fault seconds of an ended excursion. A pending one was no decision, because the rate returned."""
+        """Return the bad seconds of an excursion that ends. A pending one counts: it was no decision after all."""
         if not away.add_back():
             return 0.0
         self.fps_away = None
@@ -146,7 +147,7 @@ class Levels:
     def _follow_video(
         self, sample: LevelSample, witnesses: int, thresholds: Thresholds
     ) -> tuple[float, ProfileChange | None]:
-        """Return the seconds of a dip that ends with this sample, and a newly adopted video rate."""
+        """Return the seconds of a dip that ends with this sample, and a change of the usual video rate."""
         usual, time, video = self.usual.usual, sample.time, sample.rates.video
         if not usual.is_constant or usual.video is None:
             self.video_away = None
@@ -168,7 +169,7 @@ class Levels:
         return 0.0, self._accept_video(away, sample, thresholds)
 
     def _note_above(self, sample: LevelSample, usual: float, witnesses: int, thresholds: Thresholds) -> None:
-        """Count time above the usual rate. A fault cannot add bits, so such time proves that the rate is variable."""
+        """Count time above the usual video rate. A fault adds no bits, so enough of it proves a variable rate."""
         if sample.rates.video < usual or witnesses:
             self.above.add_good(sample.time)
             return
@@ -198,7 +199,7 @@ class Levels:
 
 
 def fps_slack(usual: float, thresholds: Thresholds) -> float:
-    """Return the distance under the usual frame rate (frames/s) that is not a fault yet."""
+    """Return the largest distance below the usual frame rate (frames/s) that is no fault."""
     if usual < thresholds.slow_fps:
         return thresholds.slow_fps_frames
     return max(thresholds.low_fps_frames, thresholds.low_fps * usual)
@@ -213,7 +214,7 @@ def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bo
 
 
 def _is_sound_short(audio: float, usual: Usual, thresholds: Thresholds) -> bool:
-    """Return whether a normally constant audio rate has fallen. Silence does not count."""
+    """Return whether a normally constant audio rate has fallen. Silence does not count as fallen."""
     if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.content.expectations:
         return False
     return 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)

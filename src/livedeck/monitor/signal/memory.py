@@ -16,19 +16,19 @@ from livedeck.monitor.signal.usual import Rates, Usual
 from livedeck.record import Record
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
-"""Minimum and maximum number of samples by which a rate is judged, however many fit into the window."""
+"""Minimum and maximum number of samples in the window by which a rate is judged."""
 
 _NO_NEW_FRAME = 2.0
-"""Multiple of the dark video rate above which a screen share is not a dark picture, even without a new frame."""
+"""Multiple of the dark video rate from which a screen share without new frames is not dark."""
 
 _NO_SOUND = 4000.0
-"""Audio rate (bit/s) below which a stream is nearly silent, whatever is usual: no codec needs less for sound."""
+"""Audio rate (bit/s) below which every stream is nearly silent: every codec needs more for sound."""
 
 _NOTHING = Standing()
 
 
 class Burst(Record):
-    """Samples of one status with gaps shorter than a pause: times of the first and the last (epoch s)."""
+    """Several samples of one status close together: times of the first and the last (epoch s)."""
 
     first: float
     last: float
@@ -36,13 +36,14 @@ class Burst(Record):
 
 @dataclass(slots=True)
 class StreamMemory:
-    """State that each sample updates, in order. Times in epoch s, server clock.
+    """State that each sample updates, in order. Times are epoch seconds, server clock.
 
-    `first_time`: start of the stream; `run_start`: start of the current run, after the last silence; `last_time`: time
-    of the newest sample. `last_hole`: time of the first sample after the newest hole. `recent`: rates of the newest
-    samples; a missing rate is filled with the one before. `hit_bits`: status -> a bit for each of the last samples, the
-    newest lowest. `bursts`: status -> the current burst. `heavy_loss_since`: start of the time with loss over its
-    share. `has_picture`, `has_sound`: whether any sample had a picture, or sound. `quiet_from`: start of near silence.
+    `levels`: usual values and excursions. `order`: cadence. `first_time`: time of the stream's first sample.
+    `run_start`: start of the current run, after the last silence. `last_time`: time of the newest sample. `last_hole`:
+    time of the first sample after the newest hole. `recent`: rates of the newest samples; a missing rate has the
+    previous value. `hit_bits`: status -> one bit for each of the last samples, the newest lowest. `bursts`: status ->
+    its newest burst. `heavy_loss_since`: start of the time with more packet loss than its share. `has_picture`,
+    `has_sound`: a sample had a picture, or sound. `quiet_from`: start of near silence.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -70,7 +71,7 @@ class StreamMemory:
         return copy
 
     def resumed(self) -> StreamMemory:
-        """Return a copy for samples after an unknown gap, which keeps only the usual values."""
+        """Return a copy with only the usual values and the cadence, for samples after an unknown gap."""
         memory = StreamMemory(
             self.levels.copy(), self.order.copy(), has_picture=self.has_picture, has_sound=self.has_sound
         )
@@ -78,10 +79,9 @@ class StreamMemory:
         return memory
 
     def step_to(self, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
-        """Return the step to a sample at `time`.
+        """Return the step to a sample at `time`, and drop counts that do not go on across the step.
 
-        A new run begins after a silence, and after unwatched time that may hold one. Nothing is counted across
-        unwatched time.
+        A new run begins after a silence, and after unwatched time that is long enough for a silence.
         """
         if self.first_time is None:
             self.first_time = self.run_start = time
@@ -102,7 +102,7 @@ class StreamMemory:
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn usual values from the samples before `time`, except for the `spoilt` rates, which a fault affects."""
+        """Learn usual values from the samples before `time`, except of the `spoilt` rates, which a fault affects."""
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(
@@ -115,9 +115,10 @@ class StreamMemory:
         *,
         had_sound: bool = False,
     ) -> SampleFeatures:
-        """Store the sample and return its features. Nothing is counted while a run warms up.
+        """Store the next sample and return its features.
 
-        `had_sound`: an earlier stream of the event had sound.
+        While a run warms up, statuses are not counted and rates are not judged. `had_sound`: an earlier stream of the
+        event had sound.
         """
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
@@ -175,12 +176,12 @@ class StreamMemory:
         )
 
     def take_as_usual(self, thresholds: Thresholds) -> None:
-        """Make the newest rates usual, by a person's decision."""
+        """Make the newest rates the usual values, because a person decided so."""
         window, videos = self._window(thresholds)
         self.levels.take_as_usual(window, videos, self.last_time, thresholds)
 
     def _completed(self, measured: Rates) -> Rates:
-        """Return the rates with missing ones filled from the previous sample."""
+        """Return the rates; a missing one has the value of the previous sample."""
         video, audio, fps = measured
         if video == video and audio == audio and fps == fps:  # noqa: PLR0124  only NaN differs from itself
             return measured
@@ -199,7 +200,7 @@ class StreamMemory:
         return Rates(sorted(videos)[(count - 1) // 2], sum(audios) / count, sum(rates) / count), videos
 
     def _follow_quiet(self, time: float, audio: float, thresholds: Thresholds) -> None:
-        """Note when near silence begins and ends. A missing rate changes nothing."""
+        """Note the start or the end of near silence. A missing audio rate changes nothing."""
         if audio >= quiet_limit(self.levels.usual.usual, thresholds):
             self.quiet_from = None
         elif self.quiet_from is None and audio >= 0:
@@ -240,7 +241,7 @@ def quiet_limit(usual: Usual, thresholds: Thresholds) -> float:
 
 
 def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
-    """Return each counted status with the longest window in which it is counted."""
+    """Return each counted status with its longest window."""
     return (
         (KEY_DRIFT, thresholds.drift_share),
         (KEY_SEVERE, thresholds.severe_share),
@@ -249,7 +250,7 @@ def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
 
 
 def _is_dark(rates: Rates, thresholds: Thresholds) -> bool:
-    """Return whether no picture moves. A screen share may show no new frame for a while, and still not be dark."""
+    """Return whether there is no picture. A screen share without new frames is not dark if its rate is high enough."""
     expectations = thresholds.content.expectations
     if Expectation.PICTURE not in expectations:
         return False

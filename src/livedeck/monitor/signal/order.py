@@ -1,4 +1,4 @@
-"""The succession of samples in time: cadence and holes (monitoring.md, "Order and holes")."""
+"""Order of samples in time: cadence and holes (monitoring.md, "Order and holes")."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from livedeck.monitor.model.thresholds import Thresholds
 T = TypeVar("T")
 
 _STEPS, _NEW_STEPS = 21, 2
-"""The cadence is the median of so many newest steps; so many similar steps in a row set a new cadence at once.
-"""
+"""Number of newest steps whose median is the cadence; number of similar steps in a row that set a new one at once."""
 
 _ALIKE = 1.25
-"""Largest ratio of the longest to the shortest step among steps that count as similar."""
+"""Steps are similar if the longest is shorter than this multiple of the shortest."""
 
 FIRST_STEPS = 3
-"""Number of steps that must be known before a hole can be recognised."""
+"""Minimum number of steps before a longer one can be a hole."""
 
 
 class Step(NamedTuple):
-    """The step from one sample to the next: missing seconds, whether the encoder was away, and unwatched seconds.
+    """Step from one sample to the next.
 
-    Only seconds that an answer covers are missing, or show that the encoder was away.
+    `missing`: covered seconds without samples. `is_silence`: so many of them in a row that the encoder was away.
+    `unwatched`: seconds that no reply covers.
     """
 
     missing: float = 0.0
@@ -39,19 +39,19 @@ _NEXT = Step()
 
 
 def bounded(values: deque[T], length: int) -> deque[T]:
-    """Return the values in a deque of this maximum length; a deque restored from a file may have another."""
+    """Return the values in a deque of maximum length `length`. A deque from a file may have another maximum."""
     return values if values.maxlen == length else deque(values, maxlen=length)
 
 
 def copier(kind: type[T]) -> Callable[[T], T]:
-    """Return a function that makes a shallow copy of a dataclass, in a third of the time of `dataclasses.replace`."""
+    """Return a function that copies a dataclass object (shallow) in a third of the time of `dataclasses.replace`."""
     make: Callable[..., T] = kind
     values: Callable[[T], tuple[Any, ...]] = attrgetter(*(each.name for each in fields(cast("Any", kind))))
     return lambda state: make(*values(state))
 
 
 def silence_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """Return the seconds without a sample that show that the encoder was away. `cadence`: None if not learnt yet."""
+    """Return the seconds without a sample after which the encoder counts as away. `cadence`: None if not learnt yet."""
     return max(thresholds.silence_after, thresholds.silence_intervals * (cadence or 0.0))
 
 
@@ -62,9 +62,10 @@ def hole_limit(cadence: float, thresholds: Thresholds) -> float:
 
 @dataclass(slots=True)
 class SampleOrder:
-    """The cadence of a stream (s), learnt from steps that are not holes; None before the second sample.
+    """Steps between the samples of a stream, in seconds.
 
-    `steps`: the newest steps that are not holes; `recent`: the newest of all steps. In seconds.
+    `cadence`: median of `steps`; None before the second sample. `steps`: newest steps that are not holes. `recent`:
+    newest of all steps.
     """
 
     cadence: float | None = None
@@ -79,7 +80,7 @@ class SampleOrder:
         return SampleOrder(self.cadence, self.steps.copy(), self.recent.copy())
 
     def add(self, last_time: float, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
-        """Add the step from the previous sample at `last_time` to a sample at `time` (epoch s)."""
+        """Add and return the step from the previous sample at `last_time` to a sample at `time` (epoch s)."""
         seconds = time - last_time
         self.recent.append(seconds)
         limit = self._hole_limit(thresholds)

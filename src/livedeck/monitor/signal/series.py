@@ -14,10 +14,10 @@ from livedeck.monitor.model.state import Freshness
 from livedeck.monitor.model.thresholds import Thresholds
 
 MAX_SAMPLES = 3600
-"""Samples kept of one stream, the most that the platform answers (platform-api.md, "QoS response")."""
+"""Maximum number of samples of one stream, in memory and in a reply (platform-api.md, "QoS response")."""
 
 _CADENCE_DELTAS = 20
-"""The cadence is the median of so many newest deltas."""
+"""Number of newest distances between samples whose median is the cadence."""
 
 _RESOLUTION = 0.001
 """Resolution of sample times in a history, in seconds."""
@@ -26,14 +26,14 @@ _FRESHNESS_ORDER = (Freshness.FRESH, Freshness.LATE, Freshness.STALE, Freshness.
 
 
 def late_limit(cadence: float | None, thresholds: Thresholds) -> float:
-    """Return the age in seconds above which samples are late. `cadence`: None if not learnt yet."""
+    """Return the age in seconds above which samples are late. `cadence`: seconds between samples; None if unknown."""
     return max(thresholds.late_after, thresholds.late_intervals * (cadence or 0.0))
 
 
 def answer_freshness(age: float | None, interval: float, thresholds: Thresholds) -> Freshness:
-    """Return the freshness of this deck's polling: STALE after two missed intervals.
+    """Return the freshness of a polled value: STALE after two missed polls.
 
-    `age`: seconds since the last good answer, None before the first.
+    `age`: seconds since the last good reply; None before the first. `interval`: seconds between two polls.
     """
     if age is None:
         return Freshness.NEVER
@@ -41,10 +41,10 @@ def answer_freshness(age: float | None, interval: float, thresholds: Thresholds)
 
 
 def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, lag: float = 0.0) -> Freshness:
-    """Return the freshness of the platform's data, by the `age` (s) of the newest sample.
+    """Return the freshness of a stream's samples, by the `age` of the newest one (s).
 
-    An answer that repeats old samples does not make them fresher. `lag`: usual age of this stream's newest sample (s),
-    which is subtracted.
+    `cadence`: seconds between samples; None if unknown. `lag`: usual delivery delay of the stream (s), which does not
+    count as age.
     """
     age -= lag
     if age > max(thresholds.stale_after, thresholds.stale_intervals * (cadence or 0.0)):
@@ -53,16 +53,22 @@ def sample_freshness(age: float, cadence: float | None, thresholds: Thresholds, 
 
 
 def least_fresh(answer: Freshness, samples: Freshness) -> Freshness:
-    """Return the worse of both freshnesses."""
+    """Return the worse of two freshnesses."""
     return max(answer, samples, key=_FRESHNESS_ORDER.index)
 
 
 def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, until: float = inf) -> Readings:
-    """Merge `readings` and `samples` of one stream: ascending, one row per time, the newest `limit` rows.
+    """Return `readings` and new `samples` of one stream as one series, ascending, with one row for each time.
 
-    Samples after `until` (epoch s) are dropped, because a sample with a wrong time in the future would stay the newest
-    for ever. For equal times `samples` win. Returns `readings` itself if nothing changed, so that nothing is judged
-    twice. Unsorted samples are sorted first.
+    Args:
+        readings: Samples so far.
+        samples: New samples, in any order. Of two rows with the same time the new one counts.
+        limit: Maximum number of rows; the oldest are dropped.
+        until: Latest allowed time (epoch s). A later sample has a wrong time and would stay the newest, so it is
+            dropped.
+
+    Returns:
+        `readings` itself if nothing has changed.
     """
     answer = _ascending(samples)
     appended = _append(readings, answer)
@@ -73,10 +79,9 @@ def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, unt
 
 
 def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX_SAMPLES) -> Readings:
-    """Return `readings` preceded by the `recorded` ones, the newest `limit` rows.
+    """Return the newest `limit` rows of `recorded` and `readings` as one series.
 
-    Recorded rows are left out if they end more than `gap` seconds before `readings`: that time is unknown, not a
-    silence.
+    If `recorded` ends more than `gap` seconds before `readings`, it is left out, because the time between is unknown.
     """
     older = _rows(recorded, 0, bisect_left(recorded.time, readings.time[0] - _RESOLUTION))
     if not len(older) or readings.time[0] - older.time[-1] > gap:
@@ -86,27 +91,27 @@ def prepend(recorded: Readings, readings: Readings, gap: float, limit: int = MAX
 
 
 def with_rates_times(readings: Readings, factor: float) -> Readings:
-    """Return the readings with their bit rates times a factor."""
+    """Return the readings with their bit rates multiplied by `factor`."""
     video, audio = (array("d", [rate * factor for rate in column]) for column in (readings.video, readings.audio))
     return Readings(readings.time, video, audio, readings.fps, readings.status)
 
 
 def head(readings: Readings, count: int) -> Readings:
-    """Return the first `count` rows; the same object if there are no more."""
+    """Return the first `count` rows; `readings` itself if it has no more."""
     return _rows(readings, 0, min(count, len(readings)))
 
 
 def cadence(readings: Readings) -> float | None:
-    """Return the seconds between samples: the median of the last 20 deltas; None with fewer than two samples."""
+    """Return the usual seconds between samples, from the last 20 distances; None with fewer than two samples."""
     recent = readings.time[-_CADENCE_DELTAS - 1 :]
     deltas = [later - earlier for earlier, later in pairwise(recent)]
     return median(deltas) if deltas else None
 
 
 def run_start(readings: Readings, gap: float) -> float | None:
-    """Return the time of the first sample since the last silence longer than `gap` seconds.
+    """Return the time of the first sample after the last gap of more than `gap` seconds.
 
-    Returns None without samples, or if the series is full and the run is older than its first row.
+    Without a gap this is the first sample; None if the series is empty, or full, when older samples may be missing.
     """
     times = readings.time
     for index in range(len(times) - 1, 0, -1):
@@ -116,7 +121,7 @@ def run_start(readings: Readings, gap: float) -> float | None:
 
 
 def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
-    """Return how often a QoS status occurs in `window` successive samples: the maximum over the last `seconds`."""
+    """Return the largest number of samples with this status in any `window` samples in a row of the last `seconds`."""
     statuses, times = readings.status, readings.time
     recent = bisect_left(times, times[-1] - seconds) if times else 0
     begin = max(0, recent - window + 1)
@@ -127,9 +132,9 @@ def peak_count(readings: Readings, status: int, window: int, seconds: float) -> 
 
 
 def first_change(before: Readings, after: Readings) -> float:
-    """Return the time of the earliest row in which two series of one stream differ; inf if `after` only appends.
+    """Return the time of the first row in which two series of one stream differ; inf if `after` only adds newer rows.
 
-    Rows that were dropped at the front of a full series are no difference.
+    Rows that a full series dropped at its front do not count as a difference.
     """
     start = bisect_left(before.time, after.time[0]) if len(after) else 0
     length = min(len(before) - start, len(after))
@@ -150,7 +155,7 @@ def count_future(samples: QosSamples, until: float) -> int:
 
 
 def is_frozen(samples: QosSamples, readings: Readings) -> bool:
-    """Return whether time stands still in new samples: they repeat the newest time with other values."""
+    """Return whether the samples' time stands still: new values come with the same newest time."""
     newest = max(samples.time, default=None)
     if newest is None:
         return False
@@ -163,7 +168,7 @@ def is_frozen(samples: QosSamples, readings: Readings) -> bool:
 
 
 def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
-    """Return the names of the fields, among video, fps and status, that no sample of the last `seconds` contains."""
+    """Return the fields (of video, fps and status) without a value in all samples of the last `seconds`."""
     start = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
     is_missing = {
         "video": mean_measured(readings.video[start:]) is None,
@@ -174,7 +179,7 @@ def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
 
 
 def mean_measured(column: array[float]) -> float | None:
-    """Return the mean of the measured values; None without any. Zero is a measurement."""
+    """Return the mean of the values that are not NaN; None if all are NaN."""
     measured = [value for value in column if not isnan(value)]
     return fmean(measured) if measured else None
 
@@ -187,7 +192,7 @@ def _ascending(samples: QosSamples) -> Readings:
 
 
 def _append(readings: Readings, answer: Readings) -> Readings | None:
-    """Return the joined series if the answer repeats the end of `readings` and goes on from there; else None."""
+    """Return the joined series if `answer` repeats the end of `readings` and continues it, else None."""
     if not len(answer):
         return readings
     start = bisect_left(readings.time, answer.time[0])
@@ -198,7 +203,7 @@ def _append(readings: Readings, answer: Readings) -> Readings | None:
 
 
 def _pick_newest(rows: Readings) -> Readings:
-    """Return one row for each time, ascending: the row that was received last."""
+    """Return the rows in ascending order; of several rows with the same time, the last one."""
     last = {time: index for index, time in enumerate(rows.time)}
     indexes = [last[time] for time in sorted(last)]
     return Readings(
@@ -230,7 +235,7 @@ def _rows(readings: Readings, start: int, stop: int) -> Readings:
 
 
 def _are_equal(readings: Readings, other: Readings) -> bool:
-    """Return whether both are equal byte for byte; NaN, which differs from itself, counts as equal here."""
+    """Return whether two series are equal byte for byte. Bytes are compared because NaN differs from itself."""
     return readings is other or _bytes(readings) == _bytes(other)
 
 

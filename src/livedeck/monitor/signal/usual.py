@@ -1,7 +1,7 @@
 """Usual values of a stream, learnt from its own samples (monitoring.md, "Usual values").
 
-Values are medians of slots of ten seconds, so up to half of the learnt data may be wrong. Slots close on sample time,
-so the result does not depend on how many samples arrive at once.
+Values are medians over slots of ten seconds, so up to half of the slots may be wrong. A slot ends by the time of the
+samples, so the result does not depend on how many samples arrive at once.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.order import bounded, copier
 
 _TOP_SLOTS = 120
-"""Number of slots whose highest rate is kept: 20 min."""
+"""Number of newest slots whose highest rate is remembered: 20 min."""
 
 _FROZEN_SLOTS = 18
 _FLOOR_SLOTS, _RISING_SLOTS = 30, 6
-"""Number of slots that are compared with the floor if the rate is constant; number of newest slots that show a rise."""
+"""Number of newest slots to compare with the floor if the rate is constant, and to recognise a rising rate."""
 
 _RISING = 1.08
-"""Ratio of the newest minute to the two minutes before it; above this the rate is rising."""
+"""A rate is rising if its newest minute is above this multiple of the two minutes before."""
 
 _CAPABLE = 1.1
-"""Multiple of the floor. A stream that reached it before can exceed its present rate."""
+"""Multiple of the floor. A stream that has reached it can do better than the floor."""
 
 _CAPABLE_SECONDS = 3600.0
 _CAPABLE_CONSTANT_SECONDS = 600.0
 _DECAY_SLOTS = 12
 _MINUTE_SLOTS, _SINKING_MINUTES = 6, 4
-"""Number of slots of a minute; number of falls in a row, from minute to minute, that show a sinking rate."""
+"""Number of slots in a minute; number of minutes in a row, each below the one before, that show a sinking rate."""
 
 _SINKING, _STEP = 0.97, 0.45
-"""Shares of the minute before: below the first a minute counts as a fall, below the second as a step."""
+"""Shares of the minute before: below the first a minute counts as sinking, below the second as a sudden step."""
 
 _SPANS = 30
-"""Number of spans of `_DECAY_SLOTS` slots whose rate is kept: one hour."""
+"""Number of newest spans of `_DECAY_SLOTS` slots (two minutes) whose rate is remembered: one hour."""
 
 _NOISE_WEIGHT = 0.1
 _DEVIATIONS = 1.5  # times the median absolute deviation: about one standard deviation
@@ -60,16 +60,16 @@ class Rates(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """Usual values: `video` and `audio` in bit/s, `fps` in frames/s; None without enough samples.
+    """Usual values: `video` and `audio` in bit/s, `fps` in frames/s; each None until it is learnt.
 
-    `audio_low`: level of ordinary pauses in the programme. `noise`: deviation of the video rate within ten seconds
-    (bit/s). `is_constant`: the video rate is normally constant, so a low rate is a fault. `is_witness`: the audio rate
-    is normally constant, so its fall shows that the sender lacks bits. `is_variable_fps`: the frame rate follows the
-    picture. `floor`: the lowest rate that fits the highest preset; `is_below_floor`: the video rate was lower for
-    minutes. `is_decaying`: the video rate has sunk slowly. `anchor`: the best two minutes of video since the last new
-    level. `sunk_from`, `sunk_to`: the best two minutes of the last hour, and the highest rate of the newest minute, if
-    the video rate sank from one to the other; else 0. `fps_dip`: distance of the lowest sample of an ordinary slot from
-    the slot's median (frames/s).
+    `audio_low`: audio rate in ordinary pauses of the programme (bit/s). `noise`: deviation of the video rate within ten
+    seconds (bit/s). `is_constant`: the video rate is normally constant, so a low rate is a fault. `is_witness`: the
+    audio rate is normally constant, so its fall shows that the encoder lacks bits. `is_variable_fps`: the frame rate
+    varies with the picture. `floor`: lowest video rate that fits the highest preset (bit/s). `is_below_floor`: the
+    video rate has been lower than the floor for minutes. `is_decaying`: a constant video rate has slowly sunk.
+    `anchor`: video rate of the best two minutes since the last new level (bit/s). `sunk_from`, `sunk_to`: best two
+    minutes of the last hour and highest rate of the newest minute, if the rate sank from one to the other, else 0
+    (bit/s). `fps_dip`: usual distance of the lowest sample of a slot from the slot's median (frames/s).
     """
 
     video: float | None = None
@@ -90,7 +90,7 @@ class Usual(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A video rate (bit/s) and a frame rate (frames/s) that were usual together before."""
+    """Earlier usual level: a video rate (bit/s) with its frame rate (frames/s)."""
 
     video: float
     fps: float
@@ -106,13 +106,14 @@ class _Frames(NamedTuple):
 
 @dataclass(slots=True)
 class UsualMemory:
-    """The slots, oldest first, and the values derived from them. Times in epoch s, server clock.
+    """Slots, oldest first, and the usual values derived from them. Times are epoch seconds, server clock.
 
-    `tops`: the highest rate of each slot. `spans`: the median of the tops of each two minutes of the last hour;
-    `span_slots`: number of slots since the last of them. `learnt`: number of slots that taught the video rate since the
-    last new level. `sunk_from`, `sunk_to`, `fps_dip`: as in `usual`. `levels`: earlier usual levels. `steps`: times
-    at which the video rate alone went to a new level. `variable_until`, `variable_fps_until`: time until which the
-    video rate or the frame rate counts as proven variable.
+    `rows`: samples of the current slot. `slot`: its number. `tops`: highest video rate of each slot. `spans`: median of
+    the tops of each two minutes in the last hour. `span_slots`: number of slots since the last span. `learnt`: number
+    of slots since the last new level from which the video rate was learnt. `levels`: earlier usual levels. `steps`:
+    times at which the video rate alone went to a new level. `variable_until`, `variable_fps_until`: times until which
+    the video rate and the frame rate count as variable. `capable_at`: last time at which the video rate was clearly
+    above the floor. `sunk_from`, `sunk_to`, `fps_dip`: as in `usual`.
     """
 
     video_slots: deque[float] = field(default_factory=deque)
@@ -139,9 +140,9 @@ class UsualMemory:
 
     def __post_init__(self) -> None:
         self.tops, self.spans = bounded(self.tops, _TOP_SLOTS), bounded(self.spans, _SPANS)
-        if self.sunk_from != self.usual.sunk_from:  # a stored row of usual values lacks them
+        if self.sunk_from != self.usual.sunk_from:  # a stored row of usual values lacks both
             self._sink(self.sunk_from, self.sunk_to)
-        if self.fps_dip != self.usual.fps_dip:  # and this value
+        if self.fps_dip != self.usual.fps_dip:  # a stored row lacks this value, too
             self.usual = self.usual._replace(fps_dip=self.fps_dip)
 
     def copy(self) -> UsualMemory:
@@ -153,7 +154,7 @@ class UsualMemory:
         return copy
 
     def start_run(self) -> None:
-        """Start a new slot after a silence. The usual values stay, because normally the same encoder returns."""
+        """Start a new slot after a silence. The usual values stay, because usually the same encoder returns."""
         self.rows, self.slot = [], None
 
     def add(self, rates: Rates, *, is_normal: bool) -> None:
@@ -161,14 +162,17 @@ class UsualMemory:
         self.rows.append((rates, is_normal))
 
     def is_slot_over(self, time: float, cadence: float | None, thresholds: Thresholds) -> bool:
-        """Return whether a sample at `time` begins a new slot. Call it once for each sample."""
+        """Return whether a sample at `time` begins a new slot. Call this once for each sample."""
         slot = int(time // max(thresholds.usual_slot, cadence or 0.0))
         is_over = self.slot is not None and slot != self.slot and bool(self.rows)
         self.slot = slot
         return is_over
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn from the slot, except the `spoilt` rates (video, audio, fps), which a fault or an excursion affects."""
+        """End the slot and learn from its samples.
+
+        `spoilt`: rates (video, audio, fps) that a fault or an excursion affects; nothing is learnt from them.
+        """
         rows, self.rows = self.rows, []
         normal = [rates for rates, is_normal in rows if is_normal]
         if normal:
@@ -193,7 +197,7 @@ class UsualMemory:
         self._measure_sunk(floor, thresholds)
 
     def refresh(self, time: float, thresholds: Thresholds) -> None:
-        """Decide anew whether the video rate is normally constant."""
+        """Update whether the video rate is normally constant."""
         video = self.usual.video
         since = time - thresholds.class_memory
         is_stepping = sum(step > since for step in self.steps) >= thresholds.steps_variable
@@ -209,18 +213,18 @@ class UsualMemory:
             self.usual = self.usual._replace(is_constant=is_constant)
 
     def show_variable(self, time: float, thresholds: Thresholds) -> None:
-        """Record proof that the video rate is not constant."""
+        """Note at `time` that the video rate is proven not to be constant."""
         self.variable_until = time + thresholds.class_memory
         self.refresh(time, thresholds)
 
     def accept_audio(self, audio: float, thresholds: Thresholds) -> None:
-        """Make this audio rate usual from now on."""
+        """Make this audio rate (bit/s) the usual one."""
         self.audio_slots.clear()
         self.audio_slots.extend([audio] * thresholds.usual_least)
         self._measure_audio(thresholds)
 
     def waive_floor(self) -> None:
-        """Ignore the floor until the rate exceeds it again, and what the rate was before."""
+        """Ignore the floor until the video rate clearly exceeds it again, and forget earlier rates."""
         self.is_floor_waived = True
         self.spans.clear()
         self.span_slots = 0
@@ -228,13 +232,17 @@ class UsualMemory:
         self._sink(0.0, 0.0)
 
     def accept_fps(self, fps: float) -> None:
-        """Make this frame rate usual from now on."""
+        """Make this frame rate (frames/s) the usual one."""
         self._remember_level()
         self.frame_slots.clear()
         self.usual = self.usual._replace(fps=fps)
 
     def accept_video(self, rates: Sequence[float], time: float, thresholds: Thresholds, *, is_sure: bool) -> bool:
-        """Make the median of these rates usual from now on. Return True if that level was never usual before."""
+        """Make the median of these video rates (bit/s) the usual one.
+
+        `is_sure`: the rates form one level; otherwise learning starts again. Returns True if this level was never usual
+        before.
+        """
         level = median_of(sorted(rates))
         is_new = all(abs(level - earlier.video) > thresholds.out_video * earlier.video for earlier in self.levels)
         self._remember_level()
@@ -247,7 +255,7 @@ class UsualMemory:
         return is_new
 
     def note_step(self, time: float, thresholds: Thresholds) -> None:
-        """Record a step of the video rate alone to a new level."""
+        """Note at `time` that the video rate alone went to a new level."""
         self.steps = (*self.steps, time)[-thresholds.steps_variable :]
 
     def _remember_level(self) -> None:
@@ -336,7 +344,7 @@ class UsualMemory:
         return sorted(_newest(self.tops, _FLOOR_SLOTS if is_short else _TOP_SLOTS))
 
     def _is_stuck(self, time: float, floor: float, thresholds: Thresholds) -> bool:
-        """Return whether the rate stays under the floor and is flatter than any still picture."""
+        """Return whether the rate stays below the floor and is flatter than that of any still picture."""
         span = self._floor_span(thresholds)
         patience = _CAPABLE_CONSTANT_SECONDS if self.usual.is_constant else _CAPABLE_SECONDS
         if len(span) < _FLOOR_SLOTS or time - self.capable_at <= patience:
@@ -370,7 +378,7 @@ class UsualMemory:
             self.span_slots = 0
 
     def _measure_sunk(self, floor: float, thresholds: Thresholds) -> None:
-        """Decide whether the rate sank slowly, over minutes, to a level that is too low for the preset."""
+        """Update whether the rate has sunk over minutes to a level that is too low for the preset."""
         is_expected = Expectation.FLOOR in thresholds.content.expectations and not self.usual.is_variable_fps
         high = max(_newest(self.tops, _MINUTE_SLOTS), default=0.0)
         sunk_from = self.sunk_from
@@ -388,7 +396,7 @@ class UsualMemory:
         self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=sunk_to)
 
     def _is_sinking(self) -> bool:
-        """Return whether each of the newest minutes is lower than the one before, by less than a step."""
+        """Return whether each of the newest minutes is lower than the one before, without a sudden step."""
         tops = _newest(self.tops, _MINUTE_SLOTS * (_SINKING_MINUTES + 1))
         if len(tops) < _MINUTE_SLOTS * (_SINKING_MINUTES + 1):
             return False
@@ -401,12 +409,12 @@ _copy = copier(UsualMemory)
 
 
 def median_of(ordered: Sequence[float]) -> float:
-    """Return the median of ascending numbers; the lower of the middle two if their number is even."""
+    """Return the median of ascending numbers; of two middle numbers, the lower."""
     return ordered[(len(ordered) - 1) // 2]
 
 
 def percentile_of(ordered: Sequence[float], share: float) -> float:
-    """Return the number at `share` (0 to 1) of the ascending numbers."""
+    """Return a percentile of ascending numbers. `share`: 0 to 1."""
     return ordered[int((len(ordered) - 1) * share)]
 
 
@@ -427,6 +435,6 @@ def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
-    """Return whether the rate has been too low for a moving picture of that size, for minutes."""
+    """Return whether the video rate has been too low for a moving picture of the preset's size for minutes."""
     is_long = len(recent) * thresholds.usual_slot >= thresholds.frozen
     return is_long and recent[-1] < min(thresholds.frozen_floor * floor, thresholds.floor_flat * median_of(recent))
