@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -25,7 +26,7 @@ from livedeck.cli.command_tree import (
     describe,
     replacement,
 )
-from livedeck.cli.description import description_file, load_description
+from livedeck.cli.description import description_file, load_description, purposes
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
 
@@ -248,13 +249,36 @@ def test_a_line_that_follows_the_usage_lacks_no_option() -> None:
             assert option["names"][0] in words.split(), f"{path}: {words}"
 
 
-def test_the_help_shows_its_groups_on_one_screen(tmp_path: Path) -> None:
-    text = called(tmp_path, "--help").stdout
-    assert len(text.splitlines()) <= 40
-    groups = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split("  ")[1] for line in groups] == [*SECTIONS]
-    nouns = {noun for names in SECTIONS for noun in names.split(", ")}
-    assert nouns == {path for path in load_description() if path and " " not in path} - {"help"}
+def test_the_help_names_every_command_on_one_screen(tmp_path: Path) -> None:
+    text = called(tmp_path, "--help", env={"COLUMNS": "80"}).stdout
+    assert len(text.splitlines()) <= 45
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if re.match(r"[A-Z].*:$", line)] == [
+        *(f"{heading}:" for heading in SECTIONS),
+        "Options:",
+    ]
+    rows = text.partition("\n\n")[2].partition("\nOptions:")[0].partition(":\n")[2]
+    assert {*shown(rows)} == {path for path, _ in leaves()} - {"", "help"}
+
+
+def shown(rows: str) -> Iterator[str]:
+    """Return the paths of the commands in these rows of the root help."""
+    nouns = {path.partition(" ")[0] for path in load_description() if path}
+    for row in re.split(r"\n  (?=\w)", f"\n{rows}"):
+        word, _, said = " ".join(row.partition("\n\n")[0].split()).partition(" ")
+        if word in nouns:
+            is_command = said == load_description()[word]["purpose"]
+            for group in [] if is_command else said.split("; "):
+                verbs = group.split(", ")
+                inner, _, verbs[0] = verbs[0].rpartition(" ")
+                yield from (" ".join(f"{word} {inner} {verb}".split()) for verb in verbs)
+            if is_command:
+                yield word
+
+
+def test_the_purposes_are_those_of_the_description() -> None:
+    described = {path: facts["purpose"] for path, facts in load_description().items() if path}
+    assert purposes() == described
 
 
 def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:

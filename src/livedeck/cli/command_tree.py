@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from livedeck.cli.description import children, load_description
+from livedeck.cli.description import children, load_description, purposes
 from livedeck.cli.examples import with_examples
 
 MOVED = {
@@ -281,10 +281,9 @@ class NounGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its purpose, uncut, without importing it."""
-        known = load_description()
-        paths = {name: f"{self.path} {name}".strip() for name in self.list_commands(ctx)}
+        known = purposes()
         with formatter.section("Commands"):
-            formatter.write_dl([(name, str(known[path]["purpose"])) for name, path in paths.items()])
+            formatter.write_dl([(name, known[f"{self.path} {name}"]) for name in self.list_commands(ctx)])
 
 
 class DescribedCommand(click.Command):

@@ -243,7 +243,8 @@ _APPEARANCE = (
     click.option(
         "--theme",
         type=click.Choice(["auto", *THEME_NAMES]),
-        help="Colours of the deck; auto: what the terminal can show.",
+        metavar="NAME",
+        help=f"Colours: auto, {', '.join(THEME_NAMES)}.",
     ),
     click.option("--ascii", is_flag=True, default=None, help="Use ASCII characters only."),
 )
