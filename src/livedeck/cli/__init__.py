@@ -12,7 +12,7 @@ import click
 
 from livedeck import __version__
 from livedeck.cli import options
-from livedeck.cli.command_tree import CommandTree, NounGroup, replacement
+from livedeck.cli.command_tree import CommandTree, NounGroup, flag_text, guessed
 from livedeck.cli.description import children, purposes
 from livedeck.cli.options import appearance, platform
 
@@ -150,10 +150,17 @@ class _Livedeck(NounGroup):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            if new := replacement(error.option_name, error.ctx.command if error.ctx else None):
-                raise click.UsageError(f"No such option: {error.option_name}. Use {new}.", error.ctx) from None
+            at = error.ctx or ctx
+            if advice := flag_text(error.option_name, options.command_words(at), at.command):
+                raise click.UsageError(f"No such option: {error.option_name}. {advice}", error.ctx) from None
             near = [name for name in error.possibilities or () if _is_close(name, error.option_name)]
             raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
+        except click.MissingParameter as error:
+            at = error.ctx or ctx
+            places = guessed(options.command_words(at), str(error.param.metavar if error.param else ""))
+            if not places:
+                raise
+            raise click.MissingParameter(f"See {' or '.join(places)}.", at, error.param) from None
         except SettingsError as error:
             from livedeck.cli.exit_codes import USAGE
             from livedeck.cli.output import echo
