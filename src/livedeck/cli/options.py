@@ -86,7 +86,7 @@ def history() -> Callable[[Command], Command]:
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    text = "File or folder to write. Commands that have --force replace an existing file only with it."
+    text = "Where to write. Commands that have --force replace an existing file only with it."
     return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 
