@@ -276,6 +276,15 @@ def test_a_collector_serves_whoever_has_a_token_and_says_where(tmp_path: Path) -
     assert token not in line + errors
 
 
+@pytest.mark.parametrize("known", [{}, {"LIVEDECK_BASE_URL": "http://127.0.0.1:9"}], ids=["no platform", "no token"])
+def test_a_collector_that_cannot_start_leaves_no_file_beside_the_history(tmp_path: Path, known: dict[str, str]) -> None:
+    folder = tmp_path / "histories"
+    env = {"LIVEDECK_HISTORY": str(folder / "history.sqlite"), **known}
+    done = called(tmp_path, "collector", "run", env=env)
+    assert (done.returncode, done.stderr.startswith("livedeck: no ")) == (2, True), done.stderr
+    assert not folder.exists()
+
+
 def test_a_port_that_is_taken_is_named_and_what_to_change(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -183,6 +183,14 @@ def test_what_has_no_verdict_is_not_repeated_by_a_yes(on_stage: Stage) -> None:
     assert run(on_stage, "event", "enable", event, "--yes").returncode == 0
 
 
+def test_changes_are_listed_from_the_history_or_are_unknown(tmp_path: Path) -> None:
+    kept = called(tmp_path, "change", "list", env={"LIVEDECK_HISTORY": str(tmp_path / "history.sqlite")})
+    said = "no change with an unknown outcome in the history of this machine\n"
+    assert (kept.returncode, kept.stdout, kept.stderr) == (0, "", said)
+    unkept = called(tmp_path, "change", "list", "--json", env={"LIVEDECK_HISTORY": "off"})
+    assert (unkept.returncode, unkept.stdout, "outcomes of changes are unknown" in unkept.stderr) == (2, "", True)
+
+
 def test_without_a_terminal_a_change_needs_a_yes(on_stage: Stage) -> None:
     done = run(on_stage, "event", "enable", DRAFT)
     assert_speaks(done, 2)

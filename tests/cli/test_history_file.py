@@ -176,3 +176,6 @@ def test_a_target_that_is_no_file_is_named_and_not_standard_output(
         assert done.stderr.startswith(f"livedeck: {target}: ")
     report = livedeck(tmp_path, "past", "report", "--day", "today", "-o", "/dev/full", env=env)
     assert (report.returncode, "/dev/full is not a folder" in report.stderr) == (2, True)
+    page = tmp_path / "report.html"
+    report = livedeck(tmp_path, "past", "report", "--day", "today", "--format", "html", "-o", str(page), env=env)
+    assert (report.returncode, f"{page} is not a folder" in report.stderr, page.exists()) == (2, True, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -16,16 +17,8 @@ import pytest
 
 from cli.commands import TIMEOUT, called, environment, served
 from livedeck.cli import SECTIONS, TREE, main
-from livedeck.cli.command_tree import (
-    GUESSED_FLAGS,
-    GUESSES,
-    MOVED,
-    MOVED_FLAGS,
-    DescribedCommand,
-    describe,
-    replacement,
-)
-from livedeck.cli.description import description_file, load_description
+from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe, flag_text
+from livedeck.cli.description import description_file, load_description, purposes
 from livedeck.cli.schema import command_schemas
 from livedeck.monitor import ActionKind, HistoryReader
 
@@ -186,12 +179,59 @@ def test_moved_words_lead_to_commands_and_no_command_moved() -> None:
 
 @pytest.mark.parametrize("guess", GUESSES)
 def test_a_first_guess_is_answered_with_the_commands_that_it_means(tmp_path: Path, guess: str) -> None:
+    done = called(tmp_path, *typed(guess))
+    meant = " or ".join(f"'livedeck {command}'" for command in GUESSES[guess])
+    said = " ".join(done.stderr.split())
+    assert (done.returncode, f"Did you mean {meant}?" in said or f"See {meant}." in said) == (2, True), said
+
+
+def typed(guess: str) -> list[str]:
+    """Return a line that this key of GUESSES answers."""
+    *path, last = guess.split()
+    below = [known for known in load_description() if known.split()[: len(path)] == path and known]
+    if last.startswith("--"):
+        words = next(known for known in below if not knows(TREE.get(known), last)).split()
+        return [*(path if not path or path == ["past"] else words), *([] if path else words), last]
+    if last.isupper():
+        command, index = next((known, place) for known in below if (place := place_of(last, known)) is not None)
+        return [*command.split(), *["word"] * index]
+    return [*path, "zzz" if last == "*" else last, "word"]
+
+
+def place_of(argument: str, path: str) -> int | None:
+    """Return the place of an argument among those of a command, or None."""
+    names = [str(taken["name"]) for taken in load_description()[path]["arguments"]]
+    return names.index(argument) if argument in names else None
+
+
+@pytest.mark.parametrize("hint", sorted({*MOVED.values()}.union(*GUESSES.values())))
+def test_a_hint_names_a_command_its_arguments_and_its_flags(hint: str) -> None:
+    words = hint.split()
+    count = max(count for count in range(len(words) + 1) if " ".join(words[:count]) in load_description())
+    command, rest = TREE.get(" ".join(words[:count])), words[count:]
+    assert command is not None
+    assert count or not rest
+    arguments = iter([param for param in command.params if isinstance(param, click.Argument)])
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("-"):
+            option = next(param for param in command.params if word in param.opts)
+            assert isinstance(option, click.Option)
+            if rest and not option.is_flag:
+                value = rest.pop(0)
+                assert value.isupper() or value in getattr(option.type, "choices", ()), hint
+        else:
+            taken = next(arguments)
+            assert word in {taken.metavar, *getattr(taken.type, "choices", ())} or hint == "docs json"
+
+
+def test_no_guess_is_a_command_or_a_flag_of_one() -> None:
     known = load_description()
-    assert guess not in {*known, *MOVED}
-    assert {*GUESSES[guess]} <= {*known}
-    done = called(tmp_path, *guess.split(), "word")
-    meant = " or ".join(f"'livedeck {path}'" for path in GUESSES[guess])
-    assert (done.returncode, f"Did you mean {meant}?" in " ".join(done.stderr.split())) == (2, True), done.stderr
+    assert not {*GUESSES} & {*known, *MOVED}
+    for guess in GUESSES:
+        path, _, flag = guess.rpartition(" ")
+        if flag.startswith("--") and path in known:
+            assert not knows(TREE.get(path), flag), guess
 
 
 def test_the_option_of_a_field_says_more_than_its_name() -> None:
@@ -204,15 +244,25 @@ def test_the_option_of_a_field_says_more_than_its_name() -> None:
 
 @pytest.mark.parametrize("flag", MOVED_FLAGS)
 def test_an_old_flag_is_answered_with_the_new(tmp_path: Path, flag: str) -> None:
-    path = next(path for path, command in leaves() if path and replacement(flag, command) and not knows(command, flag))
+    path = next(
+        path
+        for path, command in leaves()
+        if path and flag_text(flag, path, command).startswith("Use ") and not knows(command, flag)
+    )
     done = called(tmp_path, *path.split(), flag, "word")
     said = " ".join(done.stderr.split())
     assert (done.returncode, f"No such option: {flag}. Use {MOVED_FLAGS[flag]}." in said) == (2, True), (path, said)
 
 
-def knows(command: click.Command, flag: str) -> bool:
+@pytest.mark.parametrize("flag", ["--folder", "--project"])
+def test_a_folder_to_move_an_event_to_is_answered_with_its_flag(tmp_path: Path, flag: str) -> None:
+    done = called(tmp_path, "event", "move", "show", flag, "Trailers")
+    assert (done.returncode, f"No such option: {flag}. Use --parent-id." in done.stderr) == (2, True)
+
+
+def knows(command: click.Command | None, flag: str) -> bool:
     """Return whether the command has that flag."""
-    return any(flag in param.opts for param in command.params)
+    return command is not None and any(flag in param.opts for param in command.params)
 
 
 @pytest.mark.parametrize(
@@ -221,18 +271,6 @@ def knows(command: click.Command, flag: str) -> bool:
 def test_a_flag_is_never_answered_with_one_that_the_command_lacks(tmp_path: Path, path: str, flag: str) -> None:
     done = called(tmp_path, *path.split(), flag)
     assert (done.returncode, f"No such option '{flag}'." in done.stderr, "Use --" in done.stderr) == (2, True, False)
-
-
-@pytest.mark.parametrize("flag", GUESSED_FLAGS)
-def test_a_guessed_flag_is_answered_with_a_command_that_exists(tmp_path: Path, flag: str) -> None:
-    done = called(tmp_path, "event", "edit", "show", flag)
-    said = " ".join(done.stderr.split())
-    assert (done.returncode, f"No such option: {flag}. Use {GUESSED_FLAGS[flag]}." in said) == (2, True), said
-    _, *words, content = GUESSED_FLAGS[flag].strip("`").split()
-    path, (event, name) = " ".join(words[:2]), TREE.get("event content").params[:2]  # type: ignore[union-attr]
-    assert (path, words[2:]) == ("event content", [event.metavar])
-    assert isinstance(name.type, click.Choice)
-    assert content in {name.metavar, *name.type.choices}
 
 
 def test_a_line_that_follows_the_usage_lacks_no_option() -> None:
@@ -248,13 +286,36 @@ def test_a_line_that_follows_the_usage_lacks_no_option() -> None:
             assert option["names"][0] in words.split(), f"{path}: {words}"
 
 
-def test_the_help_shows_its_groups_on_one_screen(tmp_path: Path) -> None:
-    text = called(tmp_path, "--help").stdout
-    assert len(text.splitlines()) <= 40
-    groups = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split("  ")[1] for line in groups] == [*SECTIONS]
-    nouns = {noun for names in SECTIONS for noun in names.split(", ")}
-    assert nouns == {path for path in load_description() if path and " " not in path} - {"help"}
+def test_the_help_names_every_command_on_one_screen(tmp_path: Path) -> None:
+    text = called(tmp_path, "--help", env={"COLUMNS": "80"}).stdout
+    assert len(text.splitlines()) <= 45
+    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if re.match(r"[A-Z].*:$", line)] == [
+        *(f"{heading}:" for heading in SECTIONS),
+        "Options:",
+    ]
+    rows = text.partition("\n\n")[2].partition("\nOptions:")[0].partition(":\n")[2]
+    assert {*shown(rows)} == {path for path, _ in leaves()} - {"", "help"}
+
+
+def shown(rows: str) -> Iterator[str]:
+    """Return the paths of the commands in these rows of the root help."""
+    nouns = {path.partition(" ")[0] for path in load_description() if path}
+    for row in re.split(r"\n  (?=\w)", f"\n{rows}"):
+        word, _, said = " ".join(row.partition("\n\n")[0].split()).partition(" ")
+        if word in nouns:
+            is_command = said == load_description()[word]["purpose"]
+            for group in [] if is_command else said.split("; "):
+                verbs = group.split(", ")
+                inner, _, verbs[0] = verbs[0].rpartition(" ")
+                yield from (" ".join(f"{word} {inner} {verb}".split()) for verb in verbs)
+            if is_command:
+                yield word
+
+
+def test_the_purposes_are_those_of_the_description() -> None:
+    described = {path: facts["purpose"] for path, facts in load_description().items() if path}
+    assert purposes() == described
 
 
 def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:

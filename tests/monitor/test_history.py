@@ -125,7 +125,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
 
 @pytest.fixture
 async def opened(path: Path) -> AsyncIterator[Open]:
-    """Opens histories, and closes them when the test is over."""
+    """Opens histories; when the test is over, closes them and waits for their salvages, which log when they end."""
     histories: list[History] = []
 
     async def make(at: Path | None = path, now: datetime = NOW, **options: Any) -> History:
@@ -135,6 +135,7 @@ async def opened(path: Path) -> AsyncIterator[Open]:
     yield make
     for history in histories:
         await history.close()
+        await history.salvaged()
 
 
 async def kept(history: History, *rows: Reading, at: float = 0.0) -> None:

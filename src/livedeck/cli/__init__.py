@@ -12,7 +12,8 @@ import click
 
 from livedeck import __version__
 from livedeck.cli import options
-from livedeck.cli.command_tree import CommandTree, NounGroup, replacement
+from livedeck.cli.command_tree import CommandTree, NounGroup, flag_text, guessed
+from livedeck.cli.description import children, purposes
 from livedeck.cli.options import appearance, platform
 
 if TYPE_CHECKING:
@@ -112,21 +113,19 @@ NOUNS = {
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
-    "event, room, video": "list, read and change the objects of the platform",
-    "status, alarm": "show what is on air and what is wrong now",
-    "past, change": "show what happened, and changes of unknown outcome",
-    "wall, demo": "run a wall screen, or the deck without an account",
-    "serve": "run the simulator of the platform",
-    "collector, notify": "watch as a service, notify people",
-    "config, doctor, docs": "settings, checks, documentation",
-    "api": "send a request to any endpoint of the platform",
+    "Platform": ("event", "room", "video", "api"),
+    "Watching": ("status", "alarm", "past", "change", "wall", "collector", "notify"),
+    "Setup and practice": ("config", "doctor", "docs", "demo", "serve"),
 }
-"""The nouns in the help of `livedeck`, in groups."""
+"""The words after `livedeck`, in the sections of its help."""
+
+DECK_OPTIONS = ("version", "theme", "ascii", "at")
+"""Options of `livedeck` itself. Most commands have the others, too, and describe them."""
 
 EPILOG = """\b
-Exit codes: 0 done, 1 fault, 2 wrong use or settings, 3 refused by the platform, 4 no usable response,
-5 sent, outcome unknown, 6 condition not met, 128 + n ended by signal n.
-Settings: flags, then LIVEDECK_BASE_URL, LIVEDECK_UPLOAD_URL, LIVEDECK_TOKEN, then a TOML file."""
+Examples:
+  livedeck event schedule "Evening show" --started-at 19:30
+  livedeck past show "Evening show" --from -2h"""
 
 
 _WORDS = "livedeck.words"
@@ -151,10 +150,17 @@ class _Livedeck(NounGroup):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            if new := replacement(error.option_name, error.ctx.command if error.ctx else None):
-                raise click.UsageError(f"No such option: {error.option_name}. Use {new}.", error.ctx) from None
+            at = error.ctx or ctx
+            if advice := flag_text(error.option_name, options.command_words(at), at.command):
+                raise click.UsageError(f"No such option: {error.option_name}. {advice}", error.ctx) from None
             near = [name for name in error.possibilities or () if _is_close(name, error.option_name)]
             raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
+        except click.MissingParameter as error:
+            at = error.ctx or ctx
+            places = guessed(options.command_words(at), str(error.param.metavar if error.param else ""))
+            if not places:
+                raise
+            raise click.MissingParameter(f"See {' or '.join(places)}.", at, error.param) from None
         except SettingsError as error:
             from livedeck.cli.exit_codes import USAGE
             from livedeck.cli.output import echo
@@ -182,9 +188,31 @@ class _Livedeck(NounGroup):
         except SettingsError:  # the command itself reports it; here the text would land in the line that the user types
             return []
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SECTIONS.items()), col_max=28)
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the words after `livedeck`, each with its verbs or its purpose, and then the options."""
+        known = purposes()
+        for heading, words in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{word:9}", "; ".join(verbs(word)) or known[word]) for word in words])
+        own: list[tuple[str, str]] = []
+        shared: dict[bool, list[str]] = {False: [], True: []}
+        for param in self.get_params(ctx):
+            form, text = param.get_help_record(ctx) or ("", "")
+            if param.name in DECK_OPTIONS:
+                own.append((form, text))
+            elif isinstance(param, click.Option):
+                shared[param.is_flag].append(form)
+        rows = [("Most commands", ", ".join(shared[False])), ("", ", ".join(shared[True]))]
+        with formatter.section("Options"):
+            formatter.write_dl([*own, *rows])
+
+
+def verbs(path: str) -> list[str]:
+    """Return the verbs of a group, separated by commas, and each inner group with its own; empty for a command."""
+    names = children(path)
+    inner = [name for name in names if children(f"{path} {name}")]
+    own = ", ".join(name for name in names if name not in inner)
+    return [*filter(None, [own]), *(f"{name} {verb}" for name in inner for verb in verbs(f"{path} {name}"))]
 
 
 @click.group(
@@ -196,10 +224,7 @@ class _Livedeck(NounGroup):
 @options.at()
 @click.pass_context
 def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
-    """A terminal deck for live events: see what is on air, what is wrong, and since when.
-
-    Without a command it opens the deck. `livedeck NOUN --help` lists the commands of a noun.
-    """
+    """Watch and run live events. Without a command it opens the deck. `livedeck event --help` explains its verbs."""
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
         raise click.UsageError(

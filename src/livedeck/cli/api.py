@@ -52,7 +52,9 @@ def command(
     dry_run: bool,
     **flags: Any,
 ) -> None:
-    """Send a request to any endpoint of the platform, and print the JSON of its response with secrets masked.
+    """Send a request to any endpoint of the platform.
+
+    Prints the JSON of the response, with secrets masked.
 
     METHOD: GET and HEAD only read; the others change something and need a confirmation. PATH: below base_url, such as
     /v2/live/events?page=2; never another host. Fields become the query of a read, and the body of a change. Other

@@ -16,7 +16,7 @@ from livedeck.operations.executor import Executor
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
-from livedeck.settings import Settings, load
+from livedeck.settings import Settings, SettingsError, load
 
 
 @click.command
@@ -31,14 +31,18 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
 
     async def work() -> int:
         recorded = history_reader(load(**merge_flags(ctx, flags)))
-        changes = await recorded.open_changes() if recorded else ()
+        if recorded is None:
+            raise SettingsError(
+                "no history is kept, so the outcomes of changes are unknown: set `history` in the settings"
+            )
+        changes = await recorded.open_changes()
         if output_format == "json":
             echo_json({"schema": schema_name("change list"), "changes": [*map(open_change_object, changes)]})
             return DONE
         now = SystemClock().now()
         for change in changes:
             echo(f"{change.intent.id[:8]}  {open_change_text(change, now)}")
-        echo(ADVICE if changes else "no changes without a verdict", err=True)
+        echo(ADVICE if changes else "no change with an unknown outcome in the history of this machine", err=True)
         return DONE
 
     ctx.exit(run(work))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
 
-from livedeck.cli.description import children, load_description
+from livedeck.cli.description import children, load_description, purposes
 from livedeck.cli.examples import with_examples
 
 MOVED = {
@@ -70,7 +70,21 @@ MOVED = {
 """Words of earlier versions -> the words that replace them. The table goes with 0.2."""
 
 GUESSES = {
+    "--audio-only": ("event content EVENT radio",),
+    "--close": ("change close ID",),
+    "--content": ("event content EVENT CONTENT",),
+    "--no-audio": ("event content EVENT silent",),
+    "--no-video": ("event content EVENT radio",),
+    "--radio": ("event content EVENT radio",),
+    "--silent": ("event content EVENT silent",),
+    "--write": ("collector dashboard -o FOLDER",),
+    "EVENT": ("event list",),
+    "ROOM": ("room list",),
+    "VIDEO": ("video list EVENT",),
     "ack": ("alarm ack",),
+    "alarm --all": ("alarm list --shelved",),
+    "alarm EVENT": ("alarm list",),
+    "alarm KIND": ("alarm list",),
     "alarm acknowledge": ("alarm ack",),
     "alarm comment": ("alarm note",),
     "alarm get": ("alarm list",),
@@ -82,6 +96,8 @@ GUESSES = {
     "alarm unmute": ("alarm unshelve",),
     "alarm who": ("alarm explain",),
     "alarm why": ("alarm explain",),
+    "change ID": ("change list",),
+    "collector NAME": ("collector token list",),
     "collector serve": ("collector run",),
     "collector start": ("collector run",),
     "config get": ("config show",),
@@ -91,10 +107,13 @@ GUESSES = {
     "config thresholds": ("config show",),
     "config verify": ("config check",),
     "event add": ("event create",),
+    "event chat --all": ("event chat EVENT --all-streams",),
+    "event close": ("event complete",),
     "event end": ("event complete",),
     "event export": ("event chat", "past export"),
     "event history": ("past show",),
     "event limits": ("config show",),
+    "event log": ("past show", "event chat"),
     "event new": ("event create",),
     "event remove": ("event delete",),
     "event report": ("past report",),
@@ -108,19 +127,31 @@ GUESSES = {
     "event verify": ("event check",),
     "event view": ("event get",),
     "explain": ("alarm explain",),
+    "export": ("event chat", "past export"),
+    "folder": ("event move",),
     "limits": ("config show",),
+    "list": ("event list", "alarm list"),
+    "live": ("status", "event list"),
+    "log": ("past show", "event chat"),
+    "move": ("event move",),
     "notify check": ("notify test",),
     "notify resend": ("notify retry",),
     "notify send": ("notify test",),
     "notify show": ("notify list",),
     "notify who": ("alarm explain",),
     "notify why": ("alarm explain",),
+    "past *": ("past show", "past episodes"),
+    "past --from": ("past show EVENT --from TIME", "past episodes --from TIME"),
+    "past --since": ("past show EVENT --from TIME", "past episodes --from TIME"),
+    "past --to": ("past show EVENT --to TIME", "past episodes --to TIME"),
     "past clean": ("past prune",),
     "past compact": ("past vacuum",),
     "past delete": ("past prune",),
+    "past faults": ("past episodes",),
     "past list": ("past episodes", "past show"),
     "past play": ("past replay",),
     "past repair": ("past salvage",),
+    "room RELAY": ("room relay list",),
     "room edit": ("room relay edit",),
     "room relay add-key": ("room relay edit",),
     "room relay key": ("room relay edit",),
@@ -132,23 +163,42 @@ GUESSES = {
     "silence": ("alarm shelve",),
     "simulate": ("serve",),
     "simulator": ("serve",),
+    "start": ("event enable", "event schedule"),
+    "stop": ("event complete",),
+    "test": ("doctor", "notify test"),
     "token": ("collector token",),
+    "upload": ("video subtitle upload", "video material upload"),
+    "video ANNOTATION": ("video annotation list",),
+    "video MATERIAL": ("video material list",),
+    "video POSTER": ("video poster list",),
+    "video SUBTITLE": ("video subtitle list",),
     "video annotation add": ("video annotation create",),
     "video chat": ("event chat",),
+    "video delete": (
+        "video poster delete",
+        "video subtitle delete",
+        "video annotation delete",
+        "video material delete",
+    ),
     "video material add": ("video material upload",),
     "video material create": ("video material upload",),
+    "video move": ("event move", "event edit EVENT --record-parent-id ID"),
     "video poster add": ("video poster create", "video poster import"),
     "video poster set": ("video poster activate",),
     "video subtitle add": ("video subtitle upload",),
     "video subtitle create": ("video subtitle upload", "video subtitle recognise"),
+    "video upload": ("video subtitle upload", "video material upload"),
 }
-"""Words that strangers try first -> the commands that they mean."""
+"""What strangers type first -> the commands that they mean.
+
+A key is words, or it ends with a flag, with an argument that is missing, or with `*` for any other word. A flag or an
+argument counts in every command below the words before it.
+"""
 
 MOVED_FLAGS = {
-    "--all": "`alarm list --shelved`, `event chat --all-streams`, or `event check` without a name",
-    "--close": "`livedeck change close ID`",
     "--csv": "--format csv",
     "--file": "--history",
+    "--folder": "--parent-id",
     "--for": "--duration",
     "--html": "--format html",
     "--http-host": "--http HOST:PORT",
@@ -157,38 +207,41 @@ MOVED_FLAGS = {
     "--minutes": "--duration, such as 30m",
     "--ndjson": "--format ndjson",
     "--poster-url": "--url",
+    "--project": "--parent-id",
     "--since": "--from",
     "--target": "--objective",
     "--until": "--to",
-    "--write": "`livedeck collector dashboard -o FOLDER`",
 }
-"""Flags of earlier versions, and flags that strangers try first -> the flags that they mean."""
-
-_AS_RADIO, _AS_SILENT = (f"`livedeck event content EVENT {content}`" for content in ("radio", "silent"))
-
-GUESSED_FLAGS = {
-    "--audio-only": _AS_RADIO,
-    "--content": "`livedeck event content EVENT CONTENT`",
-    "--no-audio": _AS_SILENT,
-    "--no-video": _AS_RADIO,
-    "--radio": _AS_RADIO,
-    "--silent": _AS_SILENT,
-}
-"""Flags that strangers try first -> the commands that they mean."""
+"""Flags of earlier versions, and flags that strangers try first -> the flags of the same command that they mean."""
 
 
-def replacement(flag: str, command: click.Command | None) -> str:
-    """Return what to use instead of a flag that the command lacks; empty if nothing is known or the command lacks that.
+def flag_text(flag: str, path: str, command: click.Command | None) -> str:
+    """Return what to use instead of a flag that the command lacks; empty if nothing is known.
 
     `command`: None if it is not known; then only another command can be named.
     """
-    new = {**MOVED_FLAGS, **GUESSED_FLAGS}.get(flag, "")
-    if not new.startswith("--"):
-        return new
+    new = MOVED_FLAGS.get(flag, "")
     option, _, value = new.partition(",")[0].partition(" ")
     found = next((param for param in command.params if option in param.opts), None) if command else None
-    has_value = found is not None and (not isinstance(found.type, click.Choice) or value in found.type.choices)
-    return new if has_value else ""
+    if found is not None and (not isinstance(found.type, click.Choice) or value in found.type.choices):
+        return f"Use {new}."
+    return did_you_mean(guessed(path, flag))
+
+
+def guessed(path: str, word: str) -> list[str]:
+    """Return the commands of GUESSES for a flag, a missing argument or `*` at that path, as a user types them."""
+    words = path.split()
+    keys = (" ".join([*words[:count], word]) for count in range(len(words), -1, -1))
+    return _as_typed(next((GUESSES[key] for key in keys if key in GUESSES), ()))
+
+
+def _as_typed(commands: Iterable[str]) -> list[str]:
+    return [f"'livedeck {command}'" for command in commands]
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return `Did you mean ...?`; empty without names."""
+    return f"Did you mean {' or '.join(names)}?" if names else ""
 
 
 class CommandTree(NamedTuple):
@@ -281,10 +334,9 @@ class NounGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its purpose, uncut, without importing it."""
-        known = load_description()
-        paths = {name: f"{self.path} {name}".strip() for name in self.list_commands(ctx)}
+        known = purposes()
         with formatter.section("Commands"):
-            formatter.write_dl([(name, str(known[path]["purpose"])) for name, path in paths.items()])
+            formatter.write_dl([(name, known[f"{self.path} {name}"]) for name in self.list_commands(ctx)])
 
 
 class DescribedCommand(click.Command):
@@ -321,13 +373,12 @@ def unknown_text(group: str, words: list[str], names: list[str]) -> str:
             rest = typed[count:]
             while rest and f"{new} {rest[0]}" in load_description():
                 new, rest = f"{new} {rest[0]}", rest[1:]
-            near = [f"'livedeck {new}'"]
+            near = _as_typed([new])
             break
         if meant := GUESSES.get(words_so_far):
-            near = [f"'livedeck {path}'" for path in meant]
+            near = _as_typed(meant)
             break
-    advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    return f"No such command {words[0]!r}.{advice}"
+    return f"No such command {words[0]!r}. {did_you_mean(near or guessed(group, '*'))}".rstrip()
 
 
 def describe(tree: CommandTree, root: click.Group) -> str:

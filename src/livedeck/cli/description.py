@@ -12,9 +12,26 @@ if TYPE_CHECKING:
 
 def description_file() -> Path:
     """Return the file with purpose, arguments and options of every command, written by `livedeck docs --write`."""
-    from pathlib import Path  # the help of `livedeck` alone reads no file, and starts sooner without it
+    from pathlib import Path  # the help of `livedeck` starts sooner without it
 
-    return Path(__file__).with_name("commands.json")
+    return Path(_FILE)
+
+
+_FILE = __file__.removesuffix("description.py") + "commands.json"
+
+
+@cache
+def purposes() -> Mapping[str, str]:
+    """Return the purpose of every command and group by its path, without the root.
+
+    Reads the start of each line alone, because a JSON decoder would make the help of `livedeck` slower.
+    """
+    try:
+        with open(_FILE, encoding="utf-8") as lines:  # noqa: PTH123
+            starts = [line.split('"', 6) for line in lines if line.startswith('"')]
+    except FileNotFoundError:  # before it is generated for the first time
+        return {}
+    return {path: purpose for _, path, _, _, _, purpose, _ in starts if path}
 
 
 @cache
@@ -24,7 +41,7 @@ def load_description() -> Mapping[str, Mapping[str, Any]]:
 
     try:
         described: dict[str, Any] = json.loads(description_file().read_text(encoding="utf-8"))
-    except FileNotFoundError:  # before it is generated for the first time
+    except FileNotFoundError:
         return {}
     return described
 
@@ -32,8 +49,8 @@ def load_description() -> Mapping[str, Mapping[str, Any]]:
 def children(path: str) -> list[str]:
     """Return the names of the commands and groups directly below that path."""
     prefix = f"{path} " if path else ""
-    inner = (known.removeprefix(prefix) for known in load_description() if known and known.startswith(prefix))
-    return [name for name in inner if name and " " not in name]
+    inner = (known.removeprefix(prefix) for known in purposes() if known.startswith(prefix))
+    return [name for name in inner if " " not in name]
 
 
 def commands_table() -> str:

@@ -82,7 +82,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     """Write commands.json, and every generated table between its markers. `flags`: the settings that have a flag."""
     from livedeck.atomic_file import replace_file
     from livedeck.cli.command_tree import NounGroup, describe
-    from livedeck.cli.description import commands_table, description_file, load_description
+    from livedeck.cli.description import commands_table, description_file, load_description, purposes
     from livedeck.monitor.evidence.claims import claims_table
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import limits_table, settings_table
@@ -95,6 +95,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
         if not file.exists() or described != file.read_text(encoding="utf-8"):
             replace_file(file, described.encode())
             load_description.cache_clear()
+            purposes.cache_clear()
             click.echo(file)
     tables = {
         "keys": markdown(ActionRegistry(FEATURES)),

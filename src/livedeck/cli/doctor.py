@@ -74,9 +74,10 @@ class Check:
 @platform
 @click.pass_context
 def command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
-    """Check the settings, the token, the platform, the clock, notifications, the terminal and the files.
+    """Check the settings, the token, the platform, and this machine.
 
-    Reads the events and rooms of the platform and changes nothing. The exit code is that of the first failure.
+    Checks the clock, notifications, the terminal and the files, too. Reads the events and rooms of the platform and
+    changes nothing. The exit code is that of the first failure.
     """
 
     async def work() -> int:

@@ -86,7 +86,7 @@ def history() -> Callable[[Command], Command]:
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    text = "File or folder to write. Commands that have --force replace an existing file only with it."
+    text = "Where to write. Commands that have --force replace an existing file only with it."
     return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 
@@ -243,7 +243,8 @@ _APPEARANCE = (
     click.option(
         "--theme",
         type=click.Choice(["auto", *THEME_NAMES]),
-        help="Colours of the deck; auto: what the terminal can show.",
+        metavar="NAME",
+        help=f"Colours: auto, {', '.join(THEME_NAMES)}.",
     ),
     click.option("--ascii", is_flag=True, default=None, help="Use ASCII characters only."),
 )

@@ -72,13 +72,13 @@ _SIGNALLED = {128 + number for number in (1, 2, 15)}
 async def _collect(settings: Settings) -> int:
     async with AsyncExitStack() as stack:
         path = spool_file(settings)
+        api = await stack.enter_async_context(make_api(settings))  # before the lock, whose file stays
         stack.enter_context(only_notifier(path))
         outgoing = await stack.enter_async_context(make_notification_way(settings))
         targets = await make_targets(settings, outgoing)
         heartbeat = await heartbeat_address(settings)
         for refusal in await refusals(targets, heartbeat, outgoing):
             _warn(refusal)
-        api = await stack.enter_async_context(make_api(settings))
         history = await stack.enter_async_context(make_history(settings))
         others = await stack.enter_async_context(join_others(settings, history))
         storage = others.spool if others else await asyncio.to_thread(Spool, path)

@@ -73,8 +73,9 @@ def command(
         raise click.UsageError("name an EVENT, or a day with --day")
     if chat and event is None:
         raise click.UsageError("--chat needs an EVENT")
-    if output and output.exists() and not output.is_dir():
-        raise click.UsageError(f"{output} is not a folder: -o needs one, for four files")
+    is_file_name = output is not None and output.suffix in {f".{form.suffix}" for form in REPORT_FORMATS.values()}
+    if output and not output.is_dir() and (output.exists() or is_file_name):
+        raise click.UsageError(f"{output} is not a folder: -o needs one, for four files; write one with --format and >")
     messages = _chat(chat) if chat else None
 
     async def work(past: Past) -> int:
