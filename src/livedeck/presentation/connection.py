@@ -150,8 +150,12 @@ def skew_text(attachment: Attachment | None) -> str:
 
 
 def behind_text(link: ConnectionStatus) -> str:
-    """Return the lateness of the process that polls: `this machine is 3 s behind`; empty while it is in time."""
-    return f"this machine is {link.own.behind:.0f} s behind" if link.own.behind >= 1 else ""
+    """Return the lateness of the process that polls: `this machine is 3 s behind`.
+
+    Empty while it is in time, and while the cause of the connection's state says it.
+    """
+    is_told = link.own.behind < 1 or link.blame.is_own
+    return "" if is_told else f"this machine is {link.own.behind:.0f} s behind"
 
 
 def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:

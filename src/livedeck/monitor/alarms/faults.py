@@ -200,6 +200,12 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState) -> Iterator[Alar
             yield alarm.key
 
 
+def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
+    """Return an alarm that cannot be judged. QOS_STALE names a cause in this process, which hides any other."""
+    causes = [event.blame for event in state.events if event.id == alarm.event_id and alarm.kind == QOS_STALE]
+    return replace(alarm, actual=causes[0].text) if causes and causes[0].is_own else alarm
+
+
 def _is_unasked(event: EventState, state: MonitorState) -> bool:
     """Return whether no answer about an event was read since this process stopped."""
     stops = state.connection.own.stops

@@ -8,6 +8,7 @@ QOS_STALE.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 
 from livedeck.client import (
@@ -25,6 +26,7 @@ from livedeck.client import (
 )
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Culprit, Failure, Sight
+from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why
 from livedeck.monitor.model.state import ListDoubt
 from livedeck.record import Record
 
@@ -50,6 +52,8 @@ _FEWER = "Close other decks and scripts with this token; livedeck asks less ofte
 
 _ADVICE: Mapping[Culprit, str] = MappingProxyType(
     {
+        Culprit.OWN_STOP: "Wait for the first answers; watch the players.",
+        Culprit.OWN_SLOWNESS: "Watch fewer events, use a larger machine, or add a collector; watch the players.",
         Culprit.OWN_LINK: "Check this machine's network and the settings proxy and ca_file; watch the players.",
         Culprit.STRANGER: "Open the platform's address in a browser on this machine, and log in; watch the players.",
         Culprit.REFUSAL: _FEWER,
@@ -70,12 +74,14 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
 )
 """Failure -> advice that is better than that of its cause."""
 
+_NO_TIME = "no connection to the platform in time"
+
 _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
     {
         "dns": "the platform's name has no address",
         "refused": "nothing accepts a connection at the platform's address; its server may be down",
         "tls": "no trusted connection to the platform; its certificate may have changed",
-        "timeout": "no connection to the platform in time",
+        "timeout": _NO_TIME,
         "proxy": "the proxy does not connect to the platform",
     }
 )
@@ -103,13 +109,17 @@ CHECKING = "answers again, checking"
 class Facts(Record):
     """Evidence of missing data. Leave out what is not known.
 
-    `own`: nearer cause that was found on this machine. `failure`: last failed call. `slowed_to`: seconds between two
-    polls of an event after refusals of our pace, 0 without any. `unserved`: number of events on air without an answer
-    for long. `is_of_event`: the failed calls are of one event, and others are answered. `is_frozen`: samples of the
-    event arrive, but their time stands still. `list_doubt`: known events that the list lacks.
+    `own`: stops and slowness of this process. `answered`: last good answer (this machine's clock). `is_asked_since`:
+    since the last stop enough was asked that the stop explains nothing any more. `failure`: last failed call.
+    `slowed_to`: seconds between two polls of an event after refusals of our pace, 0 without any. `unserved`: number of
+    events on air without an answer for long. `is_of_event`: the data are those of one event, and others are answered.
+    `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known events that the list
+    lacks.
     """
 
-    own: Blame | None = None
+    own: OwnState = WATCHING
+    answered: datetime | None = None
+    is_asked_since: bool = False
     failure: Failure = NO_FAILURE
     slowed_to: float = 0.0
     unserved: int = 0
@@ -120,8 +130,8 @@ class Facts(Record):
 
 def blame(facts: Facts) -> Blame:
     """Return the nearest cause that explains the missing data; NO_BLAME if nothing is missing."""
-    if facts.own:
-        return facts.own
+    if own := _of_own(facts):
+        return own
     if facts.is_of_event:
         return _of_event(facts)
     if facts.failure.sight is Sight.PACE or (facts.slowed_to and facts.failure.sight is Sight.NONE):
@@ -187,6 +197,40 @@ def _sight_of_status(error: Rejected) -> Sight:
 
 def _blame(cause: Culprit, text: str, advice: str = "") -> Blame:
     return Blame(cause, text, advice or _ADVICE[cause])
+
+
+_BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
+"""Failures that a stop of this process explains: connections are dead after it, and a network takes its time."""
+
+_BY_SLOWNESS = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK})
+"""Failures that the slowness of this process explains: answers come, and are read too late."""
+
+_STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped"}
+
+
+def _of_own(facts: Facts) -> Blame | None:
+    """Return the own cause of the missing data; None if this process explains nothing, or the platform spoke."""
+    sight, behind = facts.failure.sight, "why this event is not answered" if facts.is_of_event else _IS_ANSWERING
+    stop = _unanswered_stop(facts)
+    if stop and sight in _BY_STOP:
+        text = f"{_STOPPED[stop.why]} until {stop.until:%H:%M:%S}Z: not known yet {behind}"
+        return _blame(Culprit.OWN_STOP, text)
+    is_unasked = facts.is_of_event and sight is Sight.NONE and not facts.is_frozen
+    is_late = is_unasked or sight in _BY_SLOWNESS or facts.failure.reason == _NO_TIME
+    if is_late and facts.own.slowness:
+        text = f"this machine is {facts.own.slowness.behind:.0f} s behind: not known {behind}"
+        return _blame(Culprit.OWN_SLOWNESS, text)
+    return None
+
+
+_IS_ANSWERING = "if the platform answers"
+
+
+def _unanswered_stop(facts: Facts) -> NotWatched | None:
+    """Return the last sleep or stop of this process if it explains that nothing was answered since."""
+    stop = next((stop for stop in reversed(facts.own.stops) if stop.why is not Why.SLOW), None)
+    is_answered = facts.is_asked_since or (stop and facts.answered and facts.answered >= stop.until)
+    return None if is_answered else stop
 
 
 def _of_pace(facts: Facts) -> Blame:

@@ -67,5 +67,10 @@ class Blame(Record):
     text: str = ""
     advice: str = ""
 
+    @property
+    def is_own(self) -> bool:
+        """True if this process slept, was stopped or is slow; causes behind that are not known."""
+        return self.cause in {Culprit.OWN_STOP, Culprit.OWN_SLOWNESS}
+
 
 NO_BLAME = Blame()

@@ -65,7 +65,7 @@ _FIELDS: Mapping[type, str] = {
     KnownMaterial: "id video_id title file_name media_type size at source",
     FieldFault: "field expected actual",
     Shortfall: "missing announced",
-    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence",
+    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence blame",
     state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
-from livedeck.monitor.model.blame import NO_FAILURE, Failure
+from livedeck.monitor.model.blame import NO_BLAME, Blame
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Freshness
 from livedeck.monitor.signal.duty import DutyCycle
@@ -103,24 +103,22 @@ class RestreamHistory(Record):
 class DataQuality(Record):
     """The reliability of the last answer: STALE if polling fails or sample time stands still, LATE if samples are late.
 
-    `since`: time of the last good answer, or of the first failure if there was none (server time). `failure`:
-    the last failure. `future_samples`: number of samples dropped because they are dated in the future.
+    `since`: time of the last good answer, or of the first failure if there was none (server time). `blame`: nearest
+    cause while it is STALE. `future_samples`: number of samples dropped because they are dated in the future.
     `last_empty_at`: time of the last good answer without samples (server time). `lag`: the shortest delay of the last
     samples (s); None if unknown. `false_silence`: start of a silence that late samples disproved, kept for a while;
     `late_by`: the delay of those samples (s). `has_unit`: the unit of the bit rates is known.
-    `is_frozen`: samples arrive, but their time stands still.
     """
 
     freshness: Freshness = Freshness.FRESH
     since: datetime | None = None
-    failure: Failure = NO_FAILURE
+    blame: Blame = NO_BLAME
     future_samples: int = 0
     last_empty_at: datetime | None = None
     lag: float | None = None
     false_silence: datetime | None = None
     late_by: float = 0.0
     has_unit: bool = True
-    is_frozen: bool = False
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:
