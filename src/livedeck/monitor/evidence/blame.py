@@ -25,6 +25,7 @@ from livedeck.client import (
     Unreadable,
 )
 from livedeck.monitor.model.alarm import Diagnosis
+from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Culprit, Failure, Sight
 from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why
 from livedeck.monitor.model.state import ListDoubt
@@ -37,6 +38,7 @@ CAUSES: Mapping[Culprit, str] = MappingProxyType(
     {
         Culprit.OWN_STOP: "This machine slept, or livedeck was stopped.",
         Culprit.OWN_SLOWNESS: "This machine is too slow for its work.",
+        Culprit.COLLECTOR: "The collector gives this deck no data.",
         Culprit.OWN_LINK: "This machine cannot reach the platform.",
         Culprit.STRANGER: "A portal, login page or gateway stands between this machine and the platform.",
         Culprit.REFUSAL: "The platform can be reached and refuses to answer.",
@@ -54,6 +56,7 @@ _ADVICE: Mapping[Culprit, str] = MappingProxyType(
     {
         Culprit.OWN_STOP: "Wait for the first answers; watch the players.",
         Culprit.OWN_SLOWNESS: "Watch fewer events, use a larger machine, or add a collector; watch the players.",
+        Culprit.COLLECTOR: "Run `livedeck doctor` to find the cause; watch the players.",
         Culprit.OWN_LINK: "Check this machine's network and the settings proxy and ca_file; watch the players.",
         Culprit.STRANGER: "Open the platform's address in a browser on this machine, and log in; watch the players.",
         Culprit.REFUSAL: _FEWER,
@@ -95,15 +98,23 @@ _SHORT: Mapping[Sight, str] = MappingProxyType(
         Sight.BREAK: "connections break",
         Sight.FOREIGN: "something answers in the platform's place",
         Sight.PACE: "the platform refuses our pace",
+        Sight.TOKEN: "the platform refuses the token",
         Sight.UNREADABLE: "the answers cannot be read",
         Sight.CACHED: "the answers come from a cache",
+        Sight.UNSENT: "nothing can be sent",
     }
 )
-"""Failure of one event's calls -> words; others are told by their status."""
+"""Failure -> words; others are told by their status."""
 
 
 CHECKING = "answers again, checking"
 """Text after the platform answered nothing, until a list and samples prove that events can be judged."""
+
+UNWATCHED = Blame(Culprit.OWN_STOP, "livedeck did not watch", _ADVICE[Culprit.OWN_STOP], "livedeck did not watch")
+"""Blame of a screen without a new snapshot: its monitor hangs, has ended, or was stopped with this process."""
+
+NO_REPLY = Blame(Culprit.UNKNOWN, "no reply", _ADVICE[Culprit.UNKNOWN], "no reply")
+"""Blame of a screen whose last good reply is old while no call is known to have failed."""
 
 
 class Facts(Record):
@@ -114,7 +125,7 @@ class Facts(Record):
     `slowed_to`: seconds between two polls of an event after refusals of our pace, 0 without any. `unserved`: number of
     events on air without an answer for long. `is_of_event`: the data are those of one event, and others are answered.
     `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known events that the list
-    lacks.
+    lacks. `silence`: silence of the collector that should bring the data.
     """
 
     own: OwnState = WATCHING
@@ -126,12 +137,13 @@ class Facts(Record):
     is_of_event: bool = False
     is_frozen: bool = False
     list_doubt: ListDoubt | None = None
+    silence: Silence | None = None
 
 
 def blame(facts: Facts) -> Blame:
     """Return the nearest cause that explains the missing data; NO_BLAME if nothing is missing."""
-    if own := _of_own(facts):
-        return own
+    if near := _of_own(facts) or _of_collector(facts):
+        return near
     if facts.is_of_event:
         return _of_event(facts)
     if facts.failure.sight is Sight.PACE or (facts.slowed_to and facts.failure.sight is Sight.NONE):
@@ -141,7 +153,8 @@ def blame(facts: Facts) -> Blame:
     if facts.list_doubt and facts.list_doubt.served:
         doubt = facts.list_doubt
         all_served = doubt.listed + doubt.served
-        return _blame(Culprit.LIST, f"the list lacks {doubt.served} of {all_served} events that are still served")
+        text = f"the list lacks {doubt.served} of {all_served} events that are still served"
+        return _blame(Culprit.LIST, text, "the list lacks events")
     return NO_BLAME
 
 
@@ -195,8 +208,8 @@ def _sight_of_status(error: Rejected) -> Sight:
     return Sight.FAULT if isinstance(error, ServerFault) else Sight.REQUEST
 
 
-def _blame(cause: Culprit, text: str, advice: str = "") -> Blame:
-    return Blame(cause, text, advice or _ADVICE[cause])
+def _blame(cause: Culprit, text: str, short: str, advice: str = "") -> Blame:
+    return Blame(cause, text, advice or _ADVICE[cause], short)
 
 
 _BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
@@ -214,16 +227,22 @@ def _of_own(facts: Facts) -> Blame | None:
     stop = _unanswered_stop(facts)
     if stop and sight in _BY_STOP:
         text = f"{_STOPPED[stop.why]} until {stop.until:%H:%M:%S}Z: not known yet {behind}"
-        return _blame(Culprit.OWN_STOP, text)
+        return _blame(Culprit.OWN_STOP, text, _STOPPED[stop.why])
     is_unasked = facts.is_of_event and sight is Sight.NONE and not facts.is_frozen
     is_late = is_unasked or sight in _BY_SLOWNESS or facts.failure.reason == _NO_TIME
     if is_late and facts.own.slowness:
         text = f"this machine is {facts.own.slowness.behind:.0f} s behind: not known {behind}"
-        return _blame(Culprit.OWN_SLOWNESS, text)
+        return _blame(Culprit.OWN_SLOWNESS, text, "this machine is slow")
     return None
 
 
 _IS_ANSWERING = "if the platform answers"
+
+
+def _of_collector(facts: Facts) -> Blame | None:
+    if facts.silence is None:
+        return None
+    return _blame(Culprit.COLLECTOR, facts.silence.reason, "no data from the collector")
 
 
 def _unanswered_stop(facts: Facts) -> NotWatched | None:
@@ -236,7 +255,7 @@ def _unanswered_stop(facts: Facts) -> NotWatched | None:
 def _of_pace(facts: Facts) -> Blame:
     each = f": each event every {facts.slowed_to:.0f} s" if facts.slowed_to else ""
     unserved = f"; {facts.unserved} on air without an answer" if facts.unserved else ""
-    return _blame(Culprit.REFUSAL, f"the platform refuses our pace{each}{unserved}")
+    return _blame(Culprit.REFUSAL, f"{_SHORT[Sight.PACE]}{each}{unserved}", _SHORT[Sight.PACE])
 
 
 _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
@@ -272,15 +291,18 @@ def _of_failure(failure: Failure) -> Blame:
     cause, words = _WORDS[failure.sight]
     text = words.format(reason=failure.reason, status=failure.status)
     advice = _PAYMENT if failure.status == _PAYMENT_REQUIRED else _ADVICE_OF.get(failure.sight, "")
-    return _blame(cause, text, advice)
+    return _blame(cause, text, _short(failure), advice)
+
+
+def _short(failure: Failure) -> str:
+    return _SHORT.get(failure.sight) or f"the platform answers {failure.status}"
 
 
 def _of_event(facts: Facts) -> Blame:
     failure = facts.failure
     if failure.sight is Sight.NONE:
-        is_frozen = facts.is_frozen
-        text = "new samples arrive, but their time stands still" if is_frozen else "no new sample"
-        return _blame(Culprit.STREAM, text)
-    reason = _SHORT.get(failure.sight) or f"the platform answers {failure.status}"
-    text = f"not answered, while other calls are: {reason}"
-    return _blame(Culprit.STREAM, text)
+        if facts.is_frozen:
+            text = "new samples arrive, but their time stands still"
+            return _blame(Culprit.STREAM, text, "the time of its samples stands still")
+        return _blame(Culprit.STREAM, "no new sample", "no new sample")
+    return _blame(Culprit.STREAM, f"not answered, while other calls are: {_short(failure)}", _short(failure))

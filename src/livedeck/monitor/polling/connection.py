@@ -18,7 +18,7 @@ from livedeck.client import (
     Unauthorized,
     Unreadable,
 )
-from livedeck.monitor.evidence.blame import CHECKING, Facts, blame, seen
+from livedeck.monitor.evidence.blame import CHECKING, NO_REPLY, UNWATCHED, Facts, blame, seen
 from livedeck.monitor.model.blame import NO_FAILURE, Blame, Failure, Sight
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus
 from livedeck.monitor.model.thresholds import Thresholds
@@ -104,7 +104,7 @@ def _blame(link: ConnectionStatus, result: RoundResult, state: ConnectionState) 
     if found.is_own:
         return found
     if link.is_checking and (error is None or not link.failures):
-        return replace(link.blame, text=CHECKING)
+        return replace(link.blame, text=CHECKING, short=CHECKING)
     if error is None and link.blame.text and not link.blame.is_own:
         return link.blame
     return found if found.text else blame(Facts(failure=_UNDECIDED))
@@ -151,6 +151,17 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
     if link.state is ConnectionState.BLIND or link.as_of is None or link.is_clock_doubtful:
         return True
     return abs((now - link.as_of).total_seconds()) > thresholds.answer_intervals * link.interval
+
+
+def stale_blame(link: ConnectionStatus, at: datetime, now: datetime, *, watched: bool) -> Blame:
+    """Return the nearest cause for a stale screen at `now`, whose snapshot is of the time `at`.
+
+    `watched`: the monitor has not ended.
+    """
+    longest = timedelta(seconds=_DEFAULTS.answer_intervals * link.interval)
+    if not watched or abs(now - at) > longest:
+        return UNWATCHED
+    return link.blame if link.blame.text else NO_REPLY
 
 
 def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0) -> float | None:
