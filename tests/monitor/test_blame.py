@@ -7,6 +7,7 @@ import pickle
 import ssl
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -21,7 +22,8 @@ from livedeck.monitor import Alarm, ConnectionState, Monitor, Severity, Snapshot
 from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.model.blame import Blame, Culprit, Sight
+from livedeck.monitor.model.blame import Culprit, Failure, Sight
+from livedeck.monitor.model.own import NotWatched, OwnState, Slowness, Why
 from livedeck.presentation.connection import banner_line, is_seen
 from livedeck.presentation.event_detail import unanswered_text
 from livedeck.presentation.render_time import RenderTime
@@ -295,10 +297,35 @@ def test_a_refusal_that_lasts_is_critical() -> None:
     assert seen.of_events == []
 
 
+SLOW = OwnState(slowness=Slowness(NOW, 14.0, 162))
+SLEPT = OwnState((NotWatched(NOW, NOW + timedelta(seconds=600), Why.SLEPT),))
+BY_SLEEP = {Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION}
+BY_SLOWNESS = {Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK}
+
+
+@pytest.mark.parametrize("is_of_event", [False, True])
+@pytest.mark.parametrize("sight", Sight)
+def test_an_own_cause_is_nearest_unless_the_platform_spoke(sight: Sight, is_of_event: bool) -> None:
+    failure = Failure(sight, 503 if sight in {Sight.FAULT, Sight.GATEWAY} else None)
+    behind = "why this event is not answered" if is_of_event else "if the platform answers"
+    slow = blame(Facts(own=SLOW, failure=failure, is_of_event=is_of_event))
+    assert slow.is_own == (sight in BY_SLOWNESS or (is_of_event and sight is Sight.NONE))
+    if slow.is_own:
+        assert slow.text == f"this machine is 14 s behind: not known {behind}"
+    slept = blame(Facts(own=SLEPT, failure=failure, is_of_event=is_of_event))
+    assert slept.is_own == (sight in BY_SLEEP)
+    if slept.is_own:
+        assert slept.text == f"this machine slept until 12:10:00Z: not known yet {behind}"
+
+
+def test_a_sleep_explains_nothing_once_the_platform_answered_or_was_asked_for_long() -> None:
+    answered = Facts(own=SLEPT, answered=NOW + timedelta(seconds=601), failure=Failure(Sight.SILENCE))
+    asked = Facts(own=SLEPT, is_asked_since=True, failure=Failure(Sight.SILENCE))
+    assert {blame(facts).cause for facts in (answered, asked)} == {Culprit.PLATFORM}
+
+
 def test_the_nearest_cause_is_told_alone() -> None:
-    own = Blame(Culprit.OWN_SLOWNESS, "this machine is 14 s behind", "Watch fewer events.")
     fault = seen(ServerFault("", status=503, code=503503))
-    assert blame(Facts(own=own, failure=fault)) == own
     assert blame(Facts(failure=fault, slowed_to=20.0)).cause is Culprit.PLATFORM
     assert blame(Facts()).cause is Culprit.NONE
 

@@ -14,7 +14,6 @@ from livedeck.monitor.detection.health import find
 from livedeck.monitor.detection.restreams import restream_episodes, update
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import EventCase
-from livedeck.monitor.model.blame import Failure, Sight
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from monitor.stage import NOW, after, at, model, samples, signal
@@ -69,7 +68,7 @@ def test_before_its_start_nothing_is_missing_yet() -> None:
 def test_an_event_that_was_not_asked_yet_is_not_called_late() -> None:
     unasked = Phase(BroadcastState.LATE, moment(-60))
     assert findings("LATE_START", unasked) == []
-    refused = DataQuality(since=NOW, failure=Failure(Sight.REQUEST, 404))
+    refused = DataQuality(since=NOW)
     assert [finding.kind for finding in findings("LATE_START", unasked, quality=refused)] == ["LATE_START"]
 
 

@@ -21,6 +21,7 @@ from livedeck.monitor import (
 )
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.health import assess
+from livedeck.monitor.evidence.blame import Facts, blame
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.model.blame import Failure, Sight
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
@@ -33,7 +34,7 @@ ON_AIR = Phase(BroadcastState.ON_AIR, NOW - timedelta(seconds=900), Ingest(Inges
 def assess_readings(
     readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH
 ) -> HealthAssessment:
-    return assess_signal(readings, phase, DataQuality(freshness))
+    return assess_signal(readings, phase, DataQuality(freshness, blame=blame(Facts(is_of_event=True))))
 
 
 def assess_signal(readings: Readings, phase: Phase, quality: DataQuality) -> HealthAssessment:
@@ -170,7 +171,8 @@ def test_of_an_event_that_has_not_begun_no_answer_is_missed() -> None:
 
 
 def test_a_stale_event_says_why_and_since_when() -> None:
-    quality = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), Failure(Sight.FAULT, 500))
+    found = blame(Facts(failure=Failure(Sight.FAULT, 500), is_of_event=True))
+    quality = DataQuality(Freshness.STALE, NOW - timedelta(seconds=40), found)
     (finding,) = assess_signal(after(count=12), ON_AIR, quality).findings
     assert finding.actual == "not answered, while other calls are: the platform answers 500"
     assert finding.since == quality.since

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,16 @@ from breadth import slow_rows
 from livedeck.cli.alarm import follow_alarms
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, ConnectionState, History, Severity, Snapshot, Thresholds
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
+from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.polling.machine import Load
 from livedeck.monitor.polling.poller import wait_first
-from livedeck.presentation.connection import behind_text
+from livedeck.presentation.connection import banner_line, behind_text, way_lines
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain
 from monitor.alarm_stage import WELL
 from monitor.stage import NOW, Deck, Stage, at, event
+from monitor.wire import Platform, WallClock, run, watch
 from virtual_clock import VirtualClock
 
 LIMITS = Thresholds()
@@ -442,6 +448,98 @@ async def test_alarm_list_follow_prints_each_stop_in_one_line(capsys: pytest.Cap
 def test_the_header_says_how_late_this_machine_is() -> None:
     for behind, text in ((0.0, ""), (3.0, "this machine is 3 s behind")):
         assert behind_text(replace(WELL, own=OwnState(behind=behind))) == text
+
+
+# The own cause is told first, and what lies behind it is not known (monitoring.md, "Who is to blame")
+
+
+def said(snapshot: Snapshot) -> str:
+    """The banner and the lines of the link."""
+    render_time = RenderTime.from_snapshot(snapshot, snapshot.at)
+    return plain([*banner_line(snapshot, render_time), *chain(*way_lines(snapshot, render_time))])
+
+
+def api_blind(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return [(alarm.actual, alarm.diagnosis.cause) for alarm in snapshot.alarms if alarm.kind == "API_BLIND"]
+
+
+async def test_a_slow_machine_that_gets_no_answer_does_not_blame_the_platform() -> None:
+    clock, stage, deck = starving(2)
+    await deck.until(60)
+    clock.lag = 3.0
+    await deck.until(150)
+    stage.hang()
+    while (snapshot := await deck.next()).link.state is not ConnectionState.BLIND:
+        pass
+    own = f"this machine is {snapshot.link.own.behind:.0f} s behind: not known if the platform answers"
+    assert snapshot.link.blame.text == own
+    assert api_blind(snapshot) == [(own, "This machine is too slow for its work.")]
+    assert said(snapshot).count("this machine is") == 2, "once in the banner, once in the line of the link"
+    await deck.close()
+
+
+async def test_a_slow_machine_names_a_platform_that_answers_503() -> None:
+    clock, stage, deck = starving(2)
+    await deck.until(60)
+    clock.lag = 3.0
+    await deck.until(150)
+    stage.fails = 503, {}
+    while (snapshot := await deck.next()).link.state is not ConnectionState.BLIND:
+        pass
+    assert api_blind(snapshot)[0][0] == "the network is well: the platform answers 503"
+    await deck.close()
+
+
+@pytest.mark.parametrize("was_blind", [False, True])
+async def test_after_a_stop_the_stop_is_the_cause_until_the_platform_had_its_time(was_blind: bool) -> None:
+    clock, stage, deck = stoppable(event())
+    await until(deck, 60)
+    stage.hang()
+    await until(deck, 120 if was_blind else 63)
+    clock.stop(600)
+    begun = clock.monotonic()
+    snapshots = [each for each in await until(deck, begun + 60) if (each.at - moment(begun)).total_seconds() > 0]
+    await deck.close()
+    stopped = snapshots[0].link.own.stops[-1]
+    own = f"livedeck was stopped until {stopped.until:%H:%M:%S}Z: not known yet if the platform answers"
+    waiting = [each for each in snapshots if each.link.state is not ConnectionState.BLIND]
+    assert {each.link.blame.text for each in waiting} == {own}
+    assert {words for each in waiting for words, _ in api_blind(each)} == ({own} if was_blind else set())
+    blind = [each for each in snapshots if each.link.state is ConnectionState.BLIND]
+    assert {each.link.blame.cause for each in blind} == {Culprit.UNKNOWN}
+
+
+async def test_a_platform_that_fails_after_a_stop_is_named_at_once() -> None:
+    clock, stage, deck = stoppable(event())
+    await until(deck, 60)
+    clock.stop(600)
+    stage.fails = 503, {}
+    begun = clock.monotonic()
+    last = (await until(deck, begun + 10))[-1]
+    await deck.close()
+    assert last.link.blame.text == "the network is well: the platform answers 503"
+
+
+def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accused_any_more() -> None:
+    platform = Platform(event("one"), event("two"))
+
+    def lose(_: WallClock) -> None:
+        platform.late = {"one"}
+
+    def slow_down(clock: WallClock) -> None:
+        clock.lag = 3.0
+
+    told = dict[str, None]()
+
+    def see(snapshot: Snapshot) -> None:
+        told.update(dict.fromkeys(alarm.actual for alarm in snapshot.alarms if alarm.kind == "QOS_STALE"))
+
+    run(watch(platform, 240, (60, lose), (150, slow_down), see=see, machine=Idle()))
+    first, *rest = told
+    assert first == "not answered, while other calls are: no answer in time"
+    assert rest
+    own = r"this machine is \d+ s behind: not known why this event is not answered"
+    assert [words for words in rest if not re.fullmatch(own, words)] == []
 
 
 # A real process

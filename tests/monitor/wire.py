@@ -27,10 +27,11 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 class WallClock:
-    """This machine's clocks: the wall's may be set, and both may stand still while the machine sleeps."""
+    """This machine's clocks: the wall's may be set, and both may stand still while the machine sleeps. `lag`: seconds
+    by which this process gets its turn too late."""
 
     def __init__(self) -> None:
-        self.ahead, self.slept = 0.0, 0.0
+        self.ahead, self.slept, self.lag = 0.0, 0.0, 0.0
 
     def now(self) -> datetime:
         """What the machine thinks the time is."""
@@ -42,7 +43,7 @@ class WallClock:
 
     async def sleep(self, seconds: float) -> None:
         """Return after that many seconds."""
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(seconds + self.lag)
 
 
 class TrueClock(WallClock):

@@ -14,7 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from livedeck.cli.screenshots import EVENING
+from livedeck.client import Unreachable
 from livedeck.monitor import BroadcastState, ConnectionState, Snapshot
+from livedeck.monitor.evidence.blame import Facts, blame, seen
 from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, text
 
 BIG = (160, 45)
@@ -58,9 +60,9 @@ def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[in
 def _blind(known: Snapshot) -> Snapshot:
     reason = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
     since, as_of = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
-    return replace(
-        known, link=replace(known.link, state=ConnectionState.BLIND, since=since, as_of=as_of, reason=reason)
-    )
+    cause = blame(Facts(failure=seen(Unreachable(reason, "refused", is_connected=False))))
+    link = replace(known.link, state=ConnectionState.BLIND, since=since, as_of=as_of, reason=reason, blame=cause)
+    return replace(known, link=link)
 
 
 def _stale(known: Snapshot) -> Snapshot:

@@ -32,6 +32,8 @@ from livedeck.monitor import (
     Snapshot,
 )
 from livedeck.monitor.detection.health import unseen
+from livedeck.monitor.evidence.blame import Facts, blame
+from livedeck.monitor.model.attachment import Silence
 from livedeck.settings import Settings
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.ui.app import Deck
@@ -80,13 +82,15 @@ def watching(snapshot: Snapshot) -> Snapshot:
 def silent(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot of a deck whose collector has sent nothing for 42 s."""
     since = EVENING - timedelta(seconds=42)
+    silence = Silence(since, f"the collector has been silent since {since:%H:%M:%S}Z")
     link = replace(
         snapshot.link,
         state=ConnectionState.BLIND,
         since=since,
         as_of=since,
         problem=ConnectionProblem.COLLECTOR_SILENT,
-        reason=f"the collector has been silent since {since:%H:%M:%S}Z",
+        reason=silence.reason,
+        blame=blame(Facts(silence=silence)),
     )
     attachment = attached(AttachmentState.SILENT, 42, heard_at=since, reason=_AWAY)
     return replace(snapshot, link=link, events=tuple(map(unseen, snapshot.events)), attachment=attachment)

@@ -12,6 +12,7 @@ from livedeck.monitor import PATIENCE, EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
 from livedeck.presentation.connection import is_whole, missing_text
+from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object
@@ -93,6 +94,7 @@ def _row(state: EventState, render_time: RenderTime) -> list[Line]:
     findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
     unlisted = [] if state.is_listed else [events.UNLISTED]
     doubt = [text] if (text := events.doubt_of_encoder(state, render_time)) else []
+    doubt += [doubt_text(state, render_time)] if events.is_doubtful(state, render_time) and not findings else []
     wrong = "; ".join([*doubt, *unlisted, *findings, *(f"unreadable {fault}" for fault in events.faults(state))])
     return [
         [(plain(events.tally(state, render_time)).strip(), StyleRole.TEXT)],

@@ -24,6 +24,7 @@ from livedeck.monitor.model.alarm import (
 )
 from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
+from livedeck.monitor.model.blame import NO_BLAME, Blame
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
 from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
@@ -99,13 +100,14 @@ from livedeck.monitor.model.thresholds import (
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
-from livedeck.monitor.polling.connection import is_stale
+from livedeck.monitor.polling.connection import is_stale, stale_blame
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
 from livedeck.monitor.polling.machine import SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
     "FASTEST",
+    "NO_BLAME",
     "NO_STATUS",
     "PATIENCE",
     "ROOM_LIST",
@@ -132,6 +134,7 @@ __all__ = [
     "AttachmentState",
     "AuditOutcome",
     "BitrateUnit",
+    "Blame",
     "BroadcastState",
     "Buckets",
     "CachedList",
@@ -223,6 +226,7 @@ __all__ = [
     "planned_start",
     "recordings_key",
     "remembered_streams",
+    "stale_blame",
     "watched_seconds",
     "with_overrides",
 ]

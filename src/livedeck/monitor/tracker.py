@@ -19,7 +19,7 @@ from livedeck.monitor.detection.health import assess, find, is_worse, unknown
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
-from livedeck.monitor.evidence.blame import is_common, seen
+from livedeck.monitor.evidence.blame import Facts, blame, is_common, seen
 from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
@@ -35,7 +35,7 @@ from livedeck.monitor.evidence.presence import (
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
-from livedeck.monitor.model.blame import NO_FAILURE, Failure, Sight
+from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Failure, Sight
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.model.readings import Reading, Readings
@@ -522,6 +522,8 @@ class EventTracker:
             assessment = assess(case, self._thresholds)
             self._assessed = self._analysis, self._thresholds
         is_stale = is_blind or (interval is not None and quality.freshness is Freshness.STALE)
+        is_of_link = is_blind or not status.state.is_answering
+        cause = (status.blame if is_of_link and status.blame.text else quality.blame) if is_stale else NO_BLAME
         if before and before.assessment is assessment:
             found, pattern = before.episodes, before.pattern
         else:
@@ -544,6 +546,7 @@ class EventTracker:
             self._thresholds.content,
             self._rulings,
             self._claim_evidence(),
+            cause,
         )
         self.state = before if before == state else state  # an identical object saves its readers a comparison
         return self.state
@@ -568,18 +571,30 @@ class EventTracker:
         quality = DataQuality(
             freshness,
             self._last_news(status),
-            self._failure,
+            self._blame(status) if freshness is Freshness.STALE else NO_BLAME,
             qos.future_samples,
             empty,
             self._delivery.steady_lag(self._thresholds),
             has_unit=not self._read_by.is_doubtful,
-            is_frozen=self._is_frozen,
         )
         silence = self._false_silence
         if silence is None or now.timestamp() - silence.until > self._thresholds.silence_off:
             return quality
         since = datetime.fromtimestamp(silence.since, UTC)
         return replace(quality, false_silence=since, late_by=silence.seconds)
+
+    def _blame(self, status: ConnectionStatus) -> Blame:
+        """Return the nearest cause why the event's samples are not known."""
+        asked = None if self._asks.asked is None else datetime.fromtimestamp(self._asks.asked - status.skew, UTC)
+        facts = Facts(
+            own=status.own,
+            answered=self._answered_at.wall if self._answered_at else None,
+            is_asked_since=asked is not None and whole_since(asked, status.own.stops) == asked,
+            failure=self._failure,
+            is_of_event=True,
+            is_frozen=self._is_frozen,
+        )
+        return blame(facts)
 
     def _qos(self, freshness: Freshness, *, is_polled: bool) -> QosState:
         return QosState(
@@ -755,6 +770,7 @@ class WorldTracker:
         if newest.why is not Why.SLOW:
             change = ClockChange(newest.until, newest.seconds, is_sleep=True, why=newest.why)
             self.status = replace(self.status, clock_change=change, recovered_at=newest.until)
+            self._last_failure = None
 
     @property
     def expected(self) -> frozenset[str]:
@@ -1084,7 +1100,7 @@ class WorldTracker:
 
     def _connect(self, outcome: connection.RoundResult, at: ClockReading, measure: LinkMeasure) -> ConnectionStatus:
         before, exchanges = self.status, self._timings
-        after = connection.step(before, outcome, at.wall, self._silence(at), self._thresholds)
+        after = connection.step(replace(before, own=measure.own), outcome, at.wall, self._silence(at), self._thresholds)
         if before.failures == 0 < after.failures:
             _log.warning("platform lost", why=after.reason)
         if after.failures == 0 < before.failures:
@@ -1093,11 +1109,7 @@ class WorldTracker:
         if change and (at.wall - change.at).total_seconds() >= self._thresholds.clock_told:
             change = None
         after = replace(
-            after,
-            clock_offset=measure.clock_offset,
-            clock_change=change,
-            is_clock_doubtful=measure.is_clock_doubtful,
-            own=measure.own,
+            after, clock_offset=measure.clock_offset, clock_change=change, is_clock_doubtful=measure.is_clock_doubtful
         )
         if not exchanges:
             return after

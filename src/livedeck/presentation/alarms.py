@@ -260,7 +260,8 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
     if not alarms and not quiet:
         if not is_seen(snapshot, render_time):
             lost = snapshot.link.state.is_answering and missing_text(snapshot)
-            return [[(lost or not_known_text(snapshot.link.as_of), StyleRole.STALE)]]
+            cause = render_time.blame if render_time.stale else snapshot.link.blame
+            return [[(lost or not_known_text(snapshot.link.as_of, cause), StyleRole.STALE)]]
         return [[("No open alarms", StyleRole.DIM)]]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from livedeck.monitor import UNIT_UNKNOWN, Alarm, EventState, Grade, Severity
-from livedeck.presentation.events import doubt_of_encoder
+from livedeck.presentation.event_detail import doubt_text
+from livedeck.presentation.events import doubt_of_encoder, is_doubtful
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import safe
 
@@ -47,6 +48,8 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
     if doubt := doubt_of_encoder(state, render_time):
         found = worst((found, ServiceState.UNKNOWN))
         parts.append(doubt)
+    if is_doubtful(state, render_time) and not active:
+        parts.append(doubt_text(state, render_time))
     if tally.expects_signal:
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
     if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:

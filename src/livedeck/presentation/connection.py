@@ -8,6 +8,7 @@ from typing import Any
 
 from livedeck.monitor import (
     Attachment,
+    Blame,
     CachedList,
     ConnectionProblem,
     ConnectionState,
@@ -38,9 +39,14 @@ def is_whole(snapshot: Snapshot) -> bool:
     return snapshot.shortfall is None and snapshot.list_doubt is None
 
 
-def not_known_text(as_of: datetime | None) -> str:
-    """Return the text that replaces `no faults` on stale data: `not known since 21:14:07Z`."""
-    return f"not known since {as_of:%H:%M:%S}Z" if as_of else "not known yet"
+def not_known_text(as_of: datetime | None, cause: Blame, before: str = "") -> str:
+    """Return the text that replaces `no faults` on stale data: `not known since 21:14:07Z: the platform answers 503`.
+
+    `before`: kind of the worst fault in the last data, or empty.
+    """
+    since = f"not known since {as_of:%H:%M:%S}Z" if as_of else "not known yet"
+    since = f"{since}, {before} before" if before else since
+    return f"{since}: {safe(cause.short, 80)}" if cause.short else since
 
 
 def missing_text(snapshot: Snapshot) -> str:
@@ -150,8 +156,12 @@ def skew_text(attachment: Attachment | None) -> str:
 
 
 def behind_text(link: ConnectionStatus) -> str:
-    """Return the lateness of the process that polls: `this machine is 3 s behind`; empty while it is in time."""
-    return f"this machine is {link.own.behind:.0f} s behind" if link.own.behind >= 1 else ""
+    """Return the lateness of the process that polls: `this machine is 3 s behind`.
+
+    Empty while it is in time, and while the cause of the connection's state says it.
+    """
+    is_told = link.own.behind < 1 or link.blame.is_own
+    return "" if is_told else f"this machine is {link.own.behind:.0f} s behind"
 
 
 def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
@@ -223,7 +233,7 @@ def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: st
     """Return a reason for doubt although the platform responds; empty without one."""
     connection = snapshot.link
     if render_time.stale and connection.as_of is not None:
-        text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old"
+        text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old: {render_time.blame.short}"
     elif snapshot.attachment and snapshot.attachment.is_alone:
         text = f"▲ {_alone_text(snapshot.attachment, hint)}"
     elif snapshot.ended:

@@ -226,10 +226,19 @@ class Evidence(TypedDict):
     since: str | None
 
 
+class NotKnown(TypedDict):
+    """Doubt of an event since a time. `cause`: nearest cause, such as `own stop` or `platform`; `text`: it in words."""
+
+    since: str | None
+    cause: str
+    text: str
+
+
 class Event(TypedDict):
     """An event. `reference_time`: start of its clock; `faults`: fields that could not be read.
 
-    `evidence`: evidence that the encoder is lost; None while samples come as usual.
+    `evidence`: evidence that the encoder is lost; None while samples come as usual. `not_known`: why the state may be
+    outdated, and since when; None while it is current.
     """
 
     id: str
@@ -246,6 +255,7 @@ class Event(TypedDict):
     last_sample: LastSample | None
     faults: list[Fault]
     evidence: Evidence | None
+    not_known: NotKnown | None
 
 
 class Target(TypedDict):

@@ -66,8 +66,9 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
     now = wrap_groups(_video_groups(state, render_time), width - GUTTER - MIN_BARS)
     bars = max(1, width - GUTTER - line_width(now) - 2)
     signal = fit(events.recent_signal(state, render_time, bars), bars)
-    advice = safe(diagnose(first.kind, state).advice) if first else ""
     is_doubtful = events.is_doubtful(state, render_time)
+    calm = events.doubt_cause(state, render_time).advice if is_doubtful else ""
+    advice = safe(diagnose(first.kind, state).advice if first else calm)
     outputs: Line = [
         (f" {glyph}", StyleRole.STALE if render_time.stale else role)
         for glyph, role in map(restream_mark, state.event.restreams or ())
@@ -90,7 +91,7 @@ MIN_BARS = 16
 def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
     """Return the text for an event without findings: `no faults` only if its data are current."""
     if events.is_doubtful(state, render_time):
-        return (doubt_text(state), StyleRole.STALE)
+        return (doubt_text(state, render_time), StyleRole.STALE)
     if unanswered := unanswered_text(state, render_time):
         return (unanswered, StyleRole.WARNING)
     if doubt := events.doubt_of_encoder(state, render_time):
@@ -113,10 +114,14 @@ def worst_lasting(state: EventState) -> Episode | None:
     return min(lasting, key=lambda episode: SEVERITY_RANKS[episode.severity], default=None)
 
 
-def doubt_text(state: EventState) -> str:
-    """Return the age of the data and the worst fault in it: `not known since 21:14:07Z, PACKET_LOSS before`."""
+def doubt_text(state: EventState, render_time: RenderTime) -> str:
+    """Return since when the event is not known, the worst fault before that, and why.
+
+    Such as `not known since 21:14:07Z, PACKET_LOSS before: the platform answers 503`.
+    """
     worst = worst_lasting(state)
-    return f"{not_known_text(state.qos.as_of or state.as_of)}{f', {worst.kind} before' if worst else ''}"
+    cause = events.doubt_cause(state, render_time)
+    return not_known_text(events.known_until(state), cause, worst.kind if worst else "")
 
 
 def state_line(state: EventState, render_time: RenderTime, width: int, *, has_finding: bool) -> Line:

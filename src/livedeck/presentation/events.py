@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from livedeck.client import FieldFault
-from livedeck.monitor import BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
+from livedeck.monitor import Blame, BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
@@ -42,6 +42,16 @@ def name(state: EventState) -> str:
 def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
     """Return whether the event's data are stale: all data are, or its own samples."""
     return render_time.stale or state.is_stale
+
+
+def known_until(state: EventState) -> datetime:
+    """Return the time until which a doubtful event is known."""
+    return state.qos.as_of or state.as_of
+
+
+def doubt_cause(state: EventState, render_time: RenderTime) -> Blame:
+    """Return the nearest cause why a doubtful event is not known."""
+    return render_time.blame if render_time.stale else state.blame
 
 
 _NORMAL_LAG = 11.0

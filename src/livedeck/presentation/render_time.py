@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from livedeck.monitor import AlarmKey, Snapshot, is_stale
+from livedeck.monitor import NO_BLAME, AlarmKey, Blame, Snapshot, is_stale, stale_blame
 from livedeck.presentation.preflight import Preflight
 
 
@@ -21,6 +21,8 @@ class ChangeStep(NamedTuple):
 class RenderTime:
     """The time of a paint. `now`: this machine's clock; `server`: the platform's. `stale`: nothing may look good.
 
+    `blame`: nearest cause while it is stale.
+
     `blink_on`: whether blinking glyphs are visible. `changes`: progress by id of the object. `preflights`: checks of
     due events by id. `unshared`: alarms with actions that the collector has not received yet.
     """
@@ -32,6 +34,7 @@ class RenderTime:
     changes: Mapping[str, ChangeStep] = field(default_factory=dict, hash=False)
     preflights: Mapping[str, Preflight] = field(default_factory=dict, hash=False)
     unshared: frozenset[AlarmKey] = frozenset()
+    blame: Blame = NO_BLAME
 
     @classmethod
     def from_snapshot(
@@ -50,7 +53,8 @@ class RenderTime:
         stale = not watched or is_stale(snapshot.link, now)
         unshared = frozenset(snapshot.attachment.unshared if snapshot.attachment else ())
         server = now + timedelta(seconds=snapshot.link.skew)
-        return cls(now, server, stale, blink_on, changes or {}, unshared=unshared)
+        cause = stale_blame(snapshot.link, snapshot.at, now, watched=watched) if stale else NO_BLAME
+        return cls(now, server, stale, blink_on, changes or {}, unshared=unshared, blame=cause)
 
     def no_go(self, event_id: str) -> str:
         """Return the NO-GO items of the event: `conflicts, restreams`; empty without any, or if it is not due."""
@@ -61,6 +65,7 @@ class RenderTime:
         """Return whether both are equal except for the time and the visibility of blinking glyphs."""
         return (
             self.stale is other.stale
+            and self.blame == other.blame
             and self.server - self.now == other.server - other.now
             and self.changes == other.changes
             and self.preflights == other.preflights

@@ -161,7 +161,15 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "last_sample": sample,
         "faults": [fault_object(fault) for fault in events.faults(state)],
         "evidence": _evidence_object(state.evidence),
+        "not_known": _not_known_object(state, render_time),
     }
+
+
+def _not_known_object(state: EventState, render_time: RenderTime) -> documents.NotKnown | None:
+    if not events.is_doubtful(state, render_time):
+        return None
+    cause = events.doubt_cause(state, render_time)
+    return {"since": isoformat_utc(events.known_until(state)), "cause": cause.cause.value, "text": cause.short}
 
 
 def _evidence_object(evidence: ClaimEvidence | None) -> documents.Evidence | None:

@@ -54,6 +54,7 @@ from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.lifecycle import change_between
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.detection.health import unseen
+from livedeck.monitor.evidence.blame import Facts, blame
 from livedeck.monitor.kinds.kind import COLLECTOR_SILENT
 from livedeck.monitor.model.alarm import DECK
 from livedeck.monitor.model.attachment import Silence
@@ -291,6 +292,7 @@ class Remote:
             since=silence.since,
             problem=problem,
             reason=silence.reason,
+            blame=blame(Facts(silence=silence)),
             next_try=self.clock.now() + timedelta(seconds=wait) if wait > 0 else None,
         )
         return replace(seen, link=link, events=tuple(map(unseen, seen.events)), ended=())

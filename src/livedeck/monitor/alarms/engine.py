@@ -272,7 +272,7 @@ class AlarmEngine:
         after = {}
         for key in {**self.alarms, **ended, **active}:
             if key in unjudged:
-                after[key] = lifecycle.expire(self.alarms[key], now, limits)
+                after[key] = lifecycle.expire(faults.with_own_cause(self.alarms[key], state), now, limits)
             elif key not in _INCIDENTS:
                 alarm = self.alarms.get(key)
                 after[key] = lifecycle.advance(key, alarm, ended.get(key, []), active.get(key), now=now, limits=limits)

@@ -214,6 +214,12 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Contai
             yield alarm.key
 
 
+def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
+    """Return an alarm that cannot be judged. QOS_STALE names a cause in this process, which hides any other."""
+    causes = [event.blame for event in state.events if event.id == alarm.event_id and alarm.kind == QOS_STALE]
+    return replace(alarm, actual=causes[0].text) if causes and causes[0].is_own else alarm
+
+
 def _is_unasked(event: EventState, state: MonitorState) -> bool:
     """Return whether this process was stopped after it read the last reply about an event."""
     stops = state.connection.own.stops

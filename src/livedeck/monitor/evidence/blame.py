@@ -8,6 +8,7 @@ QOS_STALE.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 
 from livedeck.client import (
@@ -24,7 +25,9 @@ from livedeck.client import (
     Unreadable,
 )
 from livedeck.monitor.model.alarm import Diagnosis
+from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Culprit, Failure, Sight
+from livedeck.monitor.model.own import WATCHING, NotWatched, OwnState, Why
 from livedeck.monitor.model.state import ListDoubt
 from livedeck.record import Record
 
@@ -35,6 +38,7 @@ CAUSES: Mapping[Culprit, str] = MappingProxyType(
     {
         Culprit.OWN_STOP: "This machine slept, or livedeck was stopped.",
         Culprit.OWN_SLOWNESS: "This machine is too slow for its work.",
+        Culprit.COLLECTOR: "The collector gives this deck no data.",
         Culprit.OWN_LINK: "This machine cannot reach the platform.",
         Culprit.STRANGER: "A portal, login page or gateway stands between this machine and the platform.",
         Culprit.REFUSAL: "The platform can be reached and refuses to answer.",
@@ -50,6 +54,9 @@ _FEWER = "Close other decks and scripts with this token; livedeck asks less ofte
 
 _ADVICE: Mapping[Culprit, str] = MappingProxyType(
     {
+        Culprit.OWN_STOP: "Wait for the first answers; watch the players.",
+        Culprit.OWN_SLOWNESS: "Watch fewer events, use a larger machine, or add a collector; watch the players.",
+        Culprit.COLLECTOR: "Run `livedeck doctor` to find the cause; watch the players.",
         Culprit.OWN_LINK: "Check this machine's network and the settings proxy and ca_file; watch the players.",
         Culprit.STRANGER: "Open the platform's address in a browser on this machine, and log in; watch the players.",
         Culprit.REFUSAL: _FEWER,
@@ -70,12 +77,14 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
 )
 """Failure -> advice that is better than that of its cause."""
 
+_NO_TIME = "no connection to the platform in time"
+
 _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
     {
         "dns": "the platform's name has no address",
         "refused": "nothing accepts a connection at the platform's address; its server may be down",
         "tls": "no trusted connection to the platform; its certificate may have changed",
-        "timeout": "no connection to the platform in time",
+        "timeout": _NO_TIME,
         "proxy": "the proxy does not connect to the platform",
     }
 )
@@ -89,39 +98,52 @@ _SHORT: Mapping[Sight, str] = MappingProxyType(
         Sight.BREAK: "connections break",
         Sight.FOREIGN: "something answers in the platform's place",
         Sight.PACE: "the platform refuses our pace",
+        Sight.TOKEN: "the platform refuses the token",
         Sight.UNREADABLE: "the answers cannot be read",
         Sight.CACHED: "the answers come from a cache",
+        Sight.UNSENT: "nothing can be sent",
     }
 )
-"""Failure of one event's calls -> words; others are told by their status."""
+"""Failure -> words; others are told by their status."""
 
 
 CHECKING = "answers again, checking"
 """Text after the platform answered nothing, until a list and samples prove that events can be judged."""
 
+UNWATCHED = Blame(Culprit.OWN_STOP, "livedeck did not watch", _ADVICE[Culprit.OWN_STOP], "livedeck did not watch")
+"""Blame of a screen without a new snapshot: its monitor hangs, has ended, or was stopped with this process."""
+
+NO_REPLY = Blame(Culprit.UNKNOWN, "no reply", _ADVICE[Culprit.UNKNOWN], "no reply")
+"""Blame of a screen whose last good reply is old while no call is known to have failed."""
+
 
 class Facts(Record):
     """Evidence of missing data. Leave out what is not known.
 
-    `own`: nearer cause that was found on this machine. `failure`: last failed call. `slowed_to`: seconds between two
-    polls of an event after refusals of our pace, 0 without any. `unserved`: number of events on air without an answer
-    for long. `is_of_event`: the failed calls are of one event, and others are answered. `is_frozen`: samples of the
-    event arrive, but their time stands still. `list_doubt`: known events that the list lacks.
+    `own`: stops and slowness of this process. `answered`: last good answer (this machine's clock). `is_asked_since`:
+    since the last stop enough was asked that the stop explains nothing any more. `failure`: last failed call.
+    `slowed_to`: seconds between two polls of an event after refusals of our pace, 0 without any. `unserved`: number of
+    events on air without an answer for long. `is_of_event`: the data are those of one event, and others are answered.
+    `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known events that the list
+    lacks. `silence`: silence of the collector that should bring the data.
     """
 
-    own: Blame | None = None
+    own: OwnState = WATCHING
+    answered: datetime | None = None
+    is_asked_since: bool = False
     failure: Failure = NO_FAILURE
     slowed_to: float = 0.0
     unserved: int = 0
     is_of_event: bool = False
     is_frozen: bool = False
     list_doubt: ListDoubt | None = None
+    silence: Silence | None = None
 
 
 def blame(facts: Facts) -> Blame:
     """Return the nearest cause that explains the missing data; NO_BLAME if nothing is missing."""
-    if facts.own:
-        return facts.own
+    if near := _of_own(facts) or _of_collector(facts):
+        return near
     if facts.is_of_event:
         return _of_event(facts)
     if facts.failure.sight is Sight.PACE or (facts.slowed_to and facts.failure.sight is Sight.NONE):
@@ -131,7 +153,8 @@ def blame(facts: Facts) -> Blame:
     if facts.list_doubt and facts.list_doubt.served:
         doubt = facts.list_doubt
         all_served = doubt.listed + doubt.served
-        return _blame(Culprit.LIST, f"the list lacks {doubt.served} of {all_served} events that are still served")
+        text = f"the list lacks {doubt.served} of {all_served} events that are still served"
+        return _blame(Culprit.LIST, text, "the list lacks events")
     return NO_BLAME
 
 
@@ -185,14 +208,54 @@ def _sight_of_status(error: Rejected) -> Sight:
     return Sight.FAULT if isinstance(error, ServerFault) else Sight.REQUEST
 
 
-def _blame(cause: Culprit, text: str, advice: str = "") -> Blame:
-    return Blame(cause, text, advice or _ADVICE[cause])
+def _blame(cause: Culprit, text: str, short: str, advice: str = "") -> Blame:
+    return Blame(cause, text, advice or _ADVICE[cause], short)
+
+
+_BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
+"""Failures that a stop of this process explains: connections are dead after it, and a network takes its time."""
+
+_BY_SLOWNESS = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK})
+"""Failures that the slowness of this process explains: answers come, and are read too late."""
+
+_STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped"}
+
+
+def _of_own(facts: Facts) -> Blame | None:
+    """Return the own cause of the missing data; None if this process explains nothing, or the platform spoke."""
+    sight, behind = facts.failure.sight, "why this event is not answered" if facts.is_of_event else _IS_ANSWERING
+    stop = _unanswered_stop(facts)
+    if stop and sight in _BY_STOP:
+        text = f"{_STOPPED[stop.why]} until {stop.until:%H:%M:%S}Z: not known yet {behind}"
+        return _blame(Culprit.OWN_STOP, text, _STOPPED[stop.why])
+    is_unasked = facts.is_of_event and sight is Sight.NONE and not facts.is_frozen
+    is_late = is_unasked or sight in _BY_SLOWNESS or facts.failure.reason == _NO_TIME
+    if is_late and facts.own.slowness:
+        text = f"this machine is {facts.own.slowness.behind:.0f} s behind: not known {behind}"
+        return _blame(Culprit.OWN_SLOWNESS, text, "this machine is slow")
+    return None
+
+
+_IS_ANSWERING = "if the platform answers"
+
+
+def _of_collector(facts: Facts) -> Blame | None:
+    if facts.silence is None:
+        return None
+    return _blame(Culprit.COLLECTOR, facts.silence.reason, "no data from the collector")
+
+
+def _unanswered_stop(facts: Facts) -> NotWatched | None:
+    """Return the last sleep or stop of this process if it explains that nothing was answered since."""
+    stop = next((stop for stop in reversed(facts.own.stops) if stop.why is not Why.SLOW), None)
+    is_answered = facts.is_asked_since or (stop and facts.answered and facts.answered >= stop.until)
+    return None if is_answered else stop
 
 
 def _of_pace(facts: Facts) -> Blame:
     each = f": each event every {facts.slowed_to:.0f} s" if facts.slowed_to else ""
     unserved = f"; {facts.unserved} on air without an answer" if facts.unserved else ""
-    return _blame(Culprit.REFUSAL, f"the platform refuses our pace{each}{unserved}")
+    return _blame(Culprit.REFUSAL, f"{_SHORT[Sight.PACE]}{each}{unserved}", _SHORT[Sight.PACE])
 
 
 _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
@@ -228,15 +291,18 @@ def _of_failure(failure: Failure) -> Blame:
     cause, words = _WORDS[failure.sight]
     text = words.format(reason=failure.reason, status=failure.status)
     advice = _PAYMENT if failure.status == _PAYMENT_REQUIRED else _ADVICE_OF.get(failure.sight, "")
-    return _blame(cause, text, advice)
+    return _blame(cause, text, _short(failure), advice)
+
+
+def _short(failure: Failure) -> str:
+    return _SHORT.get(failure.sight) or f"the platform answers {failure.status}"
 
 
 def _of_event(facts: Facts) -> Blame:
     failure = facts.failure
     if failure.sight is Sight.NONE:
-        is_frozen = facts.is_frozen
-        text = "new samples arrive, but their time stands still" if is_frozen else "no new sample"
-        return _blame(Culprit.STREAM, text)
-    reason = _SHORT.get(failure.sight) or f"the platform answers {failure.status}"
-    text = f"not answered, while other calls are: {reason}"
-    return _blame(Culprit.STREAM, text)
+        if facts.is_frozen:
+            text = "new samples arrive, but their time stands still"
+            return _blame(Culprit.STREAM, text, "the time of its samples stands still")
+        return _blame(Culprit.STREAM, "no new sample", "no new sample")
+    return _blame(Culprit.STREAM, f"not answered, while other calls are: {_short(failure)}", _short(failure))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from livedeck.monitor.evidence.blame import Facts, blame, diagnosed
+from livedeck.monitor.evidence.blame import diagnosed
 from livedeck.monitor.kinds.kind import (
     DROPOUTS,
     NO_INGEST,
@@ -142,9 +142,7 @@ def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
 def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
     """Report missing replies or samples of this event, with the reason."""
     if case.is_stale:
-        quality = case.quality
-        found = blame(Facts(failure=quality.failure, is_of_event=True, is_frozen=quality.is_frozen))
-        yield Observation(found.text, "a reply every few seconds", quality.since)
+        yield Observation(case.quality.blame.text, "a reply every few seconds", case.quality.since)
 
 
 INGEST_KINDS = (

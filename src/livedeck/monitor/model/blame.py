@@ -51,6 +51,7 @@ class Culprit(StrEnum):
     NONE = ""
     OWN_STOP = "own stop"
     OWN_SLOWNESS = "own slowness"
+    COLLECTOR = "collector"
     OWN_LINK = "own link"
     STRANGER = "stranger"
     REFUSAL = "refusal"
@@ -61,11 +62,20 @@ class Culprit(StrEnum):
 
 
 class Blame(Record):
-    """Nearest cause that explains missing data, in a text for one line, and advice in a sentence."""
+    """Nearest cause that explains missing data, in a text for one line, and advice in a sentence.
+
+    `short`: the cause in a few words, to follow "not known since 21:14:07Z: ".
+    """
 
     cause: Culprit = Culprit.NONE
     text: str = ""
     advice: str = ""
+    short: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """True if this process slept, was stopped or is slow; causes behind that are not known."""
+        return self.cause in {Culprit.OWN_STOP, Culprit.OWN_SLOWNESS}
 
 
 NO_BLAME = Blame()

@@ -16,7 +16,7 @@ from msgspec import field
 
 from livedeck.client import Event
 from livedeck.monitor.model.alarm import Severity
-from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Failure
+from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Culprit, Failure
 from livedeck.monitor.model.own import WATCHING, OwnState, Why
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
@@ -304,7 +304,7 @@ class EventState(Record):
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
     held the event; if it did not, the state is from the event's own answers. `content`:
     kind of programme that the event carries. `rulings`: people's decisions on how it is judged. `evidence`: evidence
-    that the encoder is lost; None while samples come as usual.
+    that the encoder is lost; None while samples come as usual. `blame`: nearest cause while `is_stale`.
     """
 
     event: Event
@@ -319,6 +319,7 @@ class EventState(Record):
     content: Content = Content.SHOW
     rulings: tuple[Ruling, ...] = ()
     evidence: ClaimEvidence | None = None
+    blame: Blame = NO_BLAME
 
     @property
     def is_undecided(self) -> bool:
@@ -452,6 +453,8 @@ class ConnectionStatus(Record):
         text, reason = self.blame.text, self.reason
         if self.is_unauthorized and reason:
             return reason
+        if self.blame.cause is Culprit.OWN_STOP:  # what failed before it is no reason any more
+            return text
         return f"{text} ({reason})" if text and reason and reason not in text else text or reason
 
     @property

@@ -18,8 +18,8 @@ from livedeck.client import (
     Unauthorized,
     Unreadable,
 )
-from livedeck.monitor.evidence.blame import CHECKING, Facts, blame, seen
-from livedeck.monitor.model.blame import Blame, Failure, Sight
+from livedeck.monitor.evidence.blame import CHECKING, NO_REPLY, UNWATCHED, Facts, blame, seen
+from livedeck.monitor.model.blame import NO_FAILURE, Blame, Failure, Sight
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record
@@ -97,15 +97,25 @@ def step(
 
 
 def _blame(link: ConnectionStatus, result: RoundResult, state: ConnectionState) -> Blame:
-    """Return the nearest cause of the connection's state, which the last failed call shows."""
-    error = result.last_failure or result.failure
-    if link.is_checking and (error is None or not link.failures):
-        return replace(link.blame, text=CHECKING)
+    """Return the nearest cause of the connection's state, by the last failed call."""
+    facts = Facts(
+        own=link.own, answered=link.as_of, is_asked_since=state is ConnectionState.BLIND, slowed_to=link.slowed_to
+    )
     if state.is_answering or state is ConnectionState.CONNECTING:
-        return blame(Facts(slowed_to=link.slowed_to))
-    if error is None:
-        return link.blame if link.blame.text else blame(Facts(failure=Failure(Sight.UNDECIDED)))
-    return blame(Facts(failure=seen(error), slowed_to=link.slowed_to))
+        return blame(facts)
+    error = result.last_failure or result.failure
+    unseen = _UNDECIDED if state is ConnectionState.BLIND else NO_FAILURE
+    found = blame(replace(facts, failure=seen(error) if error else unseen))
+    if found.is_own:
+        return found
+    if link.is_checking and (error is None or not link.failures):
+        return replace(link.blame, text=CHECKING, short=CHECKING)
+    if error is None and link.blame.text and not link.blame.is_own:
+        return link.blame
+    return found if found.text else blame(Facts(failure=_UNDECIDED))
+
+
+_UNDECIDED = Failure(Sight.UNDECIDED)
 
 
 def _with_result(link: ConnectionStatus, result: RoundResult) -> ConnectionStatus:
@@ -146,6 +156,17 @@ def is_stale(link: ConnectionStatus, now: datetime, thresholds: Thresholds = _DE
     if link.state is ConnectionState.BLIND or link.as_of is None or link.is_clock_doubtful:
         return True
     return abs((now - link.as_of).total_seconds()) > thresholds.answer_intervals * link.interval
+
+
+def stale_blame(link: ConnectionStatus, at: datetime, now: datetime, *, watched: bool) -> Blame:
+    """Return the nearest cause for a stale screen at `now`, whose snapshot is of the time `at`.
+
+    `watched`: the monitor has not ended.
+    """
+    longest = timedelta(seconds=_DEFAULTS.answer_intervals * link.interval)
+    if not watched or abs(now - at) > longest:
+        return UNWATCHED
+    return link.blame if link.blame.text else NO_REPLY
 
 
 def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0) -> float | None:

@@ -66,7 +66,7 @@ _FIELDS: Mapping[type, str] = {
     KnownMaterial: "id video_id title file_name media_type size at source",
     FieldFault: "field expected actual",
     Shortfall: "missing announced",
-    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence",
+    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence blame",
     state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
@@ -86,7 +86,7 @@ _FIELDS: Mapping[type, str] = {
     own.OwnState: "stops behind slowness reading_delay",
     state.ConnectionStatus: "state since reason as_of round_trip skew interval failures problem recovered_at next_try "
     "lost_share clock_offset clock_change is_clock_doubtful own blame slowed_to is_checking",
-    Blame: "cause text advice",
+    Blame: "cause text advice short",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
     "flapping escalated stage affects timeline diagnosis found cleared_at hides",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from livedeck.monitor.evidence.coverage import EVERYTHING, Coverage
-from livedeck.monitor.model.blame import NO_FAILURE, Failure
+from livedeck.monitor.model.blame import NO_BLAME, Blame
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import Episode, Freshness
 from livedeck.monitor.signal.duty import DutyCycle
@@ -104,23 +104,22 @@ class DataQuality(Record):
     """Trust in the samples of the last reply. Times are server time.
 
     `freshness`: STALE if polling fails or the samples' time stands still, LATE if samples are late. `since`: time of
-    the last good reply, or of the first failure if no reply was good. `failure`: last failure. `future_samples`: number
-    of samples dropped because they are dated in the future. `last_empty_at`: time of the last good reply without
-    samples. `lag`: shortest delay of the last samples (s); None if unknown. `false_silence`: start of a recent silence
-    that late samples disproved. `late_by`: delay of those samples (s). `has_unit`: the unit of the bit rates is known.
-    `is_frozen`: samples arrive, but their time stands still.
+    the last good reply, or of the first failure if no reply was good. `blame`: nearest cause while it is STALE.
+    `future_samples`: number of samples dropped because they are dated in the future. `last_empty_at`: time of the last
+    good reply without samples. `lag`: shortest delay of the last samples (s); None if unknown. `false_silence`: start
+    of a recent silence that late samples disproved. `late_by`: delay of those samples (s). `has_unit`: the unit of the
+    bit rates is known.
     """
 
     freshness: Freshness = Freshness.FRESH
     since: datetime | None = None
-    failure: Failure = NO_FAILURE
+    blame: Blame = NO_BLAME
     future_samples: int = 0
     last_empty_at: datetime | None = None
     lag: float | None = None
     false_silence: datetime | None = None
     late_by: float = 0.0
     has_unit: bool = True
-    is_frozen: bool = False
 
 
 def make_episode(kind: str, interval: FaultInterval, until: float | None, target: str = "") -> Episode:

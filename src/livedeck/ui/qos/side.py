@@ -59,7 +59,11 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
     faults = view.fault_lines(shown.state, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
-    calm = (doubt_text(shown.state), StyleRole.STALE) if shown.is_doubtful else ("✓ no faults known", StyleRole.OK)
+    calm = (
+        (doubt_text(shown.state, shown.render_time), StyleRole.STALE)
+        if shown.is_doubtful
+        else ("✓ no faults known", StyleRole.OK)
+    )
     listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[calm]]
     signs = view.legend(shown.chart.series.counts, is_stale=shown.is_doubtful)
     lines: list[ShadedLine] = [*listed, []]

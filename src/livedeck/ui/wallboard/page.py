@@ -22,6 +22,7 @@ from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, missing_line, via_text
+from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
@@ -283,7 +284,7 @@ def _words(line: Line) -> str:
 def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
     """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
     loss, doubt = _interruption(state, render_time), events.doubt_of_encoder(state, render_time)
-    args = (render_time.stale, has_curves, loss, doubt)
+    args = (render_time.stale, render_time.blame, has_curves, loss, doubt)
     return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
 
 
@@ -291,12 +292,12 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     tone = standing(state, render_time)
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
-    lag = events.doubt_of_encoder(state, render_time) or events.lag_text(state) if tone is not Standing.STALE else ""
+    lag = events.doubt_of_encoder(state, render_time) or events.lag_text(state)
+    lag = doubt_text(state, render_time) if tone is Standing.STALE else lag
     health = _health(state, render_time)
     glyph = _STALE_GLYPH if tone is Standing.STALE else STANDING_WORDS.get(tone, (tally_glyph,))[0]
     sign = plain(events.odd_sign(state)).strip()
     spoken = [sign.strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
-    spoken += ["not up to date"] if tone is Standing.STALE else []
     spoken += [f"health {health}"] if health.isdecimal() else []
     spoken += [lag]
     return Entry(

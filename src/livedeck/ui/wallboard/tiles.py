@@ -9,7 +9,7 @@ from typing import NamedTuple
 from livedeck.monitor import EventState, Finding, Grade, IngestState
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
-from livedeck.presentation.event_detail import doubt_text, worst_lasting
+from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.preflight import Item, Mark
 from livedeck.presentation.render_time import RenderTime
@@ -118,7 +118,7 @@ def tile_lines(
     """Draw the tile of an event in a size of cells and lines. As time passes, only its bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
-    seen = (size, layout, render_time.stale, _no_go_items(state, render_time))
+    seen = (size, layout, render_time.stale, render_time.blame, _no_go_items(state, render_time))
     steady = cache.get("tile", state.id, state, seen, draw)
     return [_bar(state, render_time, cells, cache), *steady]
 
@@ -294,8 +294,8 @@ def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> It
         role = StyleRole.STALE if doubtful else StyleRole.STRONG
         yield clip([(f"✖ NO-GO: {render_time.no_go(state.id)}", role)], inner)
         yield from (clip([(f"{item.name}: {safe(item.finding)}", role)], inner) for item in no_go)
-    if doubtful and not state.assessment.findings and worst_lasting(state):
-        yield clip([(doubt_text(state), StyleRole.STALE)], inner)
+    if doubtful and not state.assessment.findings:
+        yield clip([(doubt_text(state, render_time), StyleRole.STALE)], inner)
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
         role = StyleRole.STALE if doubtful else words_role(finding.severity)
         head = f"{SEVERITY_BADGES[finding.severity].glyph} {finding.kind}  "
