@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -53,9 +54,14 @@ def test_every_form_of_output_says_so(tmp_path: Path, name: str, form: str) -> N
     assert (done.returncode, "not received" in done.stderr) == ((0, False) if case.is_complete else (4, True))
 
 
-@pytest.mark.parametrize("name", ["nothing of 5", "null", "null of 0", "nothing"])
-def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, name: str) -> None:
-    case = CASES[name]
+BARE = replace(CASES["nothing"], missing=None)
+"""Nothing, without the number of rows that the document promises: no proof that no event is on air."""
+
+
+@pytest.mark.parametrize(
+    "case", [CASES["nothing of 5"], CASES["null"], CASES["null of 0"], BARE], ids=["short", "null", "none", "bare"]
+)
+def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, case: Case) -> None:
     with raw_platform(case.body) as platform:
         code, printed, _ = read(tmp_path, platform, "status")
         done = run(tmp_path, platform, "status")
@@ -65,9 +71,8 @@ def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, name
     assert (f"{case.words} not received" in done.stdout) is not case.is_complete
 
 
-@pytest.mark.parametrize("name", ["nothing of 5", "null"])
-def test_a_check_of_all_is_unknown(tmp_path: Path, name: str) -> None:
-    case = CASES[name]
+@pytest.mark.parametrize("case", [CASES["nothing of 5"], CASES["null"], BARE], ids=["short", "null", "bare"])
+def test_a_check_of_all_is_unknown(tmp_path: Path, case: Case) -> None:
     with raw_platform(case.body) as platform:
         done = run(tmp_path, platform, "event", "check")
     assert done.returncode == 3

@@ -13,7 +13,7 @@ from livedeck.collector.protocol import wire
 from livedeck.monitor import AlarmTransition, Snapshot
 from livedeck.monitor.published.codec import encode
 from livedeck.notify import Board, Plan, Route, State, step
-from livedeck.presentation.alarm_text import change_lines
+from livedeck.presentation.alarm_text import ShownChanges, change_lines
 
 CUT, PROVEN = 20.0, 12.0
 """Second of the cut, and about how long it takes to prove it for the first of them."""
@@ -24,9 +24,11 @@ def test_the_incident_is_the_first_line_for_everybody(tmp_path: Path, workspace:
     scenario = tmp_path / "outage.toml"
     scenario.write_text(OUTAGE.format(workspace=workspace))
     snapshots = watched(scenario, seed)
-    lines = [line for _, snapshot in snapshots for line in change_lines(snapshot.changes)]
+    shown = ShownChanges()
+    lines = [line for _, snapshot in snapshots for line in change_lines(shown.news(snapshot))]
     assert "PLATFORM" in lines[0]
     assert [line for line in lines if "  raised  " in line] == lines[:1]
+    assert all("PLATFORM" in line for line in lines), "the end of what the incident hid is no news"
     at, first = next((at, snapshot) for at, snapshot in snapshots if snapshot.alarms)
     assert [alarm.kind for alarm in first.alarms] == ["PLATFORM"]
     assert at <= CUT + PROVEN + 15

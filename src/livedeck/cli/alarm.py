@@ -35,7 +35,7 @@ from livedeck.monitor import (
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
 from livedeck.presentation.alarm_text import (
-    HIDDEN_TRANSITIONS,
+    ShownChanges,
     alarm_text,
     answer_text,
     change_lines,
@@ -313,7 +313,7 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is
 
     `is_raw`: print the changes at their true times, not as they are announced.
     """
-    reported = ConnectionState.OK
+    reported, shown = ConnectionState.OK, ShownChanges()
     stops: frozenset[NotWatched] | None = None
     async with aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
@@ -327,7 +327,8 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is
             for rule_change in snapshot.rule_changes:
                 subject = _event_name(snapshot, rule_change.event_id)
                 echo_json(rule_change_object(rule_change)) if as_json else echo(rule_change_text(rule_change, subject))
-            _print_changes(snapshot.true_changes if is_raw else snapshot.changes, as_json, include_quiet)
+            every = snapshot.true_changes if is_raw else snapshot.changes
+            _print_changes(every if is_raw or include_quiet else shown.news(snapshot), as_json)
             state = snapshot.link.state
             is_news = state is not reported and (state.is_answering or reported.is_answering)
             if is_news and state is not ConnectionState.CONNECTING:
@@ -336,14 +337,13 @@ async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is
     return DONE
 
 
-def _print_changes(changes: Iterable[AlarmChange], as_json: bool, include_quiet: bool) -> None:
-    if not as_json:
-        for line in change_lines(changes, include_quiet=include_quiet):
-            echo(line)
-        return
-    for change in changes:
-        if include_quiet or change.transition not in HIDDEN_TRANSITIONS:
+def _print_changes(changes: Iterable[AlarmChange], as_json: bool) -> None:
+    if as_json:
+        for change in changes:
             echo_json(change_object(change))
+        return
+    for line in change_lines(changes):
+        echo(line)
 
 
 def _subject(snapshot: Snapshot, answer: AlarmAction) -> str:

@@ -501,7 +501,8 @@ class Monitor:
                 return EventList((await self._api.events.list(per_page=1)).items)
             if key == LIST:
                 events = PagedItems(partial(self._fetch_page, self._api.events.list))
-                return EventList(await collect(events), len(events.unreadable), events.shortfall)
+                found = await collect(events)
+                return EventList(found, len(events.unreadable), events.shortfall, is_counted=events.total is not None)
             return await self._read(key, partial(self._api.qos.get, key))
         except ApiError as error:
             return error

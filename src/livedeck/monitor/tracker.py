@@ -839,6 +839,8 @@ class WorldTracker:
                 self._note_proof(result.payload, is_list=True)
                 self._update_events(result.payload, at)
                 self.unreadable, self.shortfall = result.payload.unreadable, result.payload.shortfall
+                if result.payload.is_bare and not self._trackers:
+                    self.shortfall = Shortfall()
             return False
         if isinstance(result.key, ResourceKey):
             self._take_answer(result.key.id, result.payload, at)

@@ -8,6 +8,7 @@ from livedeck.monitor import (
     Alarm,
     AlarmAction,
     AlarmChange,
+    AlarmKey,
     AlarmState,
     AlarmTransition,
     NotWatched,
@@ -22,7 +23,10 @@ from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.values import safe, short_duration
 
-HIDDEN_TRANSITIONS = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
+_FOLLOWING = frozenset({AlarmTransition.SEVERITY, AlarmTransition.RETURNED, AlarmTransition.CLEARED})
+"""Transitions that mean something only to a person who has seen the onset."""
+
+_QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
 """Transitions that need no action."""
 
 
@@ -65,12 +69,35 @@ def _head(change: AlarmChange, word: str) -> str:
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {word:<{_CELLS}}"
 
 
-def change_lines(changes: Iterable[AlarmChange], *, include_quiet: bool = False) -> list[str]:
-    """Return the transitions of alarms, a line each; all that were found at a first look share one line.
+class ShownChanges:
+    """Selects the transitions to print from one snapshot after another.
 
-    `include_quiet`: also those that need no action.
+    Left out are transitions that need no action, and what follows an onset that was not printed: when an incident ends,
+    each alarm that it hid all the time clears too.
     """
-    shown = [change for change in changes if include_quiet or change.transition not in HIDDEN_TRANSITIONS]
+
+    def __init__(self) -> None:
+        self._shown: set[AlarmKey] | None = None
+
+    def news(self, snapshot: Snapshot) -> list[AlarmChange]:
+        """Return the announced transitions of the next snapshot to print."""
+        if self._shown is None:
+            self._shown = {alarm.key for alarm in snapshot.alarms}
+        shown = []
+        for change in snapshot.changes:
+            key, transition = change.alarm.key, change.transition
+            is_released = transition is AlarmTransition.RELEASED and change.alarm.active
+            if transition is AlarmTransition.RAISED or is_released:
+                self._shown.add(key)
+            elif transition in _QUIET or (transition in _FOLLOWING and key not in self._shown):
+                continue
+            shown.append(change)
+        return shown
+
+
+def change_lines(changes: Iterable[AlarmChange]) -> list[str]:
+    """Return the transitions of alarms, a line each; all that were found at a first look share one line."""
+    shown = list(changes)
     found = [change for change in shown if _is_found(change)]
     others = [change_text(change) for change in shown if len(found) < 2 or not _is_found(change)]
     return [_found_text(found), *others] if len(found) > 1 else others

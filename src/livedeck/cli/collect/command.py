@@ -37,7 +37,7 @@ from livedeck.collector.serving.ledger import Ledger, uses_path
 from livedeck.http_server import serve_app
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
-from livedeck.presentation.alarm_text import change_lines
+from livedeck.presentation.alarm_text import ShownChanges, change_lines
 from livedeck.presentation.connection import poor_text
 from livedeck.presentation.metrics import Counted, count_turns
 from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
@@ -174,6 +174,7 @@ class Collector:
         self._turned_at = monitor.clock.now()
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
+        self._shown = ShownChanges()
         self._turns: Mapping[str, int] = {}
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
@@ -228,7 +229,7 @@ class Collector:
                     echo(f"{message.at:%Y-%m-%d %H:%M:%S}Z  notify            {message.target}: {message.title}")
 
     def _print(self, snapshot: Snapshot) -> None:
-        for line in change_lines(snapshot.changes):
+        for line in change_lines(self._shown.news(snapshot)):
             echo(line)
         link = snapshot.link
         if link.state is not self._reported and link.state is not ConnectionState.CONNECTING:

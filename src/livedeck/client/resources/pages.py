@@ -172,7 +172,8 @@ class PagedItems(AsyncIterator[T]):
 
     `fetch`: number of a page -> page. `max_unannounced`: number of rows after which reading stops if the list announces
     fewer. `unreadable`: faults of the rows that were left out. `shortfall`: the rows that were announced and not
-    received; None if all were, which is certain only after the last item.
+    received; None if all were, which is certain only after the last item. `total`: number of rows that the list states;
+    None if it states none.
 
     Items that are created or deleted during the read move others to the next or the previous page. So the list is read
     again until a pass finds nothing new and nothing twice, or two passes find nothing new. One pass is enough if every
@@ -184,6 +185,7 @@ class PagedItems(AsyncIterator[T]):
     def __init__(self, fetch: Callable[[int], Awaitable[Page[T]]], *, max_unannounced: int = MAX_UNANNOUNCED) -> None:
         self.unreadable: tuple[FieldFault, ...] = ()
         self.shortfall: Shortfall | None = Shortfall()
+        self.total: int | None = None
         self._max_unannounced = max_unannounced
         self._ids = set[str]()
         self._totals = set[int]()
@@ -227,6 +229,7 @@ class PagedItems(AsyncIterator[T]):
                         yield item
                 if self._is_endless(walk, number) and not walk.is_over:
                     return
+            self.total = walk.total
             self._totals |= walk.totals
             is_settled = walk.is_settled(before)
             self.shortfall = self._count(walk, is_settled=is_settled)

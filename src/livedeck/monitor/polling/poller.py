@@ -78,12 +78,19 @@ class EventList(Record):
     """Event list of the workspace.
 
     `unreadable`: number of rows left out because their id could not be read. `shortfall`: rows that the platform
-    announced but that were not received; None if the list is complete.
+    announced but that were not received; None if the list is complete. `is_counted`: the list states its number of
+    rows, as the document promises.
     """
 
     events: tuple[Event, ...]
     unreadable: int = 0
     shortfall: Shortfall | None = None
+    is_counted: bool = True
+
+    @property
+    def is_bare(self) -> bool:
+        """True if the list holds nothing, not even the number of its rows. That proves nothing about the events."""
+        return not (self.events or self.unreadable or self.is_counted)
 
     @property
     def is_whole(self) -> bool:
