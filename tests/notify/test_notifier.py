@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 
 from golden.player import START, Clock
 from golden.warp import Warp
-from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity, Snapshot
 from livedeck.notify import (
     DEAD,
     SENT,
@@ -136,6 +136,34 @@ def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_pa
     assert [spooled.answer for spooled in spool.messages(DEAD)] == ["400"]
     assert len(spool.messages(SENT)) == 1
     spool.close()
+
+
+def test_criticals_go_before_other_messages_of_a_target_but_before_none_about_the_same_alarm(tmp_path: Path) -> None:
+    receiver = Receiver([NO])
+
+    async def work(notifier: Notifier) -> None:
+        for name, severity in ("soft", Severity.WARNING), ("grown", Severity.WARNING), ("last", Severity.WARNING):
+            present.append(alarm(name, severity=severity, since=Clock().now(), changed=Clock().now()))
+            for _ in range(7):
+                await notifier.take(snapshot(*present))
+                await asyncio.sleep(1)
+        present[1] = replace(present[1], severity=Severity.CRITICAL, changed=Clock().now())
+        present.append(alarm("loud", since=Clock().now(), changed=Clock().now()))
+        for _ in range(7):
+            await notifier.take(snapshot(*present))
+            await asyncio.sleep(1)
+        receiver.answers, tried = [YES], len(receiver.asked)
+        await asyncio.sleep(300)
+        taken.extend(message.title for _, message in receiver.asked[tried:])
+
+    present, taken = list[Alarm](), list[str]()
+    play(tmp_path / "spool", receiver, work)
+    assert taken == [
+        "WARN NO_INGEST GROWN",
+        "CRIT 2 alarms: NO_INGEST GROWN, NO_INGEST LOUD",
+        "WARN NO_INGEST SOFT",
+        "WARN NO_INGEST LAST",
+    ]
 
 
 def test_what_is_given_up_is_a_failure_at_once(tmp_path: Path) -> None:

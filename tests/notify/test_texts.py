@@ -70,6 +70,25 @@ def test_of_many_the_worst_are_named_and_the_rest_counted() -> None:
     assert (len(payload["alarms"]), payload["truncated"]) == (50, 10)
 
 
+@pytest.mark.parametrize(
+    ("criticals", "warnings", "title"),
+    [
+        (40, 0, "CRIT 40 x NO_INGEST"),
+        (4, 2, "CRIT 6 alarms: 4 x NO_INGEST, WARN 2 x FPS_LOW"),
+        (0, 7, "WARN 7 x FPS_LOW"),
+    ],
+)
+def test_a_title_counts_more_alarms_than_it_can_name(criticals: int, warnings: int, title: str) -> None:
+    desk = Desk(ROUTE)
+    desk.put(*(alarm(f"event-{number}") for number in range(criticals)))
+    desk.put(*(alarm(f"other-{number}", "FPS_LOW", Severity.WARNING) for number in range(warnings)))
+    (message,) = desk.watch(6)
+    assert message.title == title
+    desk.put(*(over(known, desk.now) for known in desk.alarms.values()))
+    (end,) = desk.watch(150)
+    assert end.title == f"RESOLVED {title.removeprefix('CRIT ').replace('WARN ', '')}"
+
+
 def test_the_json_has_what_a_program_needs() -> None:
     payload = json.loads(told().payload)
     (entry,) = payload.pop("alarms")
@@ -129,7 +148,7 @@ def test_what_waits_in_the_file_holds_no_secret() -> None:
     register_secret("k3y-of-the-stage-9c1d")
     desk = Desk(ROUTE)
     for number in range(13):
-        desk.put(alarm(f"event-{number}", actual="refused: k3y-of-the-stage-9c1d"))
+        desk.put(alarm(f"event-{number}", severity=Severity.WARNING, actual="refused: k3y-of-the-stage-9c1d"))
         desk.watch(10)
     entries = [entry for entries in desk.state.held.values() for entry in entries]
     assert entries

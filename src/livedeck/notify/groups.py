@@ -34,11 +34,17 @@ SETTLED = timedelta(minutes=2)
 """Time after the end of a fault. If the fault returns sooner, neither its end nor its return is sent."""
 
 RATE_WINDOW = timedelta(minutes=10)
-MAX_MESSAGES, MAX_CRITICAL = 6, 12
-"""Maximum number of messages of a route in the window of the rate; further alarms wait and go out as one message."""
+MAX_MESSAGES = 6
+"""Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
+
+A message with a critical alarm that began needs no allowance."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Maximum number of alarms in the window; above it a route sends only one message per FLOOD_GAP."""
+"""Maximum number of alarms in the window. Above it messages count the alarms, and messages that need the allowance are
+at least FLOOD_GAP apart."""
+
+CRITICAL_GAP = timedelta(seconds=5)
+"""Minimum time between two messages with critical alarms, by route, target, status and incident."""
 
 
 class EventInfo(NamedTuple):
@@ -128,11 +134,16 @@ class Box(NamedTuple):
     target: str
 
 
+Group = tuple[int, str]
+"""Entries that share a message: the place of their status in `Status`, and their incident."""
+
+
 class State(Record):
     """The state between two steps.
 
-    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the rate or the
-    hours. `sent`, `counted`: times of the recent messages and of the recent alarms.
+    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the allowance or the
+    hours. `sent`: times of the recent messages that needed the allowance. `counted`: times of the recent alarms.
+    `urgent`: time of the last message with critical alarms, by status and incident.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -140,6 +151,7 @@ class State(Record):
     held: Mapping[Box, tuple[Entry, ...]] = field(default_factory=dict)
     sent: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
+    urgent: Mapping[tuple[Box, Group], datetime] = field(default_factory=dict)
 
     @property
     def notified_lives(self) -> tuple[Life, ...]:
@@ -217,6 +229,7 @@ class _Turn:
     held: dict[Box, tuple[Entry, ...]] = dataclasses.field(init=False)
     sent: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     counted: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
+    urgent: dict[tuple[Box, Group], datetime] = dataclasses.field(init=False)
     withdrawn: list[str] = dataclasses.field(default_factory=list, init=False)
     awaited: set[str] = dataclasses.field(default_factory=set, init=False)
     kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
@@ -233,11 +246,12 @@ class _Turn:
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
         self.counted = {box: self._recent(moments) for box, moments in self.before.counted.items()}
+        self.urgent = {place: at for place, at in self.before.urgent.items() if self.now - at < CRITICAL_GAP}
 
     def state(self) -> State:
         """The state after this step."""
         held = {box: entries for box, entries in self.held.items() if entries}
-        return State(self.lives, self.opened, held, self.sent, self.counted)
+        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent)
 
     def _recent(self, moments: Iterable[datetime]) -> tuple[datetime, ...]:
         return tuple(at for at in moments if self.now - at < RATE_WINDOW)
@@ -432,15 +446,22 @@ class _Turn:
     # Messages
 
     def release(self) -> Iterator[Message]:
-        """Yield a message for each status and incident, as far as the rate of the route allows."""
+        """Yield a message for each status and incident, as far as the allowance of the route permits."""
         for box in [*self.held]:
             ready = [entry for entry in self.held[box] if not self._waits(box, entry)]
-            for _, group in groupby(sorted(ready, key=_order), key=_group):
-                entries = [*group]
-                if self._may_send(box, entries):
+            count = len(self.counted.get(box, ()))
+            for group, found in groupby(sorted(ready, key=_order), key=_group):
+                entries = [*found]
+                is_urgent = any(entry.is_urgent for entry in entries)
+                if is_urgent and (box, group) not in self.urgent:
+                    self.urgent[box, group] = self.now
+                elif not is_urgent and self._is_allowed(box):
                     self.sent[box] = (*self.sent.get(box, ()), self.now)
-                    self._drop(box, entries)
-                    yield compose(box.route, box.target, entries, self.now, self.plan.sender)
+                else:
+                    continue
+                self._drop(box, entries)
+                flood = count if count > FLOOD_COUNT else 0
+                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
@@ -455,13 +476,10 @@ class _Turn:
         route = next((route for route in self.plan.routes if route.name == box.route), None)
         return route is not None and route.is_quiet(entry.severity, self._local())
 
-    def _may_send(self, box: Box, entries: Sequence[Entry]) -> bool:
-        sent = self.sent.get(box, ())
-        is_critical = any(entry.severity is Severity.CRITICAL for entry in entries)
-        if len(sent) >= (MAX_CRITICAL if is_critical else MAX_MESSAGES):
-            return False
-        is_flood = len(self.counted.get(box, ())) > FLOOD_COUNT
-        return not is_flood or not sent or self.now - sent[-1] >= FLOOD_GAP
+    def _is_allowed(self, box: Box) -> bool:
+        """Return whether the allowance of the route permits one more message now."""
+        sent, is_flood = self.sent.get(box, ()), len(self.counted.get(box, ())) > FLOOD_COUNT
+        return len(sent) < MAX_MESSAGES and not (is_flood and sent and self.now - sent[-1] < FLOOD_GAP)
 
     # Entries
 
@@ -596,7 +614,7 @@ def _without(values: Mapping[str, V], name: str) -> dict[str, V]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def _group(entry: Entry) -> tuple[int, str]:
+def _group(entry: Entry) -> Group:
     return [*Status].index(shown_status(entry)), entry.incident
 
 

@@ -28,6 +28,10 @@ class Status(StrEnum):
     TEST = "test"
 
 
+BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED})
+"""Statuses of messages about alarms that are present."""
+
+
 class Entry(Record):
     """An alarm in a message, as it was when the entry was made.
 
@@ -72,6 +76,11 @@ class Entry(Record):
         """The kind of the incident; empty for an alarm of one event or of the deck."""
         return self.kind if self.affected else ""
 
+    @property
+    def is_urgent(self) -> bool:
+        """Whether the entry tells that a critical alarm is present. Such an entry waits for no allowance."""
+        return self.severity is Severity.CRITICAL and self.status in BEGINNINGS and not self.is_cleared
+
     def to_json(self) -> str:
         """Return the entry as JSON for the spool, with secrets masked."""
         words = {name: masked(getattr(self, name)) for name in _WORDS}
@@ -97,7 +106,8 @@ class Message(Record):
     """A message to a target.
 
     `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that the message reports
-    as present; empty if it reports their end.
+    as present; empty if it reports their end. `ends`: lives of the alarms whose end it reports. `is_urgent`: one of its
+    alarms is critical and present, so that it goes before the other messages of its target.
     """
 
     key: str
@@ -109,3 +119,10 @@ class Message(Record):
     text: str
     payload: str
     beginnings: tuple[Beginning, ...] = ()
+    ends: tuple[str, ...] = ()
+    is_urgent: bool = False
+
+    @property
+    def alarms(self) -> frozenset[str]:
+        """The alarms of the message; a later life of an alarm is the same alarm."""
+        return frozenset(life.rpartition("/")[0] for life in (*self.ends, *(life for life, _ in self.beginnings)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -85,6 +85,21 @@ class Storage(Protocol):
 
     def revive(self) -> int:
         """Put dropped messages back into the queue and return their number."""
+
+
+def first_of(messages: Sequence[Message]) -> Message | None:
+    """Return the message to send first: the oldest with critical alarms, else the oldest. None if there is none.
+
+    `messages`: oldest first. No message overtakes an older one about the same alarm.
+    """
+    if not messages:
+        return None
+    place = next((place for place, message in enumerate(messages) if message.is_urgent), 0)
+    first, alarms = messages[place], messages[place].alarms
+    for message in reversed(messages[:place]):
+        if message.alarms & alarms:
+            first, alarms = message, alarms | message.alarms
+    return first
 
 
 class Notifier:
@@ -237,7 +252,7 @@ class Notifier:
                 news.set()
 
     async def run(self) -> None:
-        """Send waiting messages until cancelled, in order for each target."""
+        """Send waiting messages until cancelled, for each target in the order of `first_of`."""
         async with asyncio.TaskGroup() as group:
             for name, target in self._targets.items():
                 group.create_task(self._send_all(name, target), name=f"notify {name}")
@@ -287,20 +302,20 @@ class Notifier:
                 self._news[name].set()
 
     async def _send_all(self, name: str, target: Target) -> None:
-        queue, tries = self._queues[name], 0
+        queue, failures = self._queues[name], 0
         while True:
-            key = next((key for key in queue if key not in self._called_back), "")
-            if not key:
+            first = first_of([spooled.message for key, spooled in queue.items() if key not in self._called_back])
+            if first is None:
                 self._news[name].clear()
                 await self._news[name].wait()
                 continue
+            key = first.key
             spooled = queue[key]
             self._on_way.add(key)
             if not await self._may_send(key):
                 self._on_way.discard(key)
                 queue.pop(key, None)
                 continue
-            tries += 1
             delivery = await self._try(target, spooled.message)
             _log.info(
                 "message", target=name, title=spooled.message.title, taken=delivery.is_taken, reply=delivery.answer
@@ -312,16 +327,20 @@ class Notifier:
                 self._failing.setdefault(name, self._clock.now())
                 state = DEAD if delivery.is_refused or self._is_too_old(spooled.message) else WAITING
             self.results[spooled.message.route, _RESULTS[state]] += 1
-            await self._mark(Spooled(spooled.message, state, spooled.tries + tries, delivery.answer))
+            tried = Spooled(spooled.message, state, spooled.tries + 1, delivery.answer)
+            await self._mark(tried)
             self._on_way.discard(key)
             if state == WAITING:
-                await self._clock.sleep(self._wait(tries, delivery))
+                failures += 1
+                if key in queue:
+                    queue[key] = tried
+                await self._clock.sleep(self._wait(failures, delivery))
                 continue
             self._dead += state == DEAD
             if state == SENT:
                 self._done.append(key)
             queue.pop(key, None)
-            tries = 0
+            failures = 0
 
     async def _may_send(self, key: str) -> bool:
         """Return whether to send the message. If the storage fails, return True: twice is better than never."""

@@ -25,7 +25,7 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 3
+_SCHEMA = 4
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
@@ -39,10 +39,18 @@ CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- one row for 
 CREATE TABLE spool (  -- state: waiting, sent, dead
     key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
     title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL, beginnings TEXT NOT NULL,
-    state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL
+    state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL,
+    ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX spool_by_state ON spool (state, at);
 """
+_STEPS = {
+    3: """
+ALTER TABLE spool ADD COLUMN ends TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE spool ADD COLUMN is_urgent INTEGER NOT NULL DEFAULT 0
+"""
+}
+"""Schema of a file -> the change that makes the next one of it."""
 
 KEPT = timedelta(days=1)
 """Time for which sent messages are kept, because the rate limit counts them."""
@@ -161,7 +169,7 @@ class Spool:
             held: dict[Box, tuple[Entry, ...]] = {}
             for route, target, body in self._rows("SELECT route, target, body FROM held ORDER BY rowid"):
                 held[Box(route, target)] = (*held.get(Box(route, target), ()), Entry.from_json(body))
-            sent = self._recent("SELECT route, target, at FROM spool ORDER BY at", now, ahead)
+            sent = self._recent("SELECT route, target, at FROM spool WHERE NOT is_urgent ORDER BY at", now, ahead)
             counted = self._recent("SELECT route, target, at FROM counted ORDER BY at", now, ahead)
         return State(lives=lives, held=held, sent=sent, counted=counted)
 
@@ -217,7 +225,7 @@ class Spool:
 
     def _add(self, messages: Iterable[Message], ahead: timedelta) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '')",
+            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '', ?, ?)",
             [
                 (
                     message.key,
@@ -229,6 +237,8 @@ class Spool:
                     message.text,
                     message.payload,
                     json.dumps(message.beginnings),
+                    json.dumps(message.ends),
+                    message.is_urgent,
                 )
                 for message in messages
             ],
@@ -256,33 +266,29 @@ class Spool:
         """Return the messages in that state, oldest first."""
         with self._named():
             rows = self._rows(
-                "SELECT key, route, target, at, status, title, text, payload, beginnings, state, tries, answer "
-                "FROM spool WHERE state = ? ORDER BY at, rowid",
+                "SELECT state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, "
+                "is_urgent FROM spool WHERE state = ? ORDER BY at, rowid",
                 (state,),
             )
-        return tuple(
-            Spooled(
-                Message(key, route, target, _moment(at), Status(status), title, text, payload, _beginnings(beginnings)),
-                *rest,
-            )
-            for key, route, target, at, status, title, text, payload, beginnings, *rest in rows
-        )
+        return tuple(Spooled(_message(*row[3:]), *row[:3]) for row in rows)
 
     def _rows(self, query: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         return self._db.execute(query, tuple(values)).fetchall()
 
     def _prepare(self, *, reads: bool) -> None:
         application, schema = (self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version"))
-        if (application, schema) == (_APPLICATION, _SCHEMA):
-            self._db.execute("PRAGMA synchronous = FULL")
-            return
-        if reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]:
+        is_ours = application == _APPLICATION and (schema == _SCHEMA or (schema in _STEPS and not reads))
+        if not is_ours and (reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]):
             raise SpoolError(f"{self._path}: made by another program or another version of livedeck; move it away")
-        self._db.execute("PRAGMA journal_mode = WAL")
+        if not is_ours:
+            self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        if is_ours and schema == _SCHEMA:
+            return
         with self._transaction():
-            for statement in _TABLES.split(";\n"):
-                self._db.execute(statement)
+            for script in (_STEPS[step] for step in range(schema, _SCHEMA)) if is_ours else (_TABLES,):
+                for statement in script.split(";\n"):
+                    self._db.execute(statement)
             self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
             self._db.execute(f"PRAGMA user_version = {_SCHEMA}")
 
@@ -334,5 +340,19 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _beginnings(text: str) -> tuple[Beginning, ...]:
-    return tuple(Beginning(*pair) for pair in json.loads(text))
+def _message(*columns: Any) -> Message:
+    """Return the message of a row."""
+    key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent = columns
+    return Message(
+        key,
+        route,
+        target,
+        _moment(at),
+        Status(status),
+        title,
+        text,
+        payload,
+        tuple(Beginning(*pair) for pair in json.loads(beginnings)),
+        tuple(json.loads(ends)),
+        bool(is_urgent),
+    )

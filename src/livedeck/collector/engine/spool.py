@@ -85,7 +85,7 @@ class SharedSpool:
         self._kept = None
         sent: dict[Box, tuple[datetime, ...]] = {}
         for message in sorted((spooled.message for spooled in messages), key=lambda message: message.at):
-            if now - RATE_WINDOW < message.at - ahead <= now:
+            if now - RATE_WINDOW < message.at - ahead <= now and not message.is_urgent:
                 box = Box(message.route, message.target)
                 sent[box] = (*sent.get(box, ()), message.at - ahead)
         values = self._parse_state(text)
