@@ -3,63 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 
 from golden.player import Clock
 from golden.warp import Warp
-from livedeck.client import Outgoing
-from livedeck.monitor import Alarm, AlarmKey, ConnectionState, ConnectionStatus, Severity, Snapshot
-from livedeck.notify import Notifier, Plan, Route, Spool, Webhook
+from livedeck.monitor import Alarm, AlarmKey, Severity
 from notify.stage import alarm
-from notify.test_egress import EVERYWHERE
+from notify.warped import Sink, notifying, watch
 
 EACH, STEADY, BURST = 10, 60, 240
 """Seconds between two critical alarms, their number, and the number of those that begin together after them."""
-
-
-@dataclass
-class Sink:
-    """A receiver of raw bytes. `posts`: for each request the time by the loop, and its JSON."""
-
-    address: str = ""
-    posts: list[tuple[float, dict[str, object]]] = field(default_factory=list)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Read requests and answer 200, until the peer closes the connection."""
-        while head := await _until_blank(reader):
-            (size,) = (line.partition(b":")[2] for line in head.splitlines() if line.lower().startswith(b"content-le"))
-            self.posts.append((Clock().monotonic(), json.loads(await reader.readexactly(int(size)))))
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            await writer.drain()
-        writer.close()
-
-
-async def _until_blank(reader: asyncio.StreamReader) -> bytes:
-    try:
-        return await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError:
-        return b""
-
-
-@asynccontextmanager
-async def sink_and_notifier(path: Path) -> AsyncIterator[tuple[Sink, Notifier]]:
-    """Run a notifier whose only target is a sink on loopback."""
-    sink = Sink()
-    async with await asyncio.start_server(sink.serve, "127.0.0.1", 0) as server, Outgoing(egress=EVERYWHERE) as way:
-        host, port = server.sockets[0].getsockname()
-        target = Webhook(way.send, f"http://{host}:{port}/")
-        notifier = Notifier(Plan((Route("ops", "ops"),)), {"ops": target}, Spool(path), Clock(), Random(1))
-        await notifier.open()
-        sending = asyncio.create_task(notifier.run())
-        yield sink, notifier
-        sending.cancel()
-        await notifier.close()
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -77,33 +31,25 @@ def test_no_critical_waits_longer_than_fifteen_seconds_in_a_flood(tmp_path: Path
         present[begun.key] = begun
         announced[name] = Clock().monotonic()
 
-    async def look(notifier: Notifier) -> None:
-        now = Clock().now()
-        link = ConnectionStatus(ConnectionState.OK, now, as_of=now)
-        await notifier.take(Snapshot(1, now, link, alarms=tuple(present.values())))
-        await asyncio.sleep(1)
-
     async def play() -> Sink:
-        async with sink_and_notifier(tmp_path / "spool") as (sink, notifier):
-            for second in range(EACH * STEADY):
-                if second % EACH == 0:
-                    begin(f"steady-{second // EACH}")
-                    begin(f"warning-{second // EACH}", Severity.WARNING)
-                await look(notifier)
+        sink = Sink()
+        async with notifying(tmp_path / "spool", {"ops": sink}) as notifier:
+            for number in range(STEADY):
+                begin(f"steady-{number}")
+                begin(f"warning-{number}", Severity.WARNING)
+                await watch(notifier, present, EACH)
             for number in range(BURST):
                 begin(f"burst-{number}")
-            for _ in range(60):
-                await look(notifier)
+            await watch(notifier, present, 60)
         return sink
 
     with asyncio.Runner(loop_factory=Warp) as runner:
         sink = runner.run(play())
 
     arrived = dict[str, float]()
-    for at, body in sink.posts:
-        for entry in body["alarms"]:  # type: ignore[attr-defined]
-            arrived.setdefault(entry["event_id"], at)
-    (burst,) = (body for _, body in sink.posts if body["truncated"])
+    for post in sink.posts:
+        for entry in post.json["alarms"]:
+            arrived.setdefault(entry["event_id"], post.at)
     delays = {name: at - announced[name] for name, at in arrived.items() if not name.startswith("warning")}
     named = [name for name in delays if name.startswith("burst")]
     values = [*delays.values()]
@@ -112,6 +58,7 @@ def test_no_critical_waits_longer_than_fifteen_seconds_in_a_flood(tmp_path: Path
     assert percentile(values, 0.99) <= 10
     assert max(values) <= 15
     assert len(delays) - len(named) == STEADY
-    assert len(named) + int(str(burst["truncated"])) == BURST
+    (burst,) = (post.json for post in sink.posts if post.json["truncated"])
+    assert len(named) + int(burst["truncated"]) == BURST
     assert burst["title"] == "CRIT 240 x PACKET_LOSS"
-    assert "Flood: " in str(burst["text"])
+    assert "Flood: " in burst["text"]

@@ -119,7 +119,7 @@ def test_a_receiver_that_asks_for_time_is_given_it(tmp_path: Path) -> None:
 
 
 def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_path: Path) -> None:
-    receiver = Receiver([NO, NO, REFUSED, YES])
+    receiver = Receiver([NO, NO, REFUSED, NO, YES])
 
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
@@ -131,7 +131,8 @@ def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_pa
         assert notifier.results == {("ops", "not taken"): 2, ("ops", "given up"): 1, ("ops", "taken"): 1}
 
     play(tmp_path / "spool", receiver, work)
-    assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"] * 3 + ["CRIT NO_INGEST TWO"]
+    assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"] * 4 + ["CRIT NO_INGEST TWO"]
+    assert [bool(message.payload) for _, message in receiver.asked] == [True, True, True, False, True]  # as plain text
     spool = Spool(tmp_path / "spool", reads=True)
     assert [spooled.answer for spooled in spool.messages(DEAD)] == ["400"]
     assert len(spool.messages(SENT)) == 1

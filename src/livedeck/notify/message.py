@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -14,6 +14,9 @@ from livedeck.text.secrets import masked
 
 _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
 """Fields with texts from the platform or from people."""
+
+MAX_PLAIN = 300
+"""Maximum number of characters of a message as plain text."""
 
 NOT_NOTIFIED = -1
 """The stage of an alarm without a notification."""
@@ -105,9 +108,10 @@ class Beginning(NamedTuple):
 class Message(Record):
     """A message to a target.
 
-    `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that the message reports
-    as present; empty if it reports their end. `ends`: lives of the alarms whose end it reports. `is_urgent`: one of its
-    alarms is critical and present, so that it goes before the other messages of its target.
+    `key`: the same for every try. `payload`: the JSON of the webhook; empty for plain text. `beginnings`: the alarms
+    that the message reports as present; empty if it reports their end. `ends`: lives of the alarms whose end it
+    reports. `is_urgent`: one of its alarms is critical and present, so that it goes before the other messages of its
+    target.
     """
 
     key: str
@@ -126,3 +130,8 @@ class Message(Record):
     def alarms(self) -> frozenset[str]:
         """The alarms of the message; a later life of an alarm is the same alarm."""
         return frozenset(life.rpartition("/")[0] for life in (*self.ends, *(life for life, _ in self.beginnings)))
+
+    def as_plain_text(self) -> Message:
+        """Return the message as short plain text, under a key of its own, for a receiver that refuses it as it is."""
+        title = self.title[:MAX_PLAIN]
+        return replace(self, key=f"{self.key}-text", text=self.text[: MAX_PLAIN - len(title) - 1], payload="")

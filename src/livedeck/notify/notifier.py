@@ -33,6 +33,9 @@ _NO_TARGET = "no such target in the settings"
 FAILING = timedelta(minutes=5)
 """Time without a delivery after which a target counts as failing."""
 
+PROBED_AFTER = 3
+"""Number of failed tries of a message after which another message shows whether the target takes anything."""
+
 _RELOAD = 30.0
 """Seconds between two checks for messages that another process wants retried."""
 
@@ -128,6 +131,7 @@ class Notifier:
         self._news = {name: asyncio.Event() for name in targets}
         self._done: deque[str] = deque(maxlen=_REMEMBERED)  # sent or withdrawn; the file may not know it
         self._failing: dict[str, datetime] = {}
+        self._refusing = set[str]()  # targets that refused the last message for good
         self._dead = 0
         self.fault = ""
         self.results = Counter[tuple[str, str]]()
@@ -304,43 +308,134 @@ class Notifier:
     async def _send_all(self, name: str, target: Target) -> None:
         queue, failures = self._queues[name], 0
         while True:
-            first = first_of([spooled.message for key, spooled in queue.items() if key not in self._called_back])
+            first = first_of(self._sendable(name))
             if first is None:
                 self._news[name].clear()
                 await self._news[name].wait()
                 continue
-            key = first.key
-            spooled = queue[key]
-            self._on_way.add(key)
-            if not await self._may_send(key):
-                self._on_way.discard(key)
-                queue.pop(key, None)
+            delivery = await self._send(name, target, first)
+            if delivery is None:
                 continue
-            delivery = await self._try(target, spooled.message)
-            _log.info(
-                "message", target=name, title=spooled.message.title, taken=delivery.is_taken, reply=delivery.answer
-            )
-            if delivery.is_taken:
-                self._failing.pop(name, None)
-                state = SENT
-            else:
-                self._failing.setdefault(name, self._clock.now())
-                state = DEAD if delivery.is_refused or self._is_too_old(spooled.message) else WAITING
-            self.results[spooled.message.route, _RESULTS[state]] += 1
-            tried = Spooled(spooled.message, state, spooled.tries + 1, delivery.answer)
-            await self._mark(tried)
+            failures = failures + 1 if first.key in queue else 0
+            if failures and await self._steps_over(name, target, first, failures, delivery):
+                failures = 0
+
+    def _sendable(self, name: str) -> list[Message]:
+        """Return the messages of a target that may be sent now, oldest first."""
+        return [spooled.message for key, spooled in self._queues[name].items() if key not in self._called_back]
+
+    async def _send(self, name: str, target: Target, message: Message) -> Delivery | None:
+        """Try once to send a waiting message, and store the result. Returns None if it must not be sent any more.
+
+        A message that is taken or given up leaves the queue. One that is refused for good is tried as plain text.
+        """
+        queue, key = self._queues[name], message.key
+        spooled = queue[key]
+        self._on_way.add(key)
+        if not await self._may_send(key):
             self._on_way.discard(key)
-            if state == WAITING:
-                failures += 1
-                if key in queue:
-                    queue[key] = tried
-                await self._clock.sleep(self._wait(failures, delivery))
-                continue
-            self._dead += state == DEAD
-            if state == SENT:
-                self._done.append(key)
             queue.pop(key, None)
-            failures = 0
+            return None
+        delivery = await self._try(target, message)
+        self._note(name, delivery)
+        is_dead = delivery.is_refused or self._is_too_old(message)
+        state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
+        self.results[message.route, _RESULTS[state]] += 1
+        tried = Spooled(message, state, spooled.tries + 1, delivery.answer)
+        await self._mark(tried)
+        self._on_way.discard(key)
+        if state == WAITING:
+            if key in queue:
+                queue[key] = tried
+            return delivery
+        queue.pop(key, None)
+        if state == SENT:
+            self._done.append(key)
+        else:
+            self._dead += 1
+        if delivery.is_refused:
+            await self._send_as_plain_text(name, target, tried)
+        return delivery
+
+    def _note(self, name: str, delivery: Delivery) -> None:
+        """Note since when a target takes nothing. A target that refuses one message may take the next one."""
+        if delivery.is_taken:
+            self._failing.pop(name, None)
+            self._refusing.discard(name)
+        elif not delivery.is_refused or name in self._refusing:
+            self._failing.setdefault(name, self._clock.now())
+        else:
+            self._refusing.add(name)
+
+    async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
+        """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
+
+        After its third failed try, another message of the target goes as a probe. If the target takes the probe, the
+        failed message is given up. Otherwise the target is down. `failures`: failed tries in a row.
+        """
+        queue, asked = self._queues[name], min(delivery.retry_after or 0.0, MAX_ASKED)
+        end = self._clock.monotonic() + self._wait(failures, delivery)
+        if asked:
+            await self._clock.sleep(asked)
+        while failed.key in queue and queue[failed.key].tries >= PROBED_AFTER:
+            probe = self._probe(name, failed)
+            if probe is None:
+                if not await self._hears_within(name, end - self._clock.monotonic()):
+                    return False
+                continue
+            probed = await self._send(name, target, probe)
+            if probed is None or probed.is_refused:
+                continue
+            if probed.is_taken:
+                if failed.key not in self._called_back and (spooled := queue.pop(failed.key, None)):
+                    await self._give_up(name, target, spooled, has_plain=not probe.alarms & failed.alarms)
+                return True
+            end = max(end, self._clock.monotonic() + min(probed.retry_after or 0.0, MAX_ASKED))
+            break
+        await self._clock.sleep(max(0.0, end - self._clock.monotonic()))
+        return False
+
+    def _probe(self, name: str, failed: Message) -> Message | None:
+        """Return the message to send while `failed` waits: the one with the fewest tries, critical alarms first.
+
+        It overtakes no message about the same alarm, unless there is no other one.
+        """
+        queue, found, alarms = self._queues[name], list[Message](), set[str]()
+        others = [message for message in self._sendable(name) if message.key != failed.key]
+        for message in self._sendable(name):
+            if message.key != failed.key and not message.alarms & alarms:
+                found.append(message)
+            alarms |= message.alarms
+        found = found or others[:1]
+        return min(found, key=lambda message: (queue[message.key].tries, not message.is_urgent), default=None)
+
+    async def _hears_within(self, name: str, seconds: float) -> bool:
+        """Return whether a message of the target was queued within so many seconds, as soon as it was."""
+        self._news[name].clear()
+        news = asyncio.ensure_future(self._news[name].wait())
+        pause = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
+        try:
+            await asyncio.wait((news, pause), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+            pause.cancel()
+        return news.done() and not news.cancelled()
+
+    async def _give_up(self, name: str, target: Target, spooled: Spooled, *, has_plain: bool) -> None:
+        """Give up a message that its target does not take, although it takes others. `has_plain`: try it as text."""
+        dead = replace(spooled, state=DEAD)
+        self.results[spooled.message.route, _RESULTS[DEAD]] += 1
+        self._dead += 1
+        await self._mark(dead)
+        if has_plain:
+            await self._send_as_plain_text(name, target, dead)
+
+    async def _send_as_plain_text(self, name: str, target: Target, dead: Spooled) -> None:
+        """Try once to send a given-up message as short plain text, so that people learn at least the worst of it."""
+        delivery = await self._try(target, dead.message.as_plain_text())
+        if delivery.is_taken:
+            self._note(name, delivery)
+            await self._mark(replace(dead, answer=f"{dead.answer}; taken as plain text"))
 
     async def _may_send(self, key: str) -> bool:
         """Return whether to send the message. If the storage fails, return True: twice is better than never."""
@@ -353,10 +448,12 @@ class Notifier:
 
     async def _try(self, target: Target, message: Message) -> Delivery:
         try:
-            return await target.send(message)
+            delivery = await target.send(message)
         except Exception as error:  # noqa: BLE001  the top of a worker
             _log.exception("target failed")
             return Delivery(is_taken=False, answer=f"internal error of livedeck ({type(error).__name__}); see the log")
+        _log.info("message", target=message.target, title=message.title, taken=delivery.is_taken, reply=delivery.answer)
+        return delivery
 
     async def _mark(self, spooled: Spooled) -> None:
         key = spooled.message.key
