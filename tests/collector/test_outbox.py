@@ -36,11 +36,11 @@ def test_what_was_given_up_is_listed_and_tried_again_by_who_may_act(tmp_path: Pa
         assert set(listed["messages"][0]) == {"at", "route", "target", "title", "state", "tries", "answer"}
         assert (await wall.post("/v1/notifications/retry")).status == 403
         assert (await anna.post("/v1/notifications/retry", {"all": True})).status == 422
-        assert "1 given up" in notifier.failure
+        assert "1 dead letter" in notifier.failure.reason
         receiver.answers = [YES]
         assert (await anna.post("/v1/notifications/retry")).body == {"revived": 1}
         await asyncio.sleep(1)  # not at the next look into the file: at once
-        assert (await wall.get("/v1/notifications"), notifier.failure) == ({"messages": []}, "")
+        assert (await wall.get("/v1/notifications"), notifier.failure.reason) == ({"messages": []}, "")
         assert (await anna.post("/v1/notifications/retry")).body == {"revived": 0}
         await wall.close()
         await anna.close()

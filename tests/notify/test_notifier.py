@@ -16,7 +16,7 @@ import pytest
 
 from golden.player import START, Clock
 from golden.warp import Warp
-from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity, Snapshot
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, NotifyFault, Severity, Snapshot
 from livedeck.notify import (
     DEAD,
     SENT,
@@ -127,7 +127,7 @@ def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_pa
         await asyncio.sleep(6)
         await notifier.take(snapshot(alarm("two", since=Clock().now())))
         await asyncio.sleep(60)
-        assert "1 given up" in notifier.failure
+        assert "1 dead letter" in notifier.failure.reason
         assert notifier.results == {("ops", "not taken"): 2, ("ops", "given up"): 1, ("ops", "taken"): 1}
 
     play(tmp_path / "spool", receiver, work)
@@ -171,7 +171,7 @@ def test_what_is_given_up_is_a_failure_at_once(tmp_path: Path) -> None:
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
         await asyncio.sleep(1)
-        assert notifier.failure == "1 given up: see `livedeck notify list`"
+        assert notifier.failure == NotifyFault("1 dead letter: see `livedeck notify dead list`", False)
 
     play(tmp_path / "spool", Receiver([REFUSED]), work)
 
@@ -182,9 +182,9 @@ def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_pat
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
         await asyncio.sleep(290)
-        assert notifier.failure == ""
+        assert notifier.failure.reason == ""
         await asyncio.sleep(11)
-        assert notifier.failure == "ops since 09:00:06Z"
+        assert notifier.failure == NotifyFault("ops takes nothing since 09:00:06Z", True)
         await asyncio.sleep(25 * 3600)
         count = len(receiver.asked)
         await asyncio.sleep(3600)
@@ -194,7 +194,7 @@ def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_pat
         assert other.revive() == 1
         other.close()
         await asyncio.sleep(61)
-        assert notifier.failure == ""
+        assert notifier.failure.reason == ""
 
     play(tmp_path / "spool", receiver, work)
     assert receiver.asked[-1][0] - receiver.asked[0][0] > timedelta(days=1).total_seconds()

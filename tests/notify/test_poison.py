@@ -12,8 +12,10 @@ import pytest
 
 from golden.player import Clock
 from golden.warp import Warp
-from livedeck.monitor import Alarm, AlarmKey, Severity
-from livedeck.notify import DEAD, SENT, WAITING, Notifier, Spool
+from livedeck.monitor import Alarm, AlarmKey, ConnectionState, ConnectionStatus, Severity, Thresholds
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.notify import DEAD, SENT, WAITING, Notifier, Route, Spool
 from notify.stage import alarm, over
 from notify.warped import Sink, notifying, watch
 
@@ -194,3 +196,36 @@ def test_no_beginning_is_told_as_plain_text_after_its_end(tmp_path: Path) -> Non
     sink = played(tmp_path / "spool", work, Sink(lambda body: (500, "") if '"firing"' in body else (200, "")))
     assert sink.taken == ["RESOLVED NO_INGEST POISON after 60 s"]
     assert len(in_file(tmp_path / "spool", DEAD)) == len(in_file(tmp_path / "spool", SENT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda _: (503, ""), [(5 * 60, "CRIT NOTIFY_FAILING platform")]),
+        (refuses("one", 400), [(0, "WARN NOTIFY_FAILING platform")]),
+        (lambda _: (400, ""), [(0, "WARN NOTIFY_FAILING platform"), (5 * 60, "CRIT NOTIFY_FAILING platform")]),
+    ],
+    ids=["a target that is down", "a dead letter", "a target that refuses everything"],
+)
+def test_another_target_learns_at_once_of_a_target_that_fails(
+    tmp_path: Path, answer: Callable[[str], tuple[int, str]], told: list[tuple[float, str]]
+) -> None:
+    board, engine, failed = Board(), AlarmEngine(Thresholds()), list[float]()
+    ops, boss = Sink(answer), Sink()
+
+    async def run() -> None:
+        routes = Route("ops", "ops"), Route("boss", "boss", kinds=("NOTIFY_FAILING",))
+        async with notifying(tmp_path / "spool", {"ops": ops, "boss": boss}, *routes) as notifier:
+            board.begin("one")
+            for _ in range(400):
+                await watch(notifier, {**board.alarms, **engine.alarms}, 1)
+                now = Clock().now()
+                failed.extend([Clock().monotonic()] if ops.posts and not failed else [])
+                link = ConnectionStatus(ConnectionState.OK, now, as_of=now)
+                engine.step(MonitorState((), link, now, notify_fault=notifier.failure))
+
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(run())
+    assert [post.title for post in boss.posts] == [title for _, title in told]
+    for post, (after, _) in zip(boss.posts, told, strict=True):
+        assert post.at - failed[0] - after <= 15

@@ -13,7 +13,7 @@ from random import Random
 from typing import Protocol, TypeVar
 
 from livedeck.log import Log
-from livedeck.monitor import Clock, Snapshot
+from livedeck.monitor import Clock, NotifyFault, Snapshot
 from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Message
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
@@ -178,12 +178,12 @@ class Notifier:
         return count
 
     @property
-    def failure(self) -> str:
-        """Failing targets and the number of dropped messages, in words; empty if all is well."""
-        now = self._clock.now()
-        silent = [f"{name} since {at:%H:%M:%S}Z" for name, at in self._failing.items() if now - at >= FAILING]
-        given_up = f"{self._dead} given up: see `livedeck notify list`" if self._dead else ""
-        return ", ".join(filter(None, [*silent, given_up]))
+    def failure(self) -> NotifyFault:
+        """Targets that take nothing, and the number of dead letters."""
+        long_ago = self._clock.now() - FAILING
+        down = [f"{name} takes nothing since {at:%H:%M:%S}Z" for name, at in self._failing.items() if at <= long_ago]
+        letters = f"{self._dead} dead letter{'' if self._dead == 1 else 's'}: see `livedeck notify dead list`"
+        return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
         """Take a step with the alarms of a snapshot. Returns the new messages once they are stored."""

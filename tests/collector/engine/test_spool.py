@@ -144,14 +144,14 @@ async def test_what_was_given_up_is_seen_by_all_and_tried_again_at_the_word_of_e
         await room.look()
         (other,) = {"a", "b"} - {room.teller}
         await until(lambda: bool(room.spools[other].messages(DEAD)))
-        await until(lambda: all("1 given up" in notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: all("1 dead letter" in notifier.failure.reason for notifier in room.notifiers.values()))
         room.sink.refuses = False
         assert [spooled.state for spooled in await room.notifiers[other].unsent()] == [DEAD]
         reviving = room.notifiers[room.teller if is_teller else other]
         assert await reviving.revive() == 1
         await until(lambda: room.told() == [("one",)])
         assert await reviving.revive() == 0
-        await until(lambda: not any(notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: not any(notifier.failure.reason for notifier in room.notifiers.values()))
 
 
 async def test_a_target_that_takes_nothing_is_seen_by_all(redis_server: RedisServer) -> None:
@@ -161,10 +161,10 @@ async def test_a_target_that_takes_nothing_is_seen_by_all(redis_server: RedisSer
         await room.look()
         await until(lambda: any(spooled.tries for spooled in room.spools[room.teller].messages(WAITING)))
         room.clock.at += timedelta(minutes=6)
-        await until(lambda: all("ops since" in notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: all(notifier.failure.is_down for notifier in room.notifiers.values()))
         room.sink.is_away = False
         await until(lambda: room.told() == [("one",)])
-        await until(lambda: not any(notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: not any(notifier.failure.reason for notifier in room.notifiers.values()))
 
 
 async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServer) -> None:

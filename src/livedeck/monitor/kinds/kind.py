@@ -22,6 +22,7 @@ from livedeck.monitor.model.state import (
     Finding,
     Freshness,
     ListDoubt,
+    NotifyFault,
     Pattern,
     Phase,
     SharingFault,
@@ -160,16 +161,16 @@ class EventDetector(Record):
 class DeckCase(Record):
     """Input of a DeckDetector: the state of the deck itself.
 
-    `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
-    empty. `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the
-    collectors. `list_doubt`: known events that the list lacks, None without any. `now`: this machine's clock.
+    `history_error`: reason why nothing can be recorded, or empty. `notify_fault`: fault of the notifications.
+    `silence`: silence of the collector, None if it responds or there is none. `sharing`: fault among the collectors.
+    `list_doubt`: known events that the list lacks, None without any. `now`: this machine's clock.
     `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events on air whose polls
     the platform has refused for long, each time as too many.
     """
 
     connection: ConnectionStatus
     history_error: str = ""
-    notify_error: str = ""
+    notify_fault: NotifyFault = NotifyFault()
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
     list_doubt: ListDoubt | None = None
