@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -86,8 +86,11 @@ class Storage(Protocol):
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
 
-    def revive(self) -> int:
-        """Put dropped messages back into the queue and return their number."""
+    def revive(self, keys: Collection[str] = ()) -> int:
+        """Put dead letters back into the queue, all without keys, and return their number."""
+
+    def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number."""
 
 
 def first_of(messages: Sequence[Message]) -> Message | None:
@@ -167,13 +170,22 @@ class Notifier:
         return (spooled.message for queue in self._queues.values() for spooled in queue.values())
 
     async def unsent(self) -> tuple[Spooled, ...]:
-        """Return waiting and dropped messages, even if another process sends them. Raises SpoolError."""
+        """Return waiting messages and dead letters, even if another process sends them. Raises SpoolError."""
         found = [await self._in_thread(partial(self._spool.messages, state)) for state in (WAITING, DEAD)]
         return (*found[0], *found[1])
 
-    async def revive(self) -> int:
-        """Retry dropped messages, at once if this process is on duty, and return their number. Raises SpoolError."""
-        count = await self._in_thread(self._spool.revive)
+    async def revive(self, keys: Collection[str] = ()) -> int:
+        """Retry dead letters, all without keys, at once if this process is on duty. Return their number.
+
+        Raises SpoolError.
+        """
+        count = await self._in_thread(partial(self._spool.revive, keys))
+        await self._reload()
+        return count
+
+    async def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number. Raises SpoolError."""
+        count = await self._in_thread(partial(self._spool.drop, keys))
         await self._reload()
         return count
 

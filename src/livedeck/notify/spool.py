@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -257,10 +257,18 @@ class Spool:
             for state, kept in (SENT, KEPT), (DEAD, DEAD_KEPT):
                 self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))
 
-    def revive(self) -> int:
-        """Put dropped messages back into the queue and return their number."""
+    def revive(self, keys: Collection[str] = ()) -> int:
+        """Put dead letters back into the queue, all without keys, and return their number."""
+        which = _named_keys(keys) if keys else ""
         with self._transaction():
-            return self._db.execute("UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'").rowcount
+            change = f"UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'{which}"  # noqa: S608  marks
+            return self._db.execute(change, tuple(keys)).rowcount
+
+    def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number."""
+        with self._transaction():
+            change = f"DELETE FROM spool WHERE state = 'dead'{_named_keys(keys)}"  # noqa: S608  marks
+            return self._db.execute(change, tuple(keys)).rowcount
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Return the messages in that state, oldest first."""
@@ -338,6 +346,10 @@ def _text(at: datetime) -> str:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _named_keys(keys: Collection[str]) -> str:
+    return f" AND key IN ({', '.join('?' * len(keys))})"
 
 
 def _message(*columns: Any) -> Message:
