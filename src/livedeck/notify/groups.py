@@ -60,8 +60,9 @@ class EventInfo(NamedTuple):
 class Board(Record):
     """The alarms at one moment, in any state.
 
-    `is_known`: the platform responds, so an alarm that is missing has cleared. `offset`: seconds that the machine's
-    clock is ahead of the times on the board, because it was set. `stops`: stops of the process that polls.
+    `is_known`: the platform responds, so an alarm that is missing has cleared. `is_complete`: every event on air had a
+    response since the process began. `offset`: seconds that the machine's clock is ahead of the times on the board,
+    because it was set. `stops`: stops of the process that polls.
     """
 
     alarms: Sequence[Alarm] = ()
@@ -69,6 +70,7 @@ class Board(Record):
     is_known: bool = True
     offset: float = 0.0
     stops: tuple[NotWatched, ...] = ()
+    is_complete: bool = True
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Board:
@@ -85,7 +87,9 @@ class Board(Record):
         }
         alarms = (*snapshot.alarms, *snapshot.quiet)
         link = snapshot.link
-        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops)
+        on_air = [state for state in snapshot.events if state.phase.tally.expects_signal]
+        is_complete = all(state.qos.as_of is not None for state in on_air)
+        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops, is_complete)
 
 
 class Plan(Record):
@@ -111,7 +115,7 @@ class Life(Record):
 
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
     when last present, the alarm was acknowledged, shelved, out of service or hidden by another alarm; `is_hidden`: it
-    was hidden and nobody had handled it; the file does not store this. `notified`: name of the route -> last
+    was hidden and nobody had handled it. `notified`: name of the route -> last
     notification. `escalated`: name of the route -> time of the expired acknowledgement that led to the escalation;
     empty if there was none.
     """
@@ -161,8 +165,7 @@ class State(Record):
     def is_kept_as(self, other: State) -> bool:
         """Return whether a restart would continue in the same way from both states. `seen_at` does not matter."""
         lives = [
-            {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
-            for state in (self, other)
+            {life.id: replace(life, seen_at=life.since) for life in state.notified_lives} for state in (self, other)
         ]
         return lives[0] == lives[1] and self.held == other.held
 
@@ -266,7 +269,7 @@ class _Turn:
             life = self.lives.get(alarm.key)
             if life is None or alarm.since > life.seen_at + SETTLED:
                 if life is not None:
-                    self.missed[life.id] = replace(life, cleared_since=life.seen_at)
+                    self.missed[life.id] = replace(life, cleared_since=life.cleared_since or life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             self.lives[alarm.key] = replace(
                 life,

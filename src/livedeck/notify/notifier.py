@@ -33,6 +33,9 @@ _NO_TARGET = "no such target in the settings"
 FAILING = timedelta(minutes=5)
 """Time without a delivery after which a target counts as failing."""
 
+FIRST_LOOK = timedelta(seconds=30)
+"""Maximum time that the first step after a start waits for the platform, and for a response of each event on air."""
+
 PROBED_AFTER = 3
 """Number of failed tries of a message after which another message shows whether the target takes anything."""
 
@@ -123,7 +126,8 @@ class Notifier:
         self._thread = ThreadPoolExecutor(1, "livedeck-spool")
         self._state = State()
         self._ahead = timedelta()  # the storage uses the machine's clock, which is ahead by this
-        self._is_open = False
+        self._is_open = self._has_looked = False
+        self._opened_at: datetime | None = None  # time of the first snapshot since the state was read
         self._unkept: list[Message] = []
         self._unmarked: dict[str, Spooled] = {}  # new states that the storage does not have yet
         self._withheld: list[Message] = []  # messages kept until this process is known to be on duty
@@ -143,7 +147,7 @@ class Notifier:
     async def open(self) -> None:
         """Continue from the stored state. Raises SpoolError."""
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now(), self._ahead.total_seconds()))
-        self._is_open = True
+        self._is_open, self._has_looked, self._opened_at = True, False, None
         await self._reload()
         self._call_back(self._clock.now())
 
@@ -203,6 +207,10 @@ class Notifier:
         if not await self._go_on_duty():
             return ()
         board = Board.of(snapshot)
+        self._opened_at = self._opened_at or snapshot.at
+        self._has_looked |= (board.is_known and board.is_complete) or snapshot.at - self._opened_at >= FIRST_LOOK
+        if not self._has_looked:  # stored alarms may have cleared meanwhile
+            return ()
         unsent = sorted(
             (message for message in self._queued() if message.key not in self._on_way), key=lambda message: message.at
         )

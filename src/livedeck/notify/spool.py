@@ -25,11 +25,12 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 4
+_SCHEMA = 5
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
-    seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL
+    seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL,
+    cleared_since TEXT, is_hidden INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
@@ -48,7 +49,11 @@ _STEPS = {
     3: """
 ALTER TABLE spool ADD COLUMN ends TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE spool ADD COLUMN is_urgent INTEGER NOT NULL DEFAULT 0
-"""
+""",
+    4: """
+ALTER TABLE life ADD COLUMN cleared_since TEXT;
+ALTER TABLE life ADD COLUMN is_hidden INTEGER NOT NULL DEFAULT 0
+""",
 }
 """Schema of a file -> the change that makes the next one of it."""
 
@@ -152,14 +157,19 @@ class Spool:
             notified = self._rows("SELECT life, route, stage, at FROM notified")
             escalated = self._rows("SELECT life, route, acknowledged_at FROM escalated")
             lives = {}
-            for life_id, event, kind, target, since, seen_at, is_handled in self._rows("SELECT * FROM life"):
+            rows = self._rows(
+                "SELECT id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden FROM life"
+            )
+            for life_id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden in rows:
                 key = AlarmKey(event, kind, target)
                 life = Life(
                     life_id,
                     key,
                     _moment(since),
                     _moment(seen_at),
-                    is_handled=bool(is_handled),
+                    _moment(cleared_since) if cleared_since else None,
+                    bool(is_handled),
+                    is_hidden=bool(is_hidden),
                     notified={
                         name: Notified(stage, _moment(at)) for owner, name, stage, at in notified if owner == life_id
                     },
@@ -196,8 +206,19 @@ class Spool:
             for table in ("life", "notified", "escalated", "held", "counted"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
-                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(life.id, *life.key, _text(life.since), _text(life.seen_at), life.is_handled) for life in lives],
+                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        life.id,
+                        *life.key,
+                        _text(life.since),
+                        _text(life.seen_at),
+                        life.is_handled,
+                        _text(life.cleared_since) if life.cleared_since else None,
+                        life.is_hidden,
+                    )
+                    for life in lives
+                ],
             )
             self._db.executemany(
                 "INSERT INTO notified VALUES (?, ?, ?, ?)",
@@ -323,12 +344,12 @@ class Spool:
 
 
 def moved(life: Life, ahead: timedelta) -> Life:
-    """Return the stored part of a life, with times by a clock that is `ahead` of its own."""
+    """Return a life with times by a clock that is `ahead` of its own."""
     return replace(
         life,
         since=life.since + ahead,
         seen_at=life.seen_at + ahead,
-        cleared_since=None,
+        cleared_since=life.cleared_since + ahead if life.cleared_since else None,
         notified={route: Notified(last.stage, last.at + ahead) for route, last in life.notified.items()},
         escalated={route: _moved_time(at, ahead) for route, at in life.escalated.items()},
     )
