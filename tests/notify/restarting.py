@@ -1,8 +1,8 @@
 """A notifier that restarts while it holds messages: `python -m notify.restarting FOLDER WEBHOOK ROUNDS`.
 
 Each round is a process of its own, forked from this one, which continues from the spool. Odd rounds end by SIGTERM,
-even ones by SIGKILL. The first snapshots of a process know nothing yet, as after a real start. Many warnings begin in each
-turn, so that the allowance holds some of them; most clear while they are held, some of them while no process lives.
+even ones by SIGKILL. The first snapshots of a process know nothing yet, as after a real start. Many warnings begin in
+each turn, so that the allowance holds some of them; most clear while they are held, some while no process lives.
 """
 
 from __future__ import annotations

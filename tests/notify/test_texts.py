@@ -110,6 +110,38 @@ def test_the_json_has_what_a_program_needs() -> None:
     assert (entry["actual"], entry["viewers"], entry["advice"]) == ("no samples", "nothing", "call the venue")
 
 
+def test_an_alarm_has_one_dedup_key_from_its_beginning_to_its_end() -> None:
+    desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"))
+    desk.plan = replace(desk.plan, sender=replace(SENDER, origin="0a1b2c3d"))
+    standing = alarm("one", "RESTREAM_DOWN", Severity.WARNING, target="7")
+    desk.put(standing)
+    desk.watch(90)
+    desk.put(replace(standing, severity=Severity.CRITICAL, changed=desk.now))
+    desk.watch(10)
+    desk.put(over(standing, desk.now))
+    desk.watch(150)
+    keys = [(message.status, json.loads(message.payload)["alarms"][0]["dedup_key"]) for message in desk.told]
+    key = f"livedeck/0a1b2c3d/one/RESTREAM_DOWN/7/{round(NOW.timestamp() * 1000)}"
+    assert keys == [
+        (Status.FIRING, key),
+        (Status.ESCALATED, key),
+        (Status.FIRING, key),
+        (Status.RESOLVED, key),
+        (Status.RESOLVED, key),
+    ]
+
+
+def test_long_dedup_keys_are_cut_and_stay_apart() -> None:
+    keys = {
+        json.loads(compose("ops", "ops", [entry_of(f"{'x' * 300}{number}")], NOW, SENDER).payload)["alarms"][0][
+            "dedup_key"
+        ]
+        for number in range(9)
+    }
+    assert len(keys) == 9
+    assert {len(key) for key in keys} == {255}
+
+
 def test_no_name_steers_a_receiver_and_no_secret_leaves() -> None:
     register_secret("k3y-of-the-stage-9c1d")
     message = told(name="\x1b]0;gone\x07\u202eevil\nFake: line k3y-of-the-stage-9c1d")

@@ -22,6 +22,9 @@ SCHEMA = 1
 MAX_TEXT = 1000
 """Maximum number of characters of a text; every receiver takes this many."""
 
+MAX_KEY = 255
+"""Maximum number of characters of a dedup key, which every receiver takes."""
+
 MAX_TITLE = 120
 MAX_SEEN = 120
 """Number of characters of a text that a lock screen shows: event, fault and onset."""
@@ -42,13 +45,23 @@ class Sender(Record):
     """The sender of messages.
 
     `collector`: host of the collector. `zone`: time zone of the times. `link`: an address with `{event_id}`; if empty,
-    messages name the command that shows more.
+    messages name the command that shows more. `origin`: 8 digits that stand for the platform's address.
     """
 
     collector: str = ""
     profile: str = ""
     zone: tzinfo = UTC
     link: str = ""
+    origin: str = ""
+
+
+def dedup_key(life: str, sender: Sender) -> str:
+    """Return the key by which a receiver knows an alarm, from its beginning to its end. Long keys end with a digest."""
+    key = f"livedeck/{sender.origin}/{life}"
+    if len(key) <= MAX_KEY:
+        return key
+    digest = sha256(key.encode(errors="replace")).hexdigest()
+    return f"{key[: MAX_KEY - len(digest) - 1]}/{digest}"
 
 
 def shown_status(entry: Entry) -> Status:
@@ -74,7 +87,7 @@ def compose(
         "route": route,
         "at": at.astimezone(UTC).isoformat(),
         "incident": next((entry.incident for entry in entries if entry.incident), ""),
-        "alarms": [_alarm(entry) for entry in entries[:MAX_ALARMS]],
+        "alarms": [_alarm(entry, sender) for entry in entries[:MAX_ALARMS]],
         "truncated": max(0, len(entries) - MAX_ALARMS),
         "title": title,
         "text": text,
@@ -100,10 +113,11 @@ def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str
     return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:32]
 
 
-def _alarm(entry: Entry) -> dict[str, object]:
+def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
     return {
         "key": [entry.event_id, entry.kind, entry.target],
         "life": entry.life,
+        "dedup_key": dedup_key(entry.life, sender),
         "severity": entry.severity.value,
         "event_id": entry.event_id,
         "event": masked_line(entry.event, 200),
