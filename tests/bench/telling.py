@@ -6,6 +6,7 @@ import sys
 import time
 from datetime import timedelta
 
+from livedeck.monitor import Severity
 from livedeck.notify import Board, Box, EventInfo, Outcome, Plan, Route, State, step
 from notify.stage import NOW, acknowledged, alarm
 
@@ -25,7 +26,7 @@ def timed(state: State, board: Board, seconds: int) -> tuple[float, Outcome]:
 
 def measure(count: int) -> tuple[float, float]:
     """Return the seconds to notify of `count` alarms at once, and to drop them after they were acknowledged."""
-    alarms = [alarm(f"event-{number}") for number in range(count)]
+    alarms = [alarm(f"event-{number}", severity=Severity.WARNING) for number in range(count)]
     events = {known.event_id: EventInfo(known.event_id, is_on_air=True) for known in alarms}
     _, opened = timed(State(), Board(alarms, events), 0)
     telling, outcome = timed(opened.state, Board(alarms, events), 6)

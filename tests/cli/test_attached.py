@@ -115,14 +115,14 @@ def test_what_waits_to_be_sent_is_the_collectors(tmp_path: Path, stage: Stage) -
     stage.theirs.unsent = [{**unsent, "state": "dead", "tries": 3, "answer": "404 gone", "new": 1}]
     stage.theirs.commands["retry"] = plain("200 OK", b'{"revived":1}')
     env = {**stage.env, "LIVEDECK_HISTORY": str(tmp_path / "own.sqlite")}
-    listed, retried = (called(tmp_path, "notify", word, env=env) for word in ("list", "retry"))
+    listed, retried = (called(tmp_path, "notify", *words, env=env) for words in (("list",), ("dead", "retry")))
     assert (listed.returncode, listed.stdout) == (
         0,
         "2026-03-01 12:00:00Z  ops           CRIT NO_INGEST Größe 試合  given up after 3 tries: 404 gone\n",
     ), listed.stderr
     assert (retried.returncode, retried.stdout) == (0, "1 message will be retried\n"), retried.stderr
     stage.theirs.commands["retry"] = plain("403 Forbidden", b'{"error":"not allowed","say":"the token may read"}')
-    refused = called(tmp_path, "notify", "retry", env=env)
+    refused = called(tmp_path, "notify", "dead", "retry", env=env)
     assert (refused.returncode, "(403): the token may read" in refused.stderr) == (3, True), refused.stderr
     assert stage.connections == []
     assert not (tmp_path / "own.sqlite").exists()

@@ -254,13 +254,13 @@ def test_what_several_collectors_gave_up_is_listed_and_tried_again_from_what_the
     waiting, given_up = listed.stdout.splitlines()
     assert waiting.endswith("CRIT NO_INGEST one  waits")
     assert given_up.endswith("CRIT NO_INGEST two  given up after 3 tries: 404 gone")
-    retried = called(tmp_path, "notify", "retry", env=env)
+    retried = called(tmp_path, "notify", "dead", "retry", env=env)
     assert (retried.returncode, retried.stdout) == (0, "1 message will be retried\n")
     again = called(tmp_path, "notify", "list", env=env)
     assert [line.split("  ")[-1] for line in again.stdout.splitlines()] == ["waits", "waits"]
     redis.kill()
-    for command in ("list", "retry"):
-        away = called(tmp_path, "notify", command, env=env)
+    for command in (("list",), ("dead", "retry")):
+        away = called(tmp_path, "notify", *command, env=env)
         assert (away.returncode, away.stdout, away.stderr.count("\n")) == (2, "", 1)
         assert away.stderr.startswith("livedeck: Redis: ")
 
@@ -304,3 +304,42 @@ def test_why_it_was_given_up_is_listed_though_it_was_never_tried(tmp_path: Path,
     (item,) = document["items"]
     assert (item["state"], item["tries"], item["answer"]) == ("dead", 0, "no such target in the settings")
     assert item["at"].endswith("Z")
+
+
+def test_dead_letters_are_listed_shown_retried_and_dropped(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    spool, now = Spool(spool_path(tmp_path / "history.sqlite")), SystemClock().now()
+    for key in ("abc1", "abd2", "bcd3"):
+        message = Message(key, "ops", "ops", now, Status.FIRING, f"CRIT NO_INGEST {key}", f"{key}\ntext", '{"a": 1}')
+        spool.keep(Outcome(State(), (message,)), now)
+        spool.mark(key, DEAD, 3, "500 broken")
+    spool.close()
+
+    def asked(*words: str) -> subprocess.CompletedProcess[str]:
+        return called(tmp_path, "notify", "dead", *words, env=env)
+
+    def document(*words: str) -> Any:
+        values = json.loads(asked(*words, "--json").stdout)
+        return TypeAdapter(DOCUMENTS[f"notify dead {words[0]}"]).validate_python(values, strict=True)
+
+    (line, *_) = asked("list").stdout.splitlines()
+    assert line.endswith("ops           CRIT NO_INGEST abc1  abc1 after 3 tries: 500 broken")
+    assert [item["id"] for item in document("list")["items"]] == ["abc1", "abd2", "bcd3"]
+    shown = asked("show", "abc")
+    assert (shown.returncode, shown.stdout.splitlines()[1:]) == (
+        0,
+        ["", "CRIT NO_INGEST abc1", "abc1", "text", "", '{"a": 1}'],
+    )
+    assert {name: document("show", "abc1")[name] for name in ("id", "text", "payload", "answer")} == {
+        "id": "abc1",
+        "text": "abc1\ntext",
+        "payload": '{"a": 1}',
+        "answer": "500 broken",
+    }
+    for words in (("show", "ab"), ("show", "x"), ("drop", "ab"), ("retry", "x"), ("drop",), ("drop", "abc1", "--all")):
+        assert asked(*words).returncode == 2, words
+    assert (asked("retry", "abc").stdout, document("drop", "abd2")["count"]) == ("1 message will be retried\n", 1)
+    assert [item["id"] for item in document("list")["items"]] == ["bcd3"]
+    assert (asked("drop", "--all").stdout, document("retry")["count"]) == ("1 dead letter dropped\n", 0)
+    left = asked("list")
+    assert (left.returncode, left.stdout, left.stderr) == (0, "", "no dead letters\n")

@@ -85,7 +85,8 @@ def test_every_command_that_prints_is_tried() -> None:
     changes = {
         "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change close", "config init",
         "collector dashboard", "collector token create", "collector token rotate", "collector token delete",
-        "event content", "event rebaseline", "notify list", "notify retry", "notify test", "past export", "past prune",
+        "event content", "event rebaseline", "notify list", "notify test",
+        "notify dead list", "notify dead show", "notify dead retry", "notify dead drop", "past export", "past prune",
         "past salvage", "past show",
     }  # fmt: skip
     assert {*PLACES} - screens - changes == {*SIMPLE}

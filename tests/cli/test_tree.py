@@ -48,7 +48,7 @@ ROWS = {
     "materials upload": "video material upload", "materials delete": "video material delete",
     "materials reorder": "video material reorder", "materials rename": "video material edit", "status": "status",
     "alarms": "alarm list", "notify explain": "alarm explain", "notify list": "notify list",
-    "notify retry": "notify retry", "notify test": "notify test", "metrics": "status --format prometheus",
+    "notify retry": "notify dead retry", "notify test": "notify test", "metrics": "status --format prometheus",
     "history": "past show", "history show": "past show", "history verify": "past check",
     "history prune": "past prune", "history vacuum": "past vacuum", "history salvage": "past salvage",
     "history export": "past export", "episodes": "past episodes", "search": "past search", "report": "past report",
@@ -63,7 +63,7 @@ ROWS = {
 
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
-    "change close", "collector dashboard", "api",
+    "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
 )  # fmt: skip
 """Commands that had no word before."""
 

@@ -28,8 +28,8 @@ MESSAGES = {
         "RESOLVED 2 alarms: RESTREAM_DOWN Main stage / Video share, RESTREAM_DOWN Main stage / Social network",
         "CRIT RECONNECTING Second stage",
         "RESOLVED API_BLIND platform after 34 s",
-        "RESOLVED RECONNECTING Second stage after 104 s",
-        "RESOLVED 2 alarms: PACKET_LOSS Second stage, ENDED_ON_AIR Small hall",  # its begin waited too long
+        "WARN ENDED_ON_AIR Small hall",
+        "RESOLVED 3 alarms: RECONNECTING Second stage, PACKET_LOSS Second stage, ENDED_ON_AIR Small hall",
     ],
     "broken-json": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
     "camera-lost": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],

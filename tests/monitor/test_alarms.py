@@ -27,6 +27,7 @@ from livedeck.monitor import (
     Grade,
     Ingest,
     IngestState,
+    NotifyFault,
     Phase,
     QosState,
     Reading,
@@ -190,11 +191,14 @@ def test_a_history_that_fails_is_a_warning_of_the_deck_for_as_long_as_it_fails()
     assert [alarm.state for alarm in watcher.look(after=5)] == [AlarmState.RETURNED]
 
 
-def test_notifications_that_nobody_takes_are_critical_for_as_long_as_that_is_so() -> None:
+@pytest.mark.parametrize(("is_down", "severity"), [(True, Severity.CRITICAL), (False, Severity.WARNING)])
+def test_notifications_that_a_target_does_not_take_are_an_alarm_for_as_long_as_that_is_so(
+    severity: Severity, *, is_down: bool
+) -> None:
     engine = AlarmEngine(Thresholds())
-    engine.step(MonitorState((), WELL, NOW, notify_error="ops since 12:00:00Z"))
+    engine.step(MonitorState((), WELL, NOW, notify_fault=NotifyFault("ops takes nothing", is_down)))
     (alarm,) = engine.alarms.values()
-    assert (alarm.kind, alarm.severity, alarm.actual) == ("NOTIFY_FAILING", Severity.CRITICAL, "ops since 12:00:00Z")
+    assert (alarm.kind, alarm.severity, alarm.actual) == ("NOTIFY_FAILING", severity, "ops takes nothing")
     engine.step(MonitorState((), WELL, NOW))
     assert [alarm.state for alarm in engine.alarms.values()] == [AlarmState.RETURNED]
 

@@ -304,7 +304,7 @@ def test_a_refused_message_waits_for_other_settings_and_raises_the_alarm_of_a_si
     async def work(notifier: Notifier) -> None:
         await announce(notifier, "one")
         await asyncio.sleep(400)
-        assert notifier.failure.startswith("ops since ")
+        assert notifier.failure.reason.startswith("ops takes nothing since ")
 
     play(tmp_path / "spool", Webhook(refuse, "https://ops.lan/"), work)
     spool = Spool(tmp_path / "spool", reads=True)

@@ -34,7 +34,7 @@ def played(path: Path, hours: float, refused: int) -> tuple[list[Spooled], list[
                 await notifier.revive()
             await asyncio.sleep(seconds)
             sending.cancel()
-            failed.append(notifier.failure)
+            failed.append(notifier.failure.reason)
             await notifier.close()
             spool = Spool(path, reads=True)
             found.extend(spooled for state in (WAITING, DEAD) for spooled in spool.messages(state))
@@ -56,7 +56,7 @@ def test_what_waits_for_a_target_that_is_gone_is_given_up_as_any_other_is(tmp_pa
     assert (first.state, first.tries) == (WAITING, refused)
     assert (gone.message, gone.state, gone.tries) == (first.message, DEAD, refused)
     assert gone.answer == "no such target in the settings"
-    assert failed == "1 given up: see `livedeck notify list`"
+    assert failed == "1 dead letter: see `livedeck notify dead list`"
     assert (back, again.state, again.tries, again.answer) == ([first.message], DEAD, 1, "503")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -147,13 +148,49 @@ def test_a_storm_is_few_messages_that_count_every_alarm() -> None:
     assert len(moments) <= 18
 
 
-def test_criticals_have_twice_the_room() -> None:
-    desk = Desk(Route("ops", "ops"))
+def test_criticals_need_no_allowance_and_use_none_up() -> None:
+    desk = Desk()
+    full(desk)
     for number in range(40):
-        desk.put(alarm(f"event-{number}", since=desk.now))
-        desk.watch(65, 5)
-    in_ten_minutes = [message for message in desk.told if message.at < NOW + timedelta(minutes=10)]
-    assert 6 < len(in_ten_minutes) <= 12
+        desk.put(alarm(f"event-critical-{number}", since=desk.now, changed=desk.now))
+        assert titles(desk.watch(6)) == [f"CRIT NO_INGEST EVENT-CRITICAL-{number}"]
+    desk.now += timedelta(minutes=10)
+    desk.put(alarm("late", "FPS_LOW", WARNING, since=desk.now, changed=desk.now))
+    assert titles(desk.watch(6)) == ["WARN FPS_LOW LATE"]
+
+
+def test_criticals_that_are_ready_within_five_seconds_share_a_message() -> None:
+    desk = Desk()
+    for second in range(60):
+        desk.put(alarm(f"event-{second}", since=desk.now, changed=desk.now - timedelta(seconds=5)))
+        desk.look(1)
+    desk.watch(6)
+    moments = [message.at for message in desk.told]
+    assert min(after - before for before, after in pairwise(moments)) == timedelta(seconds=5)
+    assert sum(len(json.loads(message.payload)["alarms"]) for message in desk.told) == 60
+
+
+def test_a_flood_delays_no_critical_and_is_counted_in_its_message() -> None:
+    desk = Desk()
+    desk.put(*(alarm(f"event-{number}") for number in range(12)))
+    assert "Flood: 12 alarms in the last 10 min" in desk.watch(6)[0].text
+    desk.put(alarm("late", since=desk.now, changed=desk.now))
+    (message,) = desk.watch(6)
+    assert "Flood: 13 alarms in the last 10 min" in message.text
+
+
+def test_ends_of_criticals_keep_to_the_allowance() -> None:
+    desk = Desk()
+    for number in range(30):
+        desk.put(alarm(f"event-{number}", since=desk.now, changed=desk.now))
+        desk.watch(6)
+    for number in range(30):
+        desk.put(over(desk.alarms[alarm(f"event-{number}").key], desk.now))
+        desk.watch(10, 5)
+    desk.watch(1800, 5)
+    ends = [message for message in desk.told if message.status is Status.RESOLVED]
+    assert all(sum(0 <= (other.at - end.at).total_seconds() < 600 for other in ends) <= 6 for end in ends)
+    assert sum(len(json.loads(message.payload)["alarms"]) for message in ends) == 30
 
 
 def test_what_waits_for_the_rate_and_is_acknowledged_is_not_told_and_what_is_over_by_then_is() -> None:
@@ -227,13 +264,13 @@ def test_another_fault_that_began_while_nobody_watched_is_told_and_the_same_one_
 
 def test_a_flood_is_still_one_after_a_restart(tmp_path: Path) -> None:
     desk = Desk()
-    desk.put(*(alarm(f"event-{number}") for number in range(12)))
+    desk.put(*(alarm(f"event-{number}", "FPS_LOW", WARNING) for number in range(12)))
     desk.watch(10)
     spool = Spool(tmp_path / "spool")
     spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
     desk.state = spool.state(desk.now)
     spool.close()
-    desk.put(alarm("late", since=desk.now))
+    desk.put(alarm("late", "FPS_LOW", WARNING, since=desk.now))
     desk.watch(120)
     first, second = desk.told
     assert second.at - first.at >= timedelta(minutes=1)
@@ -328,9 +365,9 @@ def test_one_that_got_worse_and_was_answered_before_that_could_be_told_is_told_t
     desk.put(early)
     desk.watch(10)
     for number in range(12):
-        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now))
         desk.watch(10)
-    worse = replace(early, severity=Severity.CRITICAL, changed=desk.now)
+    worse = replace(early, stage=1, changed=desk.now)
     desk.put(worse)
     desk.watch(10)
     desk.put(acknowledged(worse, desk.now))
@@ -410,13 +447,13 @@ def test_a_route_is_told_of_what_fits_it_and_of_nothing_else() -> None:
 def test_of_what_got_worse_while_it_waited_and_was_answered_then_nobody_is_told_the_end() -> None:
     desk = Desk()
     for number in range(12):
-        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now))
         desk.watch(6)
     last = desk.told[-1].at
     late = alarm("late", severity=WARNING, since=desk.now, changed=desk.now)
     desk.put(late)
     desk.watch(6)
-    worse = replace(late, severity=Severity.CRITICAL, changed=desk.now)
+    worse = replace(late, stage=1, changed=desk.now)
     desk.put(worse)
     desk.watch(6)
     desk.put(acknowledged(worse, desk.now))
@@ -462,10 +499,10 @@ def test_what_waits_for_the_rate_goes_out_in_the_morning_where_the_evening_has_e
 
 def test_from_the_eleventh_alarm_on_there_is_one_message_a_minute() -> None:
     desk = Desk()
-    desk.put(*(alarm(f"event-{number}") for number in range(9)))
+    desk.put(*(alarm(f"event-{number}", "FPS_LOW", WARNING) for number in range(9)))
     desk.watch(10)
     for number in (9, 10):
-        desk.put(alarm(f"event-{number}", since=desk.now))
+        desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now))
         desk.watch(10)
     desk.watch(120)
     first, tenth, eleventh = (message.at for message in desk.told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 
 from golden.player import START, Clock
 from golden.warp import Warp
-from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, NotifyFault, Severity, Snapshot
 from livedeck.notify import (
     DEAD,
     SENT,
@@ -119,7 +119,7 @@ def test_a_receiver_that_asks_for_time_is_given_it(tmp_path: Path) -> None:
 
 
 def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_path: Path) -> None:
-    receiver = Receiver([NO, NO, REFUSED, YES])
+    receiver = Receiver([NO, NO, REFUSED, NO, YES])
 
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
@@ -127,22 +127,51 @@ def test_order_is_kept_and_one_that_is_refused_for_good_is_in_nobodys_way(tmp_pa
         await asyncio.sleep(6)
         await notifier.take(snapshot(alarm("two", since=Clock().now())))
         await asyncio.sleep(60)
-        assert "1 given up" in notifier.failure
+        assert "1 dead letter" in notifier.failure.reason
         assert notifier.results == {("ops", "not taken"): 2, ("ops", "given up"): 1, ("ops", "taken"): 1}
 
     play(tmp_path / "spool", receiver, work)
-    assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"] * 3 + ["CRIT NO_INGEST TWO"]
+    assert [message.title for _, message in receiver.asked] == ["CRIT NO_INGEST ONE"] * 4 + ["CRIT NO_INGEST TWO"]
+    assert [bool(message.payload) for _, message in receiver.asked] == [True, True, True, False, True]  # as plain text
     spool = Spool(tmp_path / "spool", reads=True)
     assert [spooled.answer for spooled in spool.messages(DEAD)] == ["400"]
     assert len(spool.messages(SENT)) == 1
     spool.close()
 
 
+def test_criticals_go_before_other_messages_of_a_target_but_before_none_about_the_same_alarm(tmp_path: Path) -> None:
+    receiver = Receiver([NO])
+
+    async def work(notifier: Notifier) -> None:
+        for name, severity in ("soft", Severity.WARNING), ("grown", Severity.WARNING), ("last", Severity.WARNING):
+            present.append(alarm(name, severity=severity, since=Clock().now(), changed=Clock().now()))
+            for _ in range(7):
+                await notifier.take(snapshot(*present))
+                await asyncio.sleep(1)
+        present[1] = replace(present[1], severity=Severity.CRITICAL, changed=Clock().now())
+        present.append(alarm("loud", since=Clock().now(), changed=Clock().now()))
+        for _ in range(7):
+            await notifier.take(snapshot(*present))
+            await asyncio.sleep(1)
+        receiver.answers, tried = [YES], len(receiver.asked)
+        await asyncio.sleep(300)
+        taken.extend(message.title for _, message in receiver.asked[tried:])
+
+    present, taken = list[Alarm](), list[str]()
+    play(tmp_path / "spool", receiver, work)
+    assert taken == [
+        "WARN NO_INGEST GROWN",
+        "CRIT 2 alarms: NO_INGEST GROWN, NO_INGEST LOUD",
+        "WARN NO_INGEST SOFT",
+        "WARN NO_INGEST LAST",
+    ]
+
+
 def test_what_is_given_up_is_a_failure_at_once(tmp_path: Path) -> None:
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
         await asyncio.sleep(1)
-        assert notifier.failure == "1 given up: see `livedeck notify list`"
+        assert notifier.failure == NotifyFault("1 dead letter: see `livedeck notify dead list`", False)
 
     play(tmp_path / "spool", Receiver([REFUSED]), work)
 
@@ -153,9 +182,9 @@ def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_pat
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
         await asyncio.sleep(290)
-        assert notifier.failure == ""
+        assert notifier.failure.reason == ""
         await asyncio.sleep(11)
-        assert notifier.failure == "ops since 09:00:06Z"
+        assert notifier.failure == NotifyFault("ops takes nothing since 09:00:06Z", True)
         await asyncio.sleep(25 * 3600)
         count = len(receiver.asked)
         await asyncio.sleep(3600)
@@ -165,7 +194,7 @@ def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_pat
         assert other.revive() == 1
         other.close()
         await asyncio.sleep(61)
-        assert notifier.failure == ""
+        assert notifier.failure.reason == ""
 
     play(tmp_path / "spool", receiver, work)
     assert receiver.asked[-1][0] - receiver.asked[0][0] > timedelta(days=1).total_seconds()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from livedeck.monitor import Severity
 from livedeck.notify import DEAD, SENT, WAITING, Box, Outcome, Route, Spool, SpoolError
 from notify.stage import NOW, Desk, acknowledged, alarm
 
@@ -27,7 +29,7 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
 def told() -> Desk:
     """A desk that has told one alarm."""
     desk = Desk()
-    desk.put(alarm())
+    desk.put(alarm(severity=Severity.WARNING))
     desk.watch(6)
     return desk
 
@@ -90,6 +92,61 @@ def test_the_rate_counts_the_last_ten_minutes_and_nothing_of_a_clock_that_was_se
     assert ({*state.sent}, {*state.counted}) == (({OPS}, {OPS}) if is_counted else (set(), set()))
 
 
+def test_the_allowance_counts_no_message_with_criticals(spool: Spool) -> None:
+    desk = Desk()
+    desk.put(alarm())
+    desk.watch(6)
+    spool.keep(outcome(desk), desk.now)
+    assert spool.state(desk.now).sent == {}
+    assert spool.messages(WAITING)[0].message == desk.told[0]
+
+
+OLD = """
+CREATE TABLE life (
+    id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
+    seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL
+);
+CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
+CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
+CREATE TABLE held (route TEXT, target TEXT, body TEXT NOT NULL);
+CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL);
+CREATE TABLE spool (
+    key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
+    title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL, beginnings TEXT NOT NULL,
+    state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL
+);
+CREATE INDEX spool_by_state ON spool (state, at);
+INSERT INTO life VALUES (
+    'one/NO_INGEST//1', 'one', 'NO_INGEST', '', '2026-11-21T20:14:05+00:00', '2026-11-21T20:14:11+00:00', 0
+);
+INSERT INTO notified VALUES ('one/NO_INGEST//1', 'ops', 200, '2026-11-21T20:14:10+00:00');
+INSERT INTO spool VALUES (
+    'key', 'ops', 'ops', '2026-11-21T20:14:10+00:00', 'firing', 'title', 'text', '{}', '[["one/NO_INGEST//1", -1]]',
+    'waiting', 2, '503'
+);
+PRAGMA application_id = 1818521203;
+PRAGMA user_version = 3;
+"""
+"""A spool as the version before wrote it."""
+
+
+def test_a_file_of_the_version_before_is_continued_in_place(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "spool")) as old:
+        old.executescript(OLD)
+    for _ in range(2):
+        spool = Spool(tmp_path / "spool")
+        (waiting,) = spool.messages(WAITING)
+        (life,) = spool.state(NOW).lives.values()
+        assert (waiting.message.beginnings, waiting.tries, waiting.answer) == ((("one/NO_INGEST//1", -1),), 2, "503")
+        assert (life.id, life.notified["ops"].stage) == ("one/NO_INGEST//1", 200)
+        desk = told()
+        spool.keep(outcome(desk), desk.now)
+        spool.mark(desk.told[0].key, SENT, 1, "200")
+        spool.keep(Outcome(replace(desk.state, lives={life.key: life})), desk.now)
+        assert len(spool.messages(SENT)) == 1
+        spool.close()
+
+
 def test_what_is_tried_again_by_a_person_begins_anew(spool: Spool) -> None:
     desk = told()
     spool.keep(outcome(desk), desk.now)
@@ -114,11 +171,11 @@ def test_what_is_done_is_kept_for_so_many_days_and_what_waits_for_ever(spool: Sp
 
 def test_a_restart_knows_who_was_told_what_escalated_what_is_held_and_who_had_answered(tmp_path: Path) -> None:
     desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"))
-    desk.put(*(alarm(f"event-{number}") for number in range(9)))
+    desk.put(*(alarm(f"event-{number}", severity=Severity.WARNING) for number in range(9)))
     desk.watch(90)
     desk.put(acknowledged(alarm("event-0"), desk.now))
     for name in ("late", "later"):  # the first is told, and then there is a flood
-        desk.put(*(alarm(f"{name}-{number}", since=desk.now) for number in range(9)))
+        desk.put(*(alarm(f"{name}-{number}", "FPS_LOW", Severity.WARNING, since=desk.now) for number in range(9)))
         desk.watch(10)
     spool = Spool(tmp_path / "spool")
     spool.keep(outcome(desk), desk.now)

@@ -73,7 +73,7 @@ async def test_a_webhook_gets_the_json_signed_under_its_key_and_no_token(sink: S
         (301, {"Location": "https://example.org/"}, Delivery(is_taken=False, answer=REDIRECT.format(301))),
         (308, {"Location": "/elsewhere"}, Delivery(is_taken=False, answer=REDIRECT.format(308))),
         (400, {}, Delivery(is_taken=False, answer="400", is_refused=True)),
-        (410, {}, Delivery(is_taken=False, answer="410")),
+        (410, {}, Delivery(is_taken=False, answer="410", is_refused=True)),
         (404, {}, Delivery(is_taken=False, answer="404")),
         (429, {"Retry-After": "17"}, Delivery(is_taken=False, answer="429", retry_after=17.0)),
         (503, {}, Delivery(is_taken=False, answer="503")),

@@ -70,6 +70,25 @@ def test_of_many_the_worst_are_named_and_the_rest_counted() -> None:
     assert (len(payload["alarms"]), payload["truncated"]) == (50, 10)
 
 
+@pytest.mark.parametrize(
+    ("criticals", "warnings", "title"),
+    [
+        (40, 0, "CRIT 40 x NO_INGEST"),
+        (4, 2, "CRIT 6 alarms: 4 x NO_INGEST, WARN 2 x FPS_LOW"),
+        (0, 7, "WARN 7 x FPS_LOW"),
+    ],
+)
+def test_a_title_counts_more_alarms_than_it_can_name(criticals: int, warnings: int, title: str) -> None:
+    desk = Desk(ROUTE)
+    desk.put(*(alarm(f"event-{number}") for number in range(criticals)))
+    desk.put(*(alarm(f"other-{number}", "FPS_LOW", Severity.WARNING) for number in range(warnings)))
+    (message,) = desk.watch(6)
+    assert message.title == title
+    desk.put(*(over(known, desk.now) for known in desk.alarms.values()))
+    (end,) = desk.watch(150)
+    assert end.title == f"RESOLVED {title.removeprefix('CRIT ').replace('WARN ', '')}"
+
+
 def test_the_json_has_what_a_program_needs() -> None:
     payload = json.loads(told().payload)
     (entry,) = payload.pop("alarms")
@@ -89,6 +108,38 @@ def test_the_json_has_what_a_program_needs() -> None:
         "2026-11-21T20:14:05+00:00",
     )
     assert (entry["actual"], entry["viewers"], entry["advice"]) == ("no samples", "nothing", "call the venue")
+
+
+def test_an_alarm_has_one_dedup_key_from_its_beginning_to_its_end() -> None:
+    desk = Desk(Route("ops", "ops", escalate=1, escalate_to="boss"))
+    desk.plan = replace(desk.plan, sender=replace(SENDER, origin="0a1b2c3d"))
+    standing = alarm("one", "RESTREAM_DOWN", Severity.WARNING, target="7")
+    desk.put(standing)
+    desk.watch(90)
+    desk.put(replace(standing, severity=Severity.CRITICAL, changed=desk.now))
+    desk.watch(10)
+    desk.put(over(standing, desk.now))
+    desk.watch(150)
+    keys = [(message.status, json.loads(message.payload)["alarms"][0]["dedup_key"]) for message in desk.told]
+    key = f"livedeck/0a1b2c3d/one/RESTREAM_DOWN/7/{round(NOW.timestamp() * 1000)}"
+    assert keys == [
+        (Status.FIRING, key),
+        (Status.ESCALATED, key),
+        (Status.FIRING, key),
+        (Status.RESOLVED, key),
+        (Status.RESOLVED, key),
+    ]
+
+
+def test_long_dedup_keys_are_cut_and_stay_apart() -> None:
+    keys = {
+        json.loads(compose("ops", "ops", [entry_of(f"{'x' * 300}{number}")], NOW, SENDER).payload)["alarms"][0][
+            "dedup_key"
+        ]
+        for number in range(9)
+    }
+    assert len(keys) == 9
+    assert {len(key) for key in keys} == {255}
 
 
 def test_no_name_steers_a_receiver_and_no_secret_leaves() -> None:
@@ -129,7 +180,7 @@ def test_what_waits_in_the_file_holds_no_secret() -> None:
     register_secret("k3y-of-the-stage-9c1d")
     desk = Desk(ROUTE)
     for number in range(13):
-        desk.put(alarm(f"event-{number}", actual="refused: k3y-of-the-stage-9c1d"))
+        desk.put(alarm(f"event-{number}", severity=Severity.WARNING, actual="refused: k3y-of-the-stage-9c1d"))
         desk.watch(10)
     entries = [entry for entries in desk.state.held.values() for entry in entries]
     assert entries

@@ -39,6 +39,7 @@ GROUPS = {
     "video subtitle": "the subtitle tracks of a video",
     "video annotation": "the annotations of a video",
     "video material": "the materials of a video: additional files",
+    "notify dead": "dead letters: messages that a target refused, or did not take for a day",
     "collector token": "the access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""
@@ -84,7 +85,10 @@ PLACES = {
     "collector token delete": "collect.tokens:delete_command",
     "notify test": "collect.notify:test_command",
     "notify list": "collect.notify:list_command",
-    "notify retry": "collect.notify:retry_command",
+    "notify dead list": "collect.dead_letters:list_command",
+    "notify dead show": "collect.dead_letters:show_command",
+    "notify dead retry": "collect.dead_letters:retry_command",
+    "notify dead drop": "collect.dead_letters:drop_command",
     "config init": "config:init_command",
     "config show": "config:show_command",
     "config path": "config:path_command",

@@ -22,6 +22,7 @@ from livedeck.monitor import (
     HistoryReads,
     LimitsSource,
     Monitor,
+    NotifyFault,
     Shares,
     SystemMachine,
     Video,
@@ -174,13 +175,13 @@ def make_monitor(
     history: History | None = None,
     reader: HistoryReader | None = None,
     limits_source: LimitsSource | None = None,
-    notify_error: Callable[[], str] | None = None,
+    notify_fault: Callable[[], NotifyFault] | None = None,
     shares: Shares | None = None,
 ) -> Monitor:
     """Return a monitor of the platform. `settings`: None for the defaults. `clock`: None for this machine's.
 
     `reader`: source of alarm actions if there is no `history`. `limits_source`: source of limits that change at run
-    time. `notify_error`: returns why notifications fail, or an empty text. `shares`: collectors that share the polling.
+    time. `notify_fault`: returns the fault of the notifications. `shares`: collectors that share the polling.
     """
     settings = settings or Settings()
     return Monitor(
@@ -192,7 +193,7 @@ def make_monitor(
         history=history,
         reader=reader,
         actor=this_process(),
-        notify_error=notify_error,
+        notify_fault=notify_fault,
         shares=shares,
         unit=settings.rate_unit,
         machine=None if clock else SystemMachine(),

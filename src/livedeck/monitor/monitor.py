@@ -27,7 +27,7 @@ from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, Inten
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
-from livedeck.monitor.model.state import Clock, ConnectionState, EventState, Proof
+from livedeck.monitor.model.state import Clock, ConnectionState, EventState, NotifyFault, Proof
 from livedeck.monitor.model.thresholds import Cadence, Content
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.polling import connection
@@ -89,7 +89,7 @@ class Monitor:
 
     `random` spreads the calls in time. `limits_source`: source of limits that may change at run time. `history` stores
     everything and restores it after a restart. `reader`: history of other decks, if this deck stores none. The owner of
-    `api` and `history` closes them. `actor`: the user here, `user@host:pid`. `notify_error`: returns the failing
+    `api` and `history` closes them. `actor`: the user here, `user@host:pid`. `notify_fault`: returns the failing
     notification targets, or an empty text. `shares`: processes that poll together with this one. `on_demand`: lists
     polled while somebody looks at them. `unit`: unit of the platform's bit rates, None to learn it; the samples of
     `api` must be as the platform sends them. `machine`: source of measurements of this process; None if its loop is not
@@ -112,7 +112,7 @@ class Monitor:
         history: History | None = None,
         reader: HistoryReader | None = None,
         actor: str = "",
-        notify_error: Callable[[], str] | None = None,
+        notify_fault: Callable[[], NotifyFault] | None = None,
         shares: Shares | None = None,
         unit: BitrateUnit | None = None,
         machine: Machine | None = None,
@@ -123,7 +123,7 @@ class Monitor:
         self._timings = api.timings
         self._api, self._history = api.without_retry(), history  # the next round retries
         self._unit = unit
-        self._notify_error = notify_error
+        self._notify_fault = notify_fault
         self._limits, self._limits_source = limits or Limits(), limits_source
         self._rulings, self._rule_changes = Rulings(), list[RuleChange]()  # changes since the last snapshot
         self._cadence = cadence or Cadence()
@@ -687,7 +687,7 @@ class Monitor:
             fault,
             self._is_report,
             self._world.ended,
-            self._notify_error() if self._notify_error else "",
+            self._notify_fault() if self._notify_fault else NotifyFault(),
             sharing=self._others.fault,
             unit_question=self._world.unit.question if self._has_settled else "",
             list_doubt=self._world.list_doubt,

@@ -34,11 +34,17 @@ SETTLED = timedelta(minutes=2)
 """Time after the end of a fault. If the fault returns sooner, neither its end nor its return is sent."""
 
 RATE_WINDOW = timedelta(minutes=10)
-MAX_MESSAGES, MAX_CRITICAL = 6, 12
-"""Maximum number of messages of a route in the window of the rate; further alarms wait and go out as one message."""
+MAX_MESSAGES = 6
+"""Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
+
+A message with a critical alarm that began needs no allowance."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Maximum number of alarms in the window; above it a route sends only one message per FLOOD_GAP."""
+"""Maximum number of alarms in the window. Above it messages count the alarms, and messages that need the allowance are
+at least FLOOD_GAP apart."""
+
+CRITICAL_GAP = timedelta(seconds=5)
+"""Minimum time between two messages with critical alarms, by route, target, status and incident."""
 
 
 class EventInfo(NamedTuple):
@@ -54,8 +60,9 @@ class EventInfo(NamedTuple):
 class Board(Record):
     """The alarms at one moment, in any state.
 
-    `is_known`: the platform responds, so an alarm that is missing has cleared. `offset`: seconds that the machine's
-    clock is ahead of the times on the board, because it was set. `stops`: stops of the process that polls.
+    `is_known`: the platform responds, so an alarm that is missing has cleared. `is_complete`: every event on air had a
+    response since the process began. `offset`: seconds that the machine's clock is ahead of the times on the board,
+    because it was set. `stops`: stops of the process that polls.
     """
 
     alarms: Sequence[Alarm] = ()
@@ -63,6 +70,7 @@ class Board(Record):
     is_known: bool = True
     offset: float = 0.0
     stops: tuple[NotWatched, ...] = ()
+    is_complete: bool = True
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Board:
@@ -79,7 +87,9 @@ class Board(Record):
         }
         alarms = (*snapshot.alarms, *snapshot.quiet)
         link = snapshot.link
-        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops)
+        on_air = [state for state in snapshot.events if state.phase.tally.expects_signal]
+        is_complete = all(state.qos.as_of is not None for state in on_air)
+        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops, is_complete)
 
 
 class Plan(Record):
@@ -105,7 +115,7 @@ class Life(Record):
 
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
     when last present, the alarm was acknowledged, shelved, out of service or hidden by another alarm; `is_hidden`: it
-    was hidden and nobody had handled it; the file does not store this. `notified`: name of the route -> last
+    was hidden and nobody had handled it. `notified`: name of the route -> last
     notification. `escalated`: name of the route -> time of the expired acknowledgement that led to the escalation;
     empty if there was none.
     """
@@ -128,11 +138,16 @@ class Box(NamedTuple):
     target: str
 
 
+Group = tuple[int, str]
+"""Entries that share a message: the place of their status in `Status`, and their incident."""
+
+
 class State(Record):
     """The state between two steps.
 
-    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the rate or the
-    hours. `sent`, `counted`: times of the recent messages and of the recent alarms.
+    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the allowance or the
+    hours. `sent`: times of the recent messages that needed the allowance. `counted`: times of the recent alarms.
+    `urgent`: time of the last message with critical alarms, by status and incident.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -140,6 +155,7 @@ class State(Record):
     held: Mapping[Box, tuple[Entry, ...]] = field(default_factory=dict)
     sent: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
+    urgent: Mapping[tuple[Box, Group], datetime] = field(default_factory=dict)
 
     @property
     def notified_lives(self) -> tuple[Life, ...]:
@@ -149,8 +165,7 @@ class State(Record):
     def is_kept_as(self, other: State) -> bool:
         """Return whether a restart would continue in the same way from both states. `seen_at` does not matter."""
         lives = [
-            {life.id: (life.is_handled, life.notified, life.escalated) for life in state.notified_lives}
-            for state in (self, other)
+            {life.id: replace(life, seen_at=life.since) for life in state.notified_lives} for state in (self, other)
         ]
         return lives[0] == lives[1] and self.held == other.held
 
@@ -217,6 +232,7 @@ class _Turn:
     held: dict[Box, tuple[Entry, ...]] = dataclasses.field(init=False)
     sent: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     counted: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
+    urgent: dict[tuple[Box, Group], datetime] = dataclasses.field(init=False)
     withdrawn: list[str] = dataclasses.field(default_factory=list, init=False)
     awaited: set[str] = dataclasses.field(default_factory=set, init=False)
     kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
@@ -233,11 +249,12 @@ class _Turn:
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
         self.counted = {box: self._recent(moments) for box, moments in self.before.counted.items()}
+        self.urgent = {place: at for place, at in self.before.urgent.items() if self.now - at < CRITICAL_GAP}
 
     def state(self) -> State:
         """The state after this step."""
         held = {box: entries for box, entries in self.held.items() if entries}
-        return State(self.lives, self.opened, held, self.sent, self.counted)
+        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent)
 
     def _recent(self, moments: Iterable[datetime]) -> tuple[datetime, ...]:
         return tuple(at for at in moments if self.now - at < RATE_WINDOW)
@@ -252,7 +269,7 @@ class _Turn:
             life = self.lives.get(alarm.key)
             if life is None or alarm.since > life.seen_at + SETTLED:
                 if life is not None:
-                    self.missed[life.id] = replace(life, cleared_since=life.seen_at)
+                    self.missed[life.id] = replace(life, cleared_since=life.cleared_since or life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             self.lives[alarm.key] = replace(
                 life,
@@ -432,15 +449,22 @@ class _Turn:
     # Messages
 
     def release(self) -> Iterator[Message]:
-        """Yield a message for each status and incident, as far as the rate of the route allows."""
+        """Yield a message for each status and incident, as far as the allowance of the route permits."""
         for box in [*self.held]:
             ready = [entry for entry in self.held[box] if not self._waits(box, entry)]
-            for _, group in groupby(sorted(ready, key=_order), key=_group):
-                entries = [*group]
-                if self._may_send(box, entries):
+            count = len(self.counted.get(box, ()))
+            for group, found in groupby(sorted(ready, key=_order), key=_group):
+                entries = [*found]
+                is_urgent = any(entry.is_urgent for entry in entries)
+                if is_urgent and (box, group) not in self.urgent:
+                    self.urgent[box, group] = self.now
+                elif not is_urgent and self._is_allowed(box):
                     self.sent[box] = (*self.sent.get(box, ()), self.now)
-                    self._drop(box, entries)
-                    yield compose(box.route, box.target, entries, self.now, self.plan.sender)
+                else:
+                    continue
+                self._drop(box, entries)
+                flood = count if count > FLOOD_COUNT else 0
+                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
@@ -455,13 +479,10 @@ class _Turn:
         route = next((route for route in self.plan.routes if route.name == box.route), None)
         return route is not None and route.is_quiet(entry.severity, self._local())
 
-    def _may_send(self, box: Box, entries: Sequence[Entry]) -> bool:
-        sent = self.sent.get(box, ())
-        is_critical = any(entry.severity is Severity.CRITICAL for entry in entries)
-        if len(sent) >= (MAX_CRITICAL if is_critical else MAX_MESSAGES):
-            return False
-        is_flood = len(self.counted.get(box, ())) > FLOOD_COUNT
-        return not is_flood or not sent or self.now - sent[-1] >= FLOOD_GAP
+    def _is_allowed(self, box: Box) -> bool:
+        """Return whether the allowance of the route permits one more message now."""
+        sent, is_flood = self.sent.get(box, ()), len(self.counted.get(box, ())) > FLOOD_COUNT
+        return len(sent) < MAX_MESSAGES and not (is_flood and sent and self.now - sent[-1] < FLOOD_GAP)
 
     # Entries
 
@@ -596,7 +617,7 @@ def _without(values: Mapping[str, V], name: str) -> dict[str, V]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def _group(entry: Entry) -> tuple[int, str]:
+def _group(entry: Entry) -> Group:
     return [*Status].index(shown_status(entry)), entry.incident
 
 

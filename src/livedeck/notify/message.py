@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -14,6 +14,9 @@ from livedeck.text.secrets import masked
 
 _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
 """Fields with texts from the platform or from people."""
+
+MAX_PLAIN = 300
+"""Maximum number of characters of a message as plain text."""
 
 NOT_NOTIFIED = -1
 """The stage of an alarm without a notification."""
@@ -26,6 +29,10 @@ class Status(StrEnum):
     ESCALATED = "escalated"
     RESOLVED = "resolved"
     TEST = "test"
+
+
+BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED})
+"""Statuses of messages about alarms that are present."""
 
 
 class Entry(Record):
@@ -72,6 +79,11 @@ class Entry(Record):
         """The kind of the incident; empty for an alarm of one event or of the deck."""
         return self.kind if self.affected else ""
 
+    @property
+    def is_urgent(self) -> bool:
+        """Whether the entry tells that a critical alarm is present. Such an entry waits for no allowance."""
+        return self.severity is Severity.CRITICAL and self.status in BEGINNINGS and not self.is_cleared
+
     def to_json(self) -> str:
         """Return the entry as JSON for the spool, with secrets masked."""
         words = {name: masked(getattr(self, name)) for name in _WORDS}
@@ -96,8 +108,10 @@ class Beginning(NamedTuple):
 class Message(Record):
     """A message to a target.
 
-    `key`: the same for every try. `payload`: the JSON of the webhook. `beginnings`: the alarms that the message reports
-    as present; empty if it reports their end.
+    `key`: the same for every try. `payload`: the JSON of the webhook; empty for plain text. `beginnings`: the alarms
+    that the message reports as present; empty if it reports their end. `ends`: lives of the alarms whose end it
+    reports. `is_urgent`: one of its alarms is critical and present, so that it goes before the other messages of its
+    target.
     """
 
     key: str
@@ -109,3 +123,15 @@ class Message(Record):
     text: str
     payload: str
     beginnings: tuple[Beginning, ...] = ()
+    ends: tuple[str, ...] = ()
+    is_urgent: bool = False
+
+    @property
+    def alarms(self) -> frozenset[str]:
+        """The alarms of the message; a later life of an alarm is the same alarm."""
+        return frozenset(life.rpartition("/")[0] for life in (*self.ends, *(life for life, _ in self.beginnings)))
+
+    def as_plain_text(self) -> Message:
+        """Return the message as short plain text, under a key of its own, for a receiver that refuses it as it is."""
+        title = self.title[:MAX_PLAIN]
+        return replace(self, key=f"{self.key}-text", text=self.text[: MAX_PLAIN - len(title) - 1], payload="")

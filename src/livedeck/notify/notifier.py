@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from random import Random
 from typing import Protocol, TypeVar
 
 from livedeck.log import Log
-from livedeck.monitor import Clock, Snapshot
+from livedeck.monitor import Clock, NotifyFault, Snapshot
 from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Message
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
@@ -32,6 +32,12 @@ _NO_TARGET = "no such target in the settings"
 
 FAILING = timedelta(minutes=5)
 """Time without a delivery after which a target counts as failing."""
+
+FIRST_LOOK = timedelta(seconds=30)
+"""Maximum time that the first step after a start waits for the platform, and for a response of each event on air."""
+
+PROBED_AFTER = 3
+"""Number of failed tries of a message after which another message shows whether the target takes anything."""
 
 _RELOAD = 30.0
 """Seconds between two checks for messages that another process wants retried."""
@@ -83,8 +89,26 @@ class Storage(Protocol):
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
 
-    def revive(self) -> int:
-        """Put dropped messages back into the queue and return their number."""
+    def revive(self, keys: Collection[str] = ()) -> int:
+        """Put dead letters back into the queue, all without keys, and return their number."""
+
+    def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number."""
+
+
+def first_of(messages: Sequence[Message]) -> Message | None:
+    """Return the message to send first: the oldest with critical alarms, else the oldest. None if there is none.
+
+    `messages`: oldest first. No message overtakes an older one about the same alarm.
+    """
+    if not messages:
+        return None
+    place = next((place for place, message in enumerate(messages) if message.is_urgent), 0)
+    first, alarms = messages[place], messages[place].alarms
+    for message in reversed(messages[:place]):
+        if message.alarms & alarms:
+            first, alarms = message, alarms | message.alarms
+    return first
 
 
 class Notifier:
@@ -102,7 +126,8 @@ class Notifier:
         self._thread = ThreadPoolExecutor(1, "livedeck-spool")
         self._state = State()
         self._ahead = timedelta()  # the storage uses the machine's clock, which is ahead by this
-        self._is_open = False
+        self._is_open = self._has_looked = False
+        self._opened_at: datetime | None = None  # time of the first snapshot since the state was read
         self._unkept: list[Message] = []
         self._unmarked: dict[str, Spooled] = {}  # new states that the storage does not have yet
         self._withheld: list[Message] = []  # messages kept until this process is known to be on duty
@@ -113,6 +138,7 @@ class Notifier:
         self._news = {name: asyncio.Event() for name in targets}
         self._done: deque[str] = deque(maxlen=_REMEMBERED)  # sent or withdrawn; the file may not know it
         self._failing: dict[str, datetime] = {}
+        self._refusing = set[str]()  # targets that refused the last message for good
         self._dead = 0
         self.fault = ""
         self.results = Counter[tuple[str, str]]()
@@ -121,7 +147,7 @@ class Notifier:
     async def open(self) -> None:
         """Continue from the stored state. Raises SpoolError."""
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now(), self._ahead.total_seconds()))
-        self._is_open = True
+        self._is_open, self._has_looked, self._opened_at = True, False, None
         await self._reload()
         self._call_back(self._clock.now())
 
@@ -148,23 +174,32 @@ class Notifier:
         return (spooled.message for queue in self._queues.values() for spooled in queue.values())
 
     async def unsent(self) -> tuple[Spooled, ...]:
-        """Return waiting and dropped messages, even if another process sends them. Raises SpoolError."""
+        """Return waiting messages and dead letters, even if another process sends them. Raises SpoolError."""
         found = [await self._in_thread(partial(self._spool.messages, state)) for state in (WAITING, DEAD)]
         return (*found[0], *found[1])
 
-    async def revive(self) -> int:
-        """Retry dropped messages, at once if this process is on duty, and return their number. Raises SpoolError."""
-        count = await self._in_thread(self._spool.revive)
+    async def revive(self, keys: Collection[str] = ()) -> int:
+        """Retry dead letters, all without keys, at once if this process is on duty. Return their number.
+
+        Raises SpoolError.
+        """
+        count = await self._in_thread(partial(self._spool.revive, keys))
+        await self._reload()
+        return count
+
+    async def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number. Raises SpoolError."""
+        count = await self._in_thread(partial(self._spool.drop, keys))
         await self._reload()
         return count
 
     @property
-    def failure(self) -> str:
-        """Failing targets and the number of dropped messages, in words; empty if all is well."""
-        now = self._clock.now()
-        silent = [f"{name} since {at:%H:%M:%S}Z" for name, at in self._failing.items() if now - at >= FAILING]
-        given_up = f"{self._dead} given up: see `livedeck notify list`" if self._dead else ""
-        return ", ".join(filter(None, [*silent, given_up]))
+    def failure(self) -> NotifyFault:
+        """Targets that take nothing, and the number of dead letters."""
+        long_ago = self._clock.now() - FAILING
+        down = [f"{name} takes nothing since {at:%H:%M:%S}Z" for name, at in self._failing.items() if at <= long_ago]
+        letters = f"{self._dead} dead letter{'' if self._dead == 1 else 's'}: see `livedeck notify dead list`"
+        return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
         """Take a step with the alarms of a snapshot. Returns the new messages once they are stored."""
@@ -172,6 +207,10 @@ class Notifier:
         if not await self._go_on_duty():
             return ()
         board = Board.of(snapshot)
+        self._opened_at = self._opened_at or snapshot.at
+        self._has_looked |= (board.is_known and board.is_complete) or snapshot.at - self._opened_at >= FIRST_LOOK
+        if not self._has_looked:  # stored alarms may have cleared meanwhile
+            return ()
         unsent = sorted(
             (message for message in self._queued() if message.key not in self._on_way), key=lambda message: message.at
         )
@@ -237,7 +276,7 @@ class Notifier:
                 news.set()
 
     async def run(self) -> None:
-        """Send waiting messages until cancelled, in order for each target."""
+        """Send waiting messages until cancelled, for each target in the order of `first_of`."""
         async with asyncio.TaskGroup() as group:
             for name, target in self._targets.items():
                 group.create_task(self._send_all(name, target), name=f"notify {name}")
@@ -287,41 +326,136 @@ class Notifier:
                 self._news[name].set()
 
     async def _send_all(self, name: str, target: Target) -> None:
-        queue, tries = self._queues[name], 0
+        queue, failures = self._queues[name], 0
         while True:
-            key = next((key for key in queue if key not in self._called_back), "")
-            if not key:
+            first = first_of(self._sendable(name))
+            if first is None:
                 self._news[name].clear()
                 await self._news[name].wait()
                 continue
-            spooled = queue[key]
-            self._on_way.add(key)
-            if not await self._may_send(key):
-                self._on_way.discard(key)
-                queue.pop(key, None)
+            delivery = await self._send(name, target, first)
+            if delivery is None:
                 continue
-            tries += 1
-            delivery = await self._try(target, spooled.message)
-            _log.info(
-                "message", target=name, title=spooled.message.title, taken=delivery.is_taken, reply=delivery.answer
-            )
-            if delivery.is_taken:
-                self._failing.pop(name, None)
-                state = SENT
-            else:
-                self._failing.setdefault(name, self._clock.now())
-                state = DEAD if delivery.is_refused or self._is_too_old(spooled.message) else WAITING
-            self.results[spooled.message.route, _RESULTS[state]] += 1
-            await self._mark(Spooled(spooled.message, state, spooled.tries + tries, delivery.answer))
+            failures = failures + 1 if first.key in queue else 0
+            if failures and await self._steps_over(name, target, first, failures, delivery):
+                failures = 0
+
+    def _sendable(self, name: str) -> list[Message]:
+        """Return the messages of a target that may be sent now, oldest first."""
+        return [spooled.message for key, spooled in self._queues[name].items() if key not in self._called_back]
+
+    async def _send(self, name: str, target: Target, message: Message) -> Delivery | None:
+        """Try once to send a waiting message, and store the result. Returns None if it must not be sent any more.
+
+        A message that is taken or given up leaves the queue. One that is refused for good is tried as plain text.
+        """
+        queue, key = self._queues[name], message.key
+        spooled = queue[key]
+        self._on_way.add(key)
+        if not await self._may_send(key):
             self._on_way.discard(key)
-            if state == WAITING:
-                await self._clock.sleep(self._wait(tries, delivery))
-                continue
-            self._dead += state == DEAD
-            if state == SENT:
-                self._done.append(key)
             queue.pop(key, None)
-            tries = 0
+            return None
+        delivery = await self._try(target, message)
+        self._note(name, delivery)
+        is_dead = delivery.is_refused or self._is_too_old(message)
+        state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
+        self.results[message.route, _RESULTS[state]] += 1
+        tried = Spooled(message, state, spooled.tries + 1, delivery.answer)
+        await self._mark(tried)
+        self._on_way.discard(key)
+        if state == WAITING:
+            if key in queue:
+                queue[key] = tried
+            return delivery
+        queue.pop(key, None)
+        if state == SENT:
+            self._done.append(key)
+        else:
+            self._dead += 1
+        if delivery.is_refused:
+            await self._send_as_plain_text(name, target, tried)
+        return delivery
+
+    def _note(self, name: str, delivery: Delivery) -> None:
+        """Note since when a target takes nothing. A target that refuses one message may take the next one."""
+        if delivery.is_taken:
+            self._failing.pop(name, None)
+            self._refusing.discard(name)
+        elif not delivery.is_refused or name in self._refusing:
+            self._failing.setdefault(name, self._clock.now())
+        else:
+            self._refusing.add(name)
+
+    async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
+        """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
+
+        After its third failed try, another message of the target goes as a probe. If the target takes the probe, the
+        failed message is given up. Otherwise the target is down. `failures`: failed tries in a row.
+        """
+        queue, asked = self._queues[name], min(delivery.retry_after or 0.0, MAX_ASKED)
+        end = self._clock.monotonic() + self._wait(failures, delivery)
+        if asked:
+            await self._clock.sleep(asked)
+        while failed.key in queue and queue[failed.key].tries >= PROBED_AFTER:
+            probe = self._probe(name, failed)
+            if probe is None:
+                if not await self._hears_within(name, end - self._clock.monotonic()):
+                    return False
+                continue
+            probed = await self._send(name, target, probe)
+            if probed is None or probed.is_refused:
+                continue
+            if probed.is_taken:
+                if failed.key not in self._called_back and (spooled := queue.pop(failed.key, None)):
+                    await self._give_up(name, target, spooled, has_plain=not probe.alarms & failed.alarms)
+                return True
+            end = max(end, self._clock.monotonic() + min(probed.retry_after or 0.0, MAX_ASKED))
+            break
+        await self._clock.sleep(max(0.0, end - self._clock.monotonic()))
+        return False
+
+    def _probe(self, name: str, failed: Message) -> Message | None:
+        """Return the message to send while `failed` waits: the one with the fewest tries, critical alarms first.
+
+        It overtakes no message about the same alarm, unless there is no other one.
+        """
+        queue, found, alarms = self._queues[name], list[Message](), set[str]()
+        others = [message for message in self._sendable(name) if message.key != failed.key]
+        for message in self._sendable(name):
+            if message.key != failed.key and not message.alarms & alarms:
+                found.append(message)
+            alarms |= message.alarms
+        found = found or others[:1]
+        return min(found, key=lambda message: (queue[message.key].tries, not message.is_urgent), default=None)
+
+    async def _hears_within(self, name: str, seconds: float) -> bool:
+        """Return whether a message of the target was queued within so many seconds, as soon as it was."""
+        self._news[name].clear()
+        news = asyncio.ensure_future(self._news[name].wait())
+        pause = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
+        try:
+            await asyncio.wait((news, pause), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+            pause.cancel()
+        return news.done() and not news.cancelled()
+
+    async def _give_up(self, name: str, target: Target, spooled: Spooled, *, has_plain: bool) -> None:
+        """Give up a message that its target does not take, although it takes others. `has_plain`: try it as text."""
+        dead = replace(spooled, state=DEAD)
+        self.results[spooled.message.route, _RESULTS[DEAD]] += 1
+        self._dead += 1
+        await self._mark(dead)
+        if has_plain:
+            await self._send_as_plain_text(name, target, dead)
+
+    async def _send_as_plain_text(self, name: str, target: Target, dead: Spooled) -> None:
+        """Try once to send a given-up message as short plain text, so that people learn at least the worst of it."""
+        delivery = await self._try(target, dead.message.as_plain_text())
+        if delivery.is_taken:
+            self._note(name, delivery)
+            await self._mark(replace(dead, answer=f"{dead.answer}; taken as plain text"))
 
     async def _may_send(self, key: str) -> bool:
         """Return whether to send the message. If the storage fails, return True: twice is better than never."""
@@ -334,10 +468,12 @@ class Notifier:
 
     async def _try(self, target: Target, message: Message) -> Delivery:
         try:
-            return await target.send(message)
+            delivery = await target.send(message)
         except Exception as error:  # noqa: BLE001  the top of a worker
             _log.exception("target failed")
             return Delivery(is_taken=False, answer=f"internal error of livedeck ({type(error).__name__}); see the log")
+        _log.info("message", target=message.target, title=message.title, taken=delivery.is_taken, reply=delivery.answer)
+        return delivery
 
     async def _mark(self, spooled: Spooled) -> None:
         key = spooled.message.key

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,11 +25,12 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 3
+_SCHEMA = 5
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
-    seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL
+    seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL,
+    cleared_since TEXT, is_hidden INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
@@ -39,10 +40,22 @@ CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- one row for 
 CREATE TABLE spool (  -- state: waiting, sent, dead
     key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
     title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL, beginnings TEXT NOT NULL,
-    state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL
+    state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL,
+    ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX spool_by_state ON spool (state, at);
 """
+_STEPS = {
+    3: """
+ALTER TABLE spool ADD COLUMN ends TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE spool ADD COLUMN is_urgent INTEGER NOT NULL DEFAULT 0
+""",
+    4: """
+ALTER TABLE life ADD COLUMN cleared_since TEXT;
+ALTER TABLE life ADD COLUMN is_hidden INTEGER NOT NULL DEFAULT 0
+""",
+}
+"""Schema of a file -> the change that makes the next one of it."""
 
 KEPT = timedelta(days=1)
 """Time for which sent messages are kept, because the rate limit counts them."""
@@ -144,14 +157,19 @@ class Spool:
             notified = self._rows("SELECT life, route, stage, at FROM notified")
             escalated = self._rows("SELECT life, route, acknowledged_at FROM escalated")
             lives = {}
-            for life_id, event, kind, target, since, seen_at, is_handled in self._rows("SELECT * FROM life"):
+            rows = self._rows(
+                "SELECT id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden FROM life"
+            )
+            for life_id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden in rows:
                 key = AlarmKey(event, kind, target)
                 life = Life(
                     life_id,
                     key,
                     _moment(since),
                     _moment(seen_at),
-                    is_handled=bool(is_handled),
+                    _moment(cleared_since) if cleared_since else None,
+                    bool(is_handled),
+                    is_hidden=bool(is_hidden),
                     notified={
                         name: Notified(stage, _moment(at)) for owner, name, stage, at in notified if owner == life_id
                     },
@@ -161,7 +179,7 @@ class Spool:
             held: dict[Box, tuple[Entry, ...]] = {}
             for route, target, body in self._rows("SELECT route, target, body FROM held ORDER BY rowid"):
                 held[Box(route, target)] = (*held.get(Box(route, target), ()), Entry.from_json(body))
-            sent = self._recent("SELECT route, target, at FROM spool ORDER BY at", now, ahead)
+            sent = self._recent("SELECT route, target, at FROM spool WHERE NOT is_urgent ORDER BY at", now, ahead)
             counted = self._recent("SELECT route, target, at FROM counted ORDER BY at", now, ahead)
         return State(lives=lives, held=held, sent=sent, counted=counted)
 
@@ -188,8 +206,19 @@ class Spool:
             for table in ("life", "notified", "escalated", "held", "counted"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
-                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(life.id, *life.key, _text(life.since), _text(life.seen_at), life.is_handled) for life in lives],
+                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        life.id,
+                        *life.key,
+                        _text(life.since),
+                        _text(life.seen_at),
+                        life.is_handled,
+                        _text(life.cleared_since) if life.cleared_since else None,
+                        life.is_hidden,
+                    )
+                    for life in lives
+                ],
             )
             self._db.executemany(
                 "INSERT INTO notified VALUES (?, ?, ?, ?)",
@@ -217,7 +246,7 @@ class Spool:
 
     def _add(self, messages: Iterable[Message], ahead: timedelta) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '')",
+            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '', ?, ?)",
             [
                 (
                     message.key,
@@ -229,6 +258,8 @@ class Spool:
                     message.text,
                     message.payload,
                     json.dumps(message.beginnings),
+                    json.dumps(message.ends),
+                    message.is_urgent,
                 )
                 for message in messages
             ],
@@ -247,42 +278,46 @@ class Spool:
             for state, kept in (SENT, KEPT), (DEAD, DEAD_KEPT):
                 self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))
 
-    def revive(self) -> int:
-        """Put dropped messages back into the queue and return their number."""
+    def revive(self, keys: Collection[str] = ()) -> int:
+        """Put dead letters back into the queue, all without keys, and return their number."""
+        which = _named_keys(keys) if keys else ""
         with self._transaction():
-            return self._db.execute("UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'").rowcount
+            change = f"UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'{which}"  # noqa: S608  marks
+            return self._db.execute(change, tuple(keys)).rowcount
+
+    def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number."""
+        with self._transaction():
+            change = f"DELETE FROM spool WHERE state = 'dead'{_named_keys(keys)}"  # noqa: S608  marks
+            return self._db.execute(change, tuple(keys)).rowcount
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Return the messages in that state, oldest first."""
         with self._named():
             rows = self._rows(
-                "SELECT key, route, target, at, status, title, text, payload, beginnings, state, tries, answer "
-                "FROM spool WHERE state = ? ORDER BY at, rowid",
+                "SELECT state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, "
+                "is_urgent FROM spool WHERE state = ? ORDER BY at, rowid",
                 (state,),
             )
-        return tuple(
-            Spooled(
-                Message(key, route, target, _moment(at), Status(status), title, text, payload, _beginnings(beginnings)),
-                *rest,
-            )
-            for key, route, target, at, status, title, text, payload, beginnings, *rest in rows
-        )
+        return tuple(Spooled(_message(*row[3:]), *row[:3]) for row in rows)
 
     def _rows(self, query: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         return self._db.execute(query, tuple(values)).fetchall()
 
     def _prepare(self, *, reads: bool) -> None:
         application, schema = (self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version"))
-        if (application, schema) == (_APPLICATION, _SCHEMA):
-            self._db.execute("PRAGMA synchronous = FULL")
-            return
-        if reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]:
+        is_ours = application == _APPLICATION and (schema == _SCHEMA or (schema in _STEPS and not reads))
+        if not is_ours and (reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]):
             raise SpoolError(f"{self._path}: made by another program or another version of livedeck; move it away")
-        self._db.execute("PRAGMA journal_mode = WAL")
+        if not is_ours:
+            self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        if is_ours and schema == _SCHEMA:
+            return
         with self._transaction():
-            for statement in _TABLES.split(";\n"):
-                self._db.execute(statement)
+            for script in (_STEPS[step] for step in range(schema, _SCHEMA)) if is_ours else (_TABLES,):
+                for statement in script.split(";\n"):
+                    self._db.execute(statement)
             self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
             self._db.execute(f"PRAGMA user_version = {_SCHEMA}")
 
@@ -309,12 +344,12 @@ class Spool:
 
 
 def moved(life: Life, ahead: timedelta) -> Life:
-    """Return the stored part of a life, with times by a clock that is `ahead` of its own."""
+    """Return a life with times by a clock that is `ahead` of its own."""
     return replace(
         life,
         since=life.since + ahead,
         seen_at=life.seen_at + ahead,
-        cleared_since=None,
+        cleared_since=life.cleared_since + ahead if life.cleared_since else None,
         notified={route: Notified(last.stage, last.at + ahead) for route, last in life.notified.items()},
         escalated={route: _moved_time(at, ahead) for route, at in life.escalated.items()},
     )
@@ -334,5 +369,23 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _beginnings(text: str) -> tuple[Beginning, ...]:
-    return tuple(Beginning(*pair) for pair in json.loads(text))
+def _named_keys(keys: Collection[str]) -> str:
+    return f" AND key IN ({', '.join('?' * len(keys))})"
+
+
+def _message(*columns: Any) -> Message:
+    """Return the message of a row."""
+    key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent = columns
+    return Message(
+        key,
+        route,
+        target,
+        _moment(at),
+        Status(status),
+        title,
+        text,
+        payload,
+        tuple(Beginning(*pair) for pair in json.loads(beginnings)),
+        tuple(json.loads(ends)),
+        bool(is_urgent),
+    )

@@ -27,9 +27,8 @@ from livedeck.notify.message import Message
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
-_REFUSED = frozenset({400, 413, 422})
-"""HTTP statuses that refuse a message for good: the next try would get the same status."""
-
+_PASSING = frozenset({401, 403, 404, 408, 425, 429})
+"""HTTP statuses of 4xx that concern the target or the moment. Every other one refuses the message for good."""
 
 _REDIRECT = "a redirect, which is not followed: use the final address"
 
@@ -99,12 +98,13 @@ class Webhook:
 
     async def send(self, message: Message) -> Delivery:
         """POST the message once. A status of 2xx means that the receiver took it."""
-        body = message.payload.encode()
-        headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
+        body = (message.payload or f"{message.title}\n{message.text}").encode()
+        content = "application/json" if message.payload else "text/plain; charset=utf-8"
+        headers = {"Content-Type": content, "Idempotency-Key": message.key}
         if self.secret:
             headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
         reply = await self.post("POST", self.address, headers, body)
-        is_refused = reply.status in _REFUSED
+        is_refused = 400 <= reply.status < 500 and reply.status not in _PASSING
         return Delivery(is_success(reply.status), words_of(reply), is_refused, reply.retry_after)
 
 

@@ -6,13 +6,14 @@ Text of the platform comes from outside, so each piece passes through `masked_li
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import sha256
 from urllib.parse import quote
 
 from livedeck.monitor import Severity
-from livedeck.notify.message import Beginning, Entry, Message, Status
+from livedeck.notify.message import BEGINNINGS, Beginning, Entry, Message, Status
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
@@ -20,6 +21,9 @@ from livedeck.text.values import safe
 SCHEMA = 1
 MAX_TEXT = 1000
 """Maximum number of characters of a text; every receiver takes this many."""
+
+MAX_KEY = 255
+"""Maximum number of characters of a dedup key, which every receiver takes."""
 
 MAX_TITLE = 120
 MAX_SEEN = 120
@@ -41,13 +45,23 @@ class Sender(Record):
     """The sender of messages.
 
     `collector`: host of the collector. `zone`: time zone of the times. `link`: an address with `{event_id}`; if empty,
-    messages name the command that shows more.
+    messages name the command that shows more. `origin`: 8 digits that stand for the platform's address.
     """
 
     collector: str = ""
     profile: str = ""
     zone: tzinfo = UTC
     link: str = ""
+    origin: str = ""
+
+
+def dedup_key(life: str, sender: Sender) -> str:
+    """Return the key by which a receiver knows an alarm, from its beginning to its end. Long keys end with a digest."""
+    key = f"livedeck/{sender.origin}/{life}"
+    if len(key) <= MAX_KEY:
+        return key
+    digest = sha256(key.encode(errors="replace")).hexdigest()
+    return f"{key[: MAX_KEY - len(digest) - 1]}/{digest}"
 
 
 def shown_status(entry: Entry) -> Status:
@@ -55,12 +69,17 @@ def shown_status(entry: Entry) -> Status:
     return Status.RESOLVED if entry.is_cleared else entry.status
 
 
-def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender) -> Message:
-    """Return the message about alarms of one status: the worst first, and last those that have cleared already."""
+def compose(
+    route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender, *, flood: int = 0
+) -> Message:
+    """Return the message about alarms of one status: the worst first, and last those that have cleared already.
+
+    `flood`: number of alarms of the route in the last 10 min, if it is a flood; otherwise 0.
+    """
     entries = sorted(entries, key=lambda entry: (entry.is_cleared, entry.severity.rank, entry.since, entry.key))
     status = shown_status(entries[0])
     key = _key(route, target, entries, at)
-    title, text = _title(entries), _text(entries, at, sender)
+    title, text = _title(entries), _text(entries, at, sender, flood)
     payload = {
         "schema": SCHEMA,
         "id": key,
@@ -68,14 +87,25 @@ def compose(route: str, target: str, entries: Sequence[Entry], at: datetime, sen
         "route": route,
         "at": at.astimezone(UTC).isoformat(),
         "incident": next((entry.incident for entry in entries if entry.incident), ""),
-        "alarms": [_alarm(entry) for entry in entries[:MAX_ALARMS]],
+        "alarms": [_alarm(entry, sender) for entry in entries[:MAX_ALARMS]],
         "truncated": max(0, len(entries) - MAX_ALARMS),
         "title": title,
         "text": text,
     }
-    is_beginning = status in {Status.FIRING, Status.ESCALATED}
-    beginnings = tuple(Beginning(entry.life, entry.stage_before) for entry in entries if is_beginning)
-    return Message(key, route, target, at, status, title, text, json.dumps(payload, ensure_ascii=False), beginnings)
+    is_beginning = status in BEGINNINGS
+    return Message(
+        key,
+        route,
+        target,
+        at,
+        status,
+        title,
+        text,
+        json.dumps(payload, ensure_ascii=False),
+        tuple(Beginning(entry.life, entry.stage_before) for entry in entries if is_beginning),
+        tuple(entry.life for entry in entries if status is Status.RESOLVED),
+        any(entry.is_urgent for entry in entries),
+    )
 
 
 def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str:
@@ -83,10 +113,11 @@ def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str
     return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:32]
 
 
-def _alarm(entry: Entry) -> dict[str, object]:
+def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
     return {
         "key": [entry.event_id, entry.kind, entry.target],
         "life": entry.life,
+        "dedup_key": dedup_key(entry.life, sender),
         "severity": entry.severity.value,
         "event_id": entry.event_id,
         "event": masked_line(entry.event, 200),
@@ -106,15 +137,29 @@ _LABELS = {Status.RESOLVED: "RESOLVED", Status.ESCALATED: "NOT ACKNOWLEDGED", St
 def _title(entries: Sequence[Entry]) -> str:
     first = entries[0]
     label = "CLEARED" if first.is_cleared else _LABELS.get(first.status, "")
-    severity = _WORDS[first.severity] if first.status in {Status.FIRING, Status.ESCALATED} else ""
+    severity = _WORDS[first.severity] if first.status in BEGINNINGS else ""
     names = [" ".join(filter(None, [entry.kind, _subject(entry)])) for entry in entries[:MAX_NAMED]]
     if first.status is Status.TEST:
         names = [_subject(first)]
+    elif len(entries) > MAX_NAMED:
+        names = [_counted(entries)]
     elif len(entries) > 1:
         names = [f"{len(entries)} alarms: {', '.join(names)}"]
     elif first.is_cleared or first.status is Status.RESOLVED:
         names += ["after", _length(first.seconds)]
     return safe(" ".join(filter(None, [label, severity, *names])), MAX_TITLE)
+
+
+def _counted(entries: Sequence[Entry]) -> str:
+    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. A lower severity than the first is named."""
+    first, counts = entries[0], Counter[tuple[str, str]]()
+    for entry in entries:
+        is_lower = first.status in BEGINNINGS and entry.severity is not first.severity
+        counts[f"{_WORDS[entry.severity]} " if is_lower else "", entry.kind] += 1
+    named = [f"{severity}{count} x {kind}" for (severity, kind), count in [*counts.items()][:MAX_NAMED]]
+    if rest := sum([*counts.values()][MAX_NAMED:]):
+        named.append(f"{rest} more")
+    return named[0] if len(counts) == 1 else f"{len(entries)} alarms: {', '.join(named)}"
 
 
 def _subject(entry: Entry) -> str:
@@ -132,13 +177,15 @@ def _named(entry: Entry, letters: int) -> str:
     return f"{masked_line(entry.event, letters)}{part}"
 
 
-def _text(entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
+def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) -> str:
     if entries[0].status is Status.TEST:
         lines = [f"Test message from livedeck, {_time(at, at, sender)}. No alarm."]
     else:
         lines = [*(_details(entries[0], at, sender) if len(entries) == 1 else _list(entries, at, sender))]
     where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
     end = f"\n{where}: {_link(entries[0], sender)}" if where else f"\n{_link(entries[0], sender)}"
+    if flood and entries[0].status in BEGINNINGS:
+        end = f"\nFlood: {flood} alarms in the last 10 min{end}"
     text = "\n".join(lines)
     if len(text) + len(end) > MAX_TEXT:
         text = text[: MAX_TEXT - len(end) - 1] + "…"

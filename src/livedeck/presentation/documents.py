@@ -618,8 +618,12 @@ class Doctor(TypedDict):
 
 
 class UnsentNotification(TypedDict):
-    """A message that waits or was given up. `state`: `waiting` or `dead`; `answer`: last reply of the receiver."""
+    """A message that waits, or a dead letter. `state`: `waiting` or `dead`; `answer`: last reply of the receiver.
 
+    `id` is empty if the collector is older.
+    """
+
+    id: str
     at: str
     route: str
     target: str
@@ -635,6 +639,21 @@ class Notifications(TypedDict):
     schema: str
     items: list[UnsentNotification]
     unreadable: list[Fault]
+
+
+class DeadLetter(UnsentNotification):
+    """A dead letter with its contents. `payload`: the JSON of the webhook."""
+
+    schema: str
+    text: str
+    payload: str
+
+
+class DeadLettersChanged(TypedDict):
+    """Number of dead letters that are retried, or were dropped."""
+
+    schema: str
+    count: int
 
 
 class CollectorToken(TypedDict):
@@ -712,6 +731,10 @@ DOCUMENTS: Mapping[str, type] = {
     "event preflight": Preflight,
     "doctor": Doctor,
     "notify list": Notifications,
+    "notify dead list": Notifications,
+    "notify dead show": DeadLetter,
+    "notify dead retry": DeadLettersChanged,
+    "notify dead drop": DeadLettersChanged,
     "collector token list": CollectorTokens,
     "past check": HistoryFile,
     "config show": SettingsInForce,

@@ -279,7 +279,7 @@ async def test_only_who_holds_the_desk_keeps_and_marks(join: Join, redis_server:
     assert at_b.keep(epoch, before, 4, "state 4", {})
     assert at_a.message("k") == "sent"
     stale, gone, good = (("k", "message", "again"), ("gone", "sent", "again"), ("k", "sent", "waiting"))
-    assert at_a.revive([stale, gone, good]) == 1  # at the word of a person, whoever has the desk
+    assert at_a.change_unchanged([stale, gone, good]) == 1  # at the word of a person, whoever has the desk
     assert at_a.messages() == {"k": "waiting"}
     assert at_b.mark(epoch, {"k": ""})
     assert at_a.message("k") == ""

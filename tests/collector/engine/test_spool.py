@@ -18,7 +18,7 @@ from collector.engine.test_engine import CLOCK, Fleet, fleet_of, until
 from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.shared import SharedDesk
 from livedeck.collector.engine.spool import SharedSpool
-from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity, Snapshot
 from livedeck.notify import DEAD, SENT, WAITING, Delivery, Message, Notifier, Plan, Route, Status
 from notify.stage import alarm, over
 
@@ -83,9 +83,9 @@ class Room:
         (name,) = self.fleet.tellers()
         return name
 
-    def raise_alarm(self, event_id: str) -> None:
+    def raise_alarm(self, event_id: str, severity: Severity = Severity.CRITICAL) -> None:
         """Raise an alarm that stays."""
-        self.standing += (alarm(event_id, since=self.clock.at, changed=self.clock.at),)
+        self.standing += (alarm(event_id, severity=severity, since=self.clock.at, changed=self.clock.at),)
 
     async def look(self, *names: str) -> None:
         """Let these notifiers, or all, check the alarms: now, and when a group is complete."""
@@ -144,14 +144,14 @@ async def test_what_was_given_up_is_seen_by_all_and_tried_again_at_the_word_of_e
         await room.look()
         (other,) = {"a", "b"} - {room.teller}
         await until(lambda: bool(room.spools[other].messages(DEAD)))
-        await until(lambda: all("1 given up" in notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: all("1 dead letter" in notifier.failure.reason for notifier in room.notifiers.values()))
         room.sink.refuses = False
         assert [spooled.state for spooled in await room.notifiers[other].unsent()] == [DEAD]
         reviving = room.notifiers[room.teller if is_teller else other]
         assert await reviving.revive() == 1
         await until(lambda: room.told() == [("one",)])
         assert await reviving.revive() == 0
-        await until(lambda: not any(notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: not any(notifier.failure.reason for notifier in room.notifiers.values()))
 
 
 async def test_a_target_that_takes_nothing_is_seen_by_all(redis_server: RedisServer) -> None:
@@ -161,10 +161,10 @@ async def test_a_target_that_takes_nothing_is_seen_by_all(redis_server: RedisSer
         await room.look()
         await until(lambda: any(spooled.tries for spooled in room.spools[room.teller].messages(WAITING)))
         room.clock.at += timedelta(minutes=6)
-        await until(lambda: all("ops since" in notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: all(notifier.failure.is_down for notifier in room.notifiers.values()))
         room.sink.is_away = False
         await until(lambda: room.told() == [("one",)])
-        await until(lambda: not any(notifier.failure for notifier in room.notifiers.values()))
+        await until(lambda: not any(notifier.failure.reason for notifier in room.notifiers.values()))
 
 
 async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServer) -> None:
@@ -188,7 +188,7 @@ async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServ
 @pytest.mark.parametrize("offset", [0.0, -3600.0, 3600.0])
 async def test_each_reads_in_its_own_times_what_was_told(redis_server: RedisServer, offset: float) -> None:
     async with room_of(redis_server, "a", "b") as room:
-        room.raise_alarm("one")
+        room.raise_alarm("one", Severity.WARNING)
         await room.look()
         (other,) = {"a", "b"} - {room.teller}
         ahead, spool, now = timedelta(seconds=offset), room.spools[other], room.clock.at

@@ -87,7 +87,7 @@ async def _collect(settings: Settings) -> int:
             settings=settings,
             history=history,
             limits_source=WatchedLimits(),
-            notify_error=lambda: notifier.failure,
+            notify_fault=lambda: notifier.failure,
             shares=others.engine if others else None,
         )
         notifier = Notifier(make_plan(settings), targets, storage, monitor.clock)

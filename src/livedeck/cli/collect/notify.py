@@ -190,77 +190,59 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
-    """List waiting and given-up messages, with the last reply of the receiver.
+    """List waiting messages and dead letters, with the last reply of the receiver.
 
     Reads the collector of `collector_url`, the shared spool of `[engine]`, or the spool of this machine.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
-        messages = await _collectors(settings) if settings.collector_urls else await _own(settings)
+        messages = await read_unsent(settings)
         if output_format == "json":
-            items = [{**unsent.model_dump(), "at": isoformat_utc(unsent.at)} for unsent in messages]
+            items = [unsent_object(unsent) for unsent in messages]
             echo_json({"schema": schema_name("notify list"), "items": items, "unreadable": []})
             return DONE
         for unsent in messages:
-            echo(_line(unsent))
+            words = "waits" if unsent.state == WAITING else "given up"
+            echo(unsent_line(unsent, words))
         if not messages:
-            echo("no waiting or given-up messages", err=True)
+            echo("no waiting messages and no dead letters", err=True)
         return DONE
 
     ctx.exit(run(work))
 
 
-async def _own(settings: Settings) -> list[Unsent]:
-    """Return the unsent messages of the spool that the settings name. Raises SettingsError."""
+async def read_unsent(settings: Settings) -> list[Unsent]:
+    """Return the unsent messages of the collector or the spool that the settings name.
+
+    Raises SettingsError, CollectorError.
+    """
+    if settings.collector_urls:
+        from livedeck.collector.attached.unsent import parse_unsent
+
+        async with AsyncExitStack() as stack:
+            return parse_unsent(await (await make_link(settings, stack)).get("/v1/notifications"))
     from livedeck.collector.protocol.unsent import Unsent
 
-    async with _storage(settings, reads=True) as spool:
+    async with open_storage(settings, reads=True) as spool:
         return [Unsent.of(spooled) for state in (WAITING, DEAD) for spooled in spool.messages(state)]
 
 
-async def _collectors(settings: Settings) -> list[Unsent]:
-    """Return the unsent messages of the collector. Raises CollectorError."""
-    from livedeck.collector.attached.unsent import parse_unsent
-
-    async with AsyncExitStack() as stack:
-        return parse_unsent(await (await make_link(settings, stack)).get("/v1/notifications"))
+def unsent_object(unsent: Unsent) -> dict[str, object]:
+    """Return an unsent message as an object of JSON."""
+    return {**unsent.model_dump(), "at": isoformat_utc(unsent.at)}
 
 
-def _line(unsent: Unsent) -> str:
-    words = "waits" if unsent.state == WAITING else "given up"
+def unsent_line(unsent: Unsent, words: str) -> str:
+    """Return the line of an unsent message. `words`: its state."""
     tries = f" after {unsent.tries} tries" if unsent.tries else ""
     answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"
     return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}{answer}"
 
 
-@click.command
-@platform
-@click.pass_context
-def retry_command(ctx: click.Context, /, **flags: Any) -> None:
-    """Retry the given-up messages, in the running collector or the next one that starts.
-
-    With `collector_url` in the settings, the collector there retries them, if your token has the right `act`.
-    """
-
-    async def work() -> int:
-        settings = load(**merge_flags(ctx, flags))
-        if settings.collector_urls:
-            async with AsyncExitStack() as stack:
-                answer = await (await make_link(settings, stack)).post("/v1/notifications/retry", {})
-            count = int(answer.get("revived", 0))
-        else:
-            async with _storage(settings) as spool:
-                count = spool.revive()
-        echo(f"{count} message{'' if count == 1 else 's'} will be retried")
-        return DONE
-
-    ctx.exit(run(work))
-
-
 @asynccontextmanager
-async def _storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
+async def open_storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
     """Open the shared spool of the collectors, else the spool beside the history. `reads`: open it for reading only.
 
     Raises SettingsError if there is no spool, or if it cannot be used.

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -26,7 +27,8 @@ def make_plan(settings: Settings) -> Plan:
     notify = settings.notify
     host = this_process().partition("@")[2].partition(":")[0]
     profile = "" if settings.profile == "default" else settings.profile
-    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template)
+    origin = sha256(settings.base_url.rstrip("/").encode()).hexdigest()[:8]
+    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, origin)
     return Plan(tuple(route.route() for route in notify.routes), sender)
 
 

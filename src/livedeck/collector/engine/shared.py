@@ -191,7 +191,7 @@ _SAY = _Script.read("say", "said", "said:ids")
 _HOLD_BACK = _Script.read("hold_back", "retry", "answers")
 _KEEP = _Script.read("keep", "leases", "told", "messages")
 _MARK = _Script.read("mark", "leases", "messages")
-_REVIVE = _Script.read("revive", "messages")
+_CHANGE = _Script.read("change", "messages")
 
 
 class SharedStore:
@@ -446,12 +446,13 @@ class SharedDesk:
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_MARK, self._worker, epoch, *flat))
 
-    def revive(self, messages: Iterable[tuple[str, str, str]]) -> int:
+    def change_unchanged(self, messages: Iterable[tuple[str, str, str]]) -> int:
         """Replace each message that has not changed since it was read: tuples of key, body as read and new body.
 
-        Needs no lease. Returns the number of replaced messages. Raises SharedStoreError.
+        An empty new body deletes the message. Needs no lease. Returns the number of changed messages. Raises
+        SharedStoreError.
         """
-        return int(self._run(_REVIVE, *(text for message in messages for text in message)))
+        return int(self._run(_CHANGE, *(text for message in messages for text in message)))
 
     def _run(self, script: _Script, *values: object) -> Any:
         try:

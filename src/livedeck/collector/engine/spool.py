@@ -7,7 +7,7 @@ collectors").
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -85,7 +85,7 @@ class SharedSpool:
         self._kept = None
         sent: dict[Box, tuple[datetime, ...]] = {}
         for message in sorted((spooled.message for spooled in messages), key=lambda message: message.at):
-            if now - RATE_WINDOW < message.at - ahead <= now:
+            if now - RATE_WINDOW < message.at - ahead <= now and not message.is_urgent:
                 box = Box(message.route, message.target)
                 sent[box] = (*sent.get(box, ()), message.at - ahead)
         values = self._parse_state(text)
@@ -182,14 +182,24 @@ class SharedSpool:
             if old:
                 self._write(dict.fromkeys(old, ""))
 
-    def revive(self) -> int:
-        """Make the given-up messages wait again, and return their number. Needs no lease. Raises SpoolError."""
+    def revive(self, keys: Collection[str] = ()) -> int:
+        """Make dead letters wait again, all without keys, and return their number. Needs no lease.
+
+        Raises SpoolError.
+        """
+        return self._change_dead(keys, lambda spooled: _encode(replace(spooled, state=WAITING, tries=0)))
+
+    def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number. Needs no lease. Raises SpoolError."""
+        return self._change_dead(keys, lambda _: "") if keys else 0
+
+    def _change_dead(self, keys: Collection[str], change: Callable[[Spooled], str]) -> int:
         with self._named():
-            return self._desk.revive(
-                (key, body, _encode(replace(spooled, state=WAITING, tries=0)))
+            return self._desk.change_unchanged(
+                (key, body, change(spooled))
                 for key, body in self._desk.messages().items()
                 for spooled in self._decoded(body)
-                if spooled.state == DEAD
+                if spooled.state == DEAD and (not keys or key in keys)
             )
 
     def messages(self, state: str) -> tuple[Spooled, ...]:

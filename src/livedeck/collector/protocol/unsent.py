@@ -1,22 +1,24 @@
-"""Unsent notifications as JSON (collector.md, "Routes"). Pure."""
+"""Unsent notifications and dead letters as JSON (collector.md, "Routes"). Pure."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from livedeck.collector.protocol.commands import Body
 from livedeck.notify import Spooled
-from livedeck.text.secrets import masked_line
+from livedeck.text.secrets import masked, masked_line
 
 
 class Unsent(BaseModel, frozen=True):
-    """A notification that waits or was given up.
+    """A notification that waits, or a dead letter.
 
-    `route`, `target`: names from the settings, never an address. `state`: `waiting` or `dead` (given up). `answer`:
-    last reply of the receiver.
+    `id`: its id for every try; empty from an older collector. `route`, `target`: names from the settings, never an
+    address. `state`: `waiting` or `dead`. `answer`: last reply of the receiver.
     """
 
+    id: str = ""
     at: datetime
     route: str
     target: str
@@ -30,6 +32,7 @@ class Unsent(BaseModel, frozen=True):
         """Return the message of the spool, without its text and with secrets masked."""
         message = spooled.message
         return cls(
+            id=message.key,
             at=message.at,
             route=message.route,
             target=message.target,
@@ -38,3 +41,22 @@ class Unsent(BaseModel, frozen=True):
             tries=spooled.tries,
             answer=masked_line(spooled.answer, 300),
         )
+
+
+class Letter(Unsent, frozen=True):
+    """An unsent notification with its contents. `payload`: JSON of the webhook."""
+
+    text: str
+    payload: str
+
+    @classmethod
+    def of(cls, spooled: Spooled) -> Letter:
+        """Return the message of the spool, with secrets masked."""
+        values = Unsent.of(spooled).model_dump()
+        return cls(**values, text=masked(spooled.message.text), payload=masked(spooled.message.payload))
+
+
+class Letters(Body):
+    """Dead letters to change, by id."""
+
+    ids: tuple[str, ...] = Field(default=(), strict=False)

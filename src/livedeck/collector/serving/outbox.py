@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.routing import Route
 
-from livedeck.collector.protocol.commands import Body
-from livedeck.collector.protocol.unsent import Unsent
+from livedeck.collector.protocol.unsent import Letter, Letters, Unsent
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
 from livedeck.log import Log
 from livedeck.notify import Spooled, SpoolError
@@ -21,34 +22,50 @@ class Outbox(Protocol):
     """Sender of notifications, as these routes use it."""
 
     async def unsent(self) -> tuple[Spooled, ...]:
-        """Return the messages that wait or were given up. Raises SpoolError."""
+        """Return waiting messages and dead letters. Raises SpoolError."""
 
-    async def revive(self) -> int:
-        """Make the given-up messages wait again, and return their number. Raises SpoolError."""
+    async def revive(self, keys: Collection[str] = ()) -> int:
+        """Make dead letters wait again, all without keys, and return their number. Raises SpoolError."""
+
+    async def drop(self, keys: Collection[str]) -> int:
+        """Delete dead letters, and return their number. Raises SpoolError."""
 
 
 def routes(outbox: Outbox | None) -> list[Route]:
     """Return the routes of unsent notifications. `outbox`: None if this collector sends none."""
 
     async def unsent(_: Request, __: Caller) -> Any:
-        try:
+        with _refusing():
             messages = await _existing(outbox).unsent()
-        except SpoolError as error:
-            raise _refusal_of(error) from None
         return {"messages": [Unsent.of(spooled).model_dump(mode="json") for spooled in messages]}
 
+    async def letter(request: Request, _: Caller) -> Any:
+        key = request.path_params["key"]
+        with _refusing():
+            found = [spooled for spooled in await _existing(outbox).unsent() if spooled.message.key == key]
+        if not found:
+            raise Refusal(404, "no such notification", "no unsent notification has that id")
+        return Letter.of(found[0]).model_dump(mode="json")
+
     async def retry(request: Request, caller: Caller) -> Any:
-        await read_body(request, Body)
-        try:
-            count = await _existing(outbox).revive()
-        except SpoolError as error:
-            raise _refusal_of(error) from None
-        _log.info("retrying notifications that were given up", by=caller.name, messages=count)
+        letters = await read_body(request, Letters)
+        with _refusing():
+            count = await _existing(outbox).revive(letters.ids)
+        _log.info("retrying dead letters", by=caller.name, messages=count)
         return {"revived": count}
+
+    async def drop(request: Request, caller: Caller) -> Any:
+        letters = await read_body(request, Letters)
+        with _refusing():
+            count = await _existing(outbox).drop(letters.ids)
+        _log.info("dropping dead letters", by=caller.name, messages=count)
+        return {"dropped": count}
 
     return [
         Route("/v1/notifications", endpoint("read", unsent), methods=["GET"]),
         Route("/v1/notifications/retry", endpoint("act", retry), methods=["POST"]),
+        Route("/v1/notifications/drop", endpoint("act", drop), methods=["POST"]),
+        Route("/v1/notifications/{key}/contents", endpoint("read", letter), methods=["GET"]),
     ]
 
 
@@ -59,5 +76,10 @@ def _existing(outbox: Outbox | None) -> Outbox:
     return outbox
 
 
-def _refusal_of(error: SpoolError) -> Refusal:
-    return Refusal(503, "no spool", masked_line(str(error), 300))
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Raise Refusal in place of SpoolError."""
+    try:
+        yield
+    except SpoolError as error:
+        raise Refusal(503, "no spool", masked_line(str(error), 300)) from None

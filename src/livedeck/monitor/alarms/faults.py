@@ -36,6 +36,7 @@ from livedeck.monitor.model.state import (
     Grade,
     IngestState,
     ListDoubt,
+    NotifyFault,
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import Thresholds
@@ -64,8 +65,8 @@ class MonitorState(Record):
     """Input of an evaluation of the alarms, at `now` (this machine's clock).
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
-    once. `ended`: events that ended on air in the last minute. `notify_error`: notification targets that fail, or
-    empty. `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
+    once. `ended`: events that ended on air in the last minute. `notify_fault`: fault of the notifications.
+    `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
     collectors that poll together. `list_doubt`: events that the list lacks without reason; None if no event is.
     `expected`: ids of events that only the history has, and that may still exist. `unit_question`: question about the
     unit of the bit rates, or empty. `failing_alike`: ids of events whose calls fail in the same way as those of several
@@ -78,7 +79,7 @@ class MonitorState(Record):
     history_error: str = ""
     is_last: bool = False
     ended: tuple[EndedEvent, ...] = ()
-    notify_error: str = ""
+    notify_fault: NotifyFault = NotifyFault()
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
     list_doubt: ListDoubt | None = None
@@ -272,7 +273,7 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
     case = DeckCase(
         state.connection,
         state.history_error,
-        state.notify_error,
+        state.notify_fault,
         state.silence,
         state.sharing,
         state.list_doubt,

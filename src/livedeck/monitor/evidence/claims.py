@@ -104,9 +104,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "HISTORY_FAILED": Claim("a write that failed", "", "a write that succeeds"),
         "NOTIFY_FAILING": Claim(
-            "sends to a target that failed for 5 min, or a message that was given up",
+            "sends to a target that failed for 5 min, or a dead letter",
             "",
-            "a message that the target accepts",
+            "a message that the target accepts, and no dead letter",
         ),
         "LIST_WRONG": Claim(
             "two lists without events that the platform still serves by id, or still sends samples of",

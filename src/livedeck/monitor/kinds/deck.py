@@ -103,7 +103,9 @@ def _observe_history(case: DeckCase, _thresholds: Thresholds) -> Observation | N
 
 
 def _observe_notify(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    return Observation(safe(case.notify_error), "targets that accept notifications") if case.notify_error else None
+    fault = case.notify_fault
+    expected = "targets that accept notifications"
+    return Observation(safe(fault.reason), expected, is_escalated=fault.is_down) if fault.reason else None
 
 
 def _observe_silence(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -384,16 +386,16 @@ DECK_KINDS = (
     ),
     AlarmKind(
         name="NOTIFY_FAILING",
-        severity=Severity.CRITICAL,
+        severity=Severity.WARNING,
         component=Component.NONE,
         detector=DeckDetector(observe=_observe_notify),
         hidden_by=(),
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="A notification target does not respond, or its address or secret has changed.",
+            cause="A notification target refuses messages or does not respond, or its address or secret has changed.",
             viewers="No effect, but people are not notified of faults.",
-            advice="Watch the alarms here; run `livedeck notify list`, fix the target, then `livedeck notify retry`.",
+            advice="Watch the alarms here; fix the target (`livedeck notify list`), then `livedeck notify dead retry`.",
         ),
     ),
     AlarmKind(

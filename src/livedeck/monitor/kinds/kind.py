@@ -22,6 +22,7 @@ from livedeck.monitor.model.state import (
     Finding,
     Freshness,
     ListDoubt,
+    NotifyFault,
     Pattern,
     Phase,
     SharingFault,
@@ -157,8 +158,8 @@ class EventDetector(Record):
 class DeckCase(Record):
     """Input of a DeckDetector: the state of the deck itself.
 
-    `history_error`: reason why nothing can be recorded, or empty. `notify_error`: failing notification targets, or
-    empty. `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
+    `history_error`: reason why nothing can be recorded, or empty. `notify_fault`: fault of the notifications.
+    `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
     collectors that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this
     machine's clock. `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events
     on air without a good reply for long, because the platform refuses our pace.
@@ -166,7 +167,7 @@ class DeckCase(Record):
 
     connection: ConnectionStatus
     history_error: str = ""
-    notify_error: str = ""
+    notify_fault: NotifyFault = NotifyFault()
     silence: Silence | None = None
     sharing: SharingFault = NO_SHARING_FAULT
     list_doubt: ListDoubt | None = None

@@ -407,6 +407,13 @@ class SharingFault(Record):
 NO_SHARING_FAULT = SharingFault()
 
 
+class NotifyFault(Record):
+    """Fault of the notifications, in words; empty without one. `is_down`: a target takes no message at all."""
+
+    reason: str = ""
+    is_down: bool = False
+
+
 class ConnectionStatus(Record):
     """Connection to the platform.
 

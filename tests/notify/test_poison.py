@@ -1,0 +1,231 @@
+"""Messages that a receiver refuses, over real HTTP: stepped over, kept as dead letters, in no other message's way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden.player import Clock
+from golden.warp import Warp
+from livedeck.monitor import Alarm, AlarmKey, ConnectionState, ConnectionStatus, Severity, Thresholds
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.notify import DEAD, SENT, WAITING, Notifier, Route, Spool
+from notify.stage import alarm, over
+from notify.warped import Sink, notifying, watch
+
+STATUSES = [400, 405, 409, 410, 413, 415, 422, 451]
+
+
+def played(path: Path, work: Callable[[Notifier, Sink], Coroutine[Any, Any, None]], sink: Sink) -> Sink:
+    """Do that work with a notifier of one target, in virtual time."""
+
+    async def run() -> None:
+        async with notifying(path, {"ops": sink}) as notifier:
+            await work(notifier, sink)
+
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(run())
+    return sink
+
+
+class Board:
+    """Alarms, by key."""
+
+    def __init__(self) -> None:
+        self.alarms: dict[AlarmKey, Alarm] = {}
+
+    def begin(self, name: str, severity: Severity = Severity.CRITICAL) -> None:
+        """An alarm begins now."""
+        begun = alarm(name, severity=severity, since=Clock().now(), changed=Clock().now())
+        self.alarms[begun.key] = begun
+
+    def end(self, name: str) -> None:
+        """It clears."""
+        key = alarm(name).key
+        self.alarms[key] = over(self.alarms[key], Clock().now())
+
+
+def refuses(name: str, status: int = 500, asked: str = "") -> Callable[[str], tuple[int, str]]:
+    """Return answers that refuse the JSON of an event for ever, and take everything else."""
+    return lambda body: (status, asked) if f'"{name}"' in body else (200, "")
+
+
+def in_file(path: Path, state: str) -> list[tuple[str, int, str]]:
+    """The messages of the file in that state: title, tries, answer."""
+    spool = Spool(path, reads=True)
+    found = [(each.message.title, each.tries, each.answer) for each in spool.messages(state)]
+    spool.close()
+    return found
+
+
+def test_a_message_that_is_refused_for_ever_is_stepped_over_and_sent_as_plain_text(tmp_path: Path) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for name in ("poison", "one", "two"):
+            board.begin(name)
+            await watch(notifier, board.alarms, 6)
+        await watch(notifier, board.alarms, 60)
+        assert notifier.waiting == 0
+
+    sink = played(tmp_path / "spool", work, Sink(refuses("poison")))
+    tries = [post for post in sink.posts if post.status == 500]
+    third = tries[2].at
+    assert len(tries) == 3
+    assert sink.taken == ["CRIT NO_INGEST ONE", "CRIT NO_INGEST POISON", "CRIT NO_INGEST TWO"]
+    assert max(post.at for post in sink.posts) - third <= 15
+    (plain,) = (post for post in sink.posts if not post.json)
+    assert plain.body.startswith("CRIT NO_INGEST POISON\nPOISON: no samples, since ")
+    assert len(plain.body) <= 300
+    assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+    assert plain.headers["idempotency-key"] != tries[0].headers["idempotency-key"]
+    assert in_file(tmp_path / "spool", DEAD) == [("CRIT NO_INGEST POISON", 3, "500; taken as plain text")]
+
+
+def test_a_message_that_comes_while_a_refused_one_waits_is_tried_at_once(tmp_path: Path) -> None:
+    board, begun = Board(), list[float]()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        board.begin("poison")
+        await watch(notifier, board.alarms, 1500)
+        board.begin("one")
+        begun.append(Clock().monotonic())
+        await watch(notifier, board.alarms, 10)
+        assert notifier.waiting == 0
+
+    sink = played(tmp_path / "spool", work, Sink(refuses("poison")))
+    (taken,) = (post.at for post in sink.posts if post.title == "CRIT NO_INGEST ONE")
+    assert taken - begun[0] <= 6
+
+
+def test_several_refused_messages_in_a_row_hold_nothing_up(tmp_path: Path) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for name in ("poison-1", "poison-2", "poison-3", "one", "two", "three"):
+            board.begin(name)
+            await watch(notifier, board.alarms, 6)
+        await watch(notifier, board.alarms, 300)
+        assert notifier.waiting == 0
+
+    sink = played(tmp_path / "spool", work, Sink(lambda body: (500, "") if '"poison-' in body else (200, "")))
+    assert {post.title for post in sink.posts if post.status == 200 and post.json} == {
+        "CRIT NO_INGEST ONE",
+        "CRIT NO_INGEST TWO",
+        "CRIT NO_INGEST THREE",
+    }
+    assert len(in_file(tmp_path / "spool", DEAD)) == 3
+
+
+def test_a_target_that_is_down_loses_nothing_and_keeps_its_order(tmp_path: Path) -> None:
+    board, down = Board(), [True]
+
+    async def work(notifier: Notifier, sink: Sink) -> None:
+        for number in range(5):
+            board.begin(f"event-{number}")
+            await watch(notifier, board.alarms, 6)
+        await watch(notifier, board.alarms, 1200)
+        assert not sink.taken
+        down.clear()
+        await watch(notifier, board.alarms, 400)
+
+    sink = played(tmp_path / "spool", work, Sink(lambda _: (503, "") if down else (200, "")))
+    assert sink.taken == [f"CRIT NO_INGEST EVENT-{number}" for number in range(5)]
+    assert in_file(tmp_path / "spool", DEAD) == []
+    assert len([post for post in sink.posts if post.status == 503]) <= 40
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_status_that_refuses_for_good_is_tried_once_and_then_as_plain_text(tmp_path: Path, status: int) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        board.begin("poison")
+        await watch(notifier, board.alarms, 20)
+
+    sink = played(tmp_path / "spool", work, Sink(refuses("poison", status)))
+    assert [bool(post.json) for post in sink.posts] == [True, False]
+    assert in_file(tmp_path / "spool", DEAD) == [("CRIT NO_INGEST POISON", 1, f"{status}; taken as plain text")]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 408, 425, 429, 500, 503])
+def test_a_status_that_may_pass_is_tried_again(tmp_path: Path, status: int) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        board.begin("poison")
+        await watch(notifier, board.alarms, 60)
+
+    sink = played(tmp_path / "spool", work, Sink(refuses("poison", status)))
+    assert len(sink.posts) > 3
+    assert in_file(tmp_path / "spool", DEAD) == []
+    assert len(in_file(tmp_path / "spool", WAITING)) == 1
+
+
+def test_no_probe_breaks_the_wait_that_a_receiver_asks_for(tmp_path: Path) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for name in ("poison", "one"):
+            board.begin(name)
+            await watch(notifier, board.alarms, 6)
+        await watch(notifier, board.alarms, 400)
+
+    sink = played(tmp_path / "spool", work, Sink(refuses("poison", 503, "60")))
+    moments = [post.at for post in sink.posts[:4]]
+    assert all(after - before >= 60 for before, after in pairwise(moments))
+    assert sink.posts[3].title == "CRIT NO_INGEST ONE"
+
+
+def test_no_beginning_is_told_as_plain_text_after_its_end(tmp_path: Path) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        board.begin("poison")
+        await watch(notifier, board.alarms, 60)
+        board.end("poison")
+        await watch(notifier, board.alarms, 200)
+        assert notifier.waiting == 0
+
+    sink = played(tmp_path / "spool", work, Sink(lambda body: (500, "") if '"firing"' in body else (200, "")))
+    assert sink.taken == ["RESOLVED NO_INGEST POISON after 60 s"]
+    assert len(in_file(tmp_path / "spool", DEAD)) == len(in_file(tmp_path / "spool", SENT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda _: (503, ""), [(5 * 60, "CRIT NOTIFY_FAILING platform")]),
+        (refuses("one", 400), [(0, "WARN NOTIFY_FAILING platform")]),
+        (lambda _: (400, ""), [(0, "WARN NOTIFY_FAILING platform"), (5 * 60, "CRIT NOTIFY_FAILING platform")]),
+    ],
+    ids=["a target that is down", "a dead letter", "a target that refuses everything"],
+)
+def test_another_target_learns_at_once_of_a_target_that_fails(
+    tmp_path: Path, answer: Callable[[str], tuple[int, str]], told: list[tuple[float, str]]
+) -> None:
+    board, engine, failed = Board(), AlarmEngine(Thresholds()), list[float]()
+    ops, boss = Sink(answer), Sink()
+
+    async def run() -> None:
+        routes = Route("ops", "ops"), Route("boss", "boss", kinds=("NOTIFY_FAILING",))
+        async with notifying(tmp_path / "spool", {"ops": ops, "boss": boss}, *routes) as notifier:
+            board.begin("one")
+            for _ in range(400):
+                await watch(notifier, {**board.alarms, **engine.alarms}, 1)
+                now = Clock().now()
+                failed.extend([Clock().monotonic()] if ops.posts and not failed else [])
+                link = ConnectionStatus(ConnectionState.OK, now, as_of=now)
+                engine.step(MonitorState((), link, now, notify_fault=notifier.failure))
+
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(run())
+    assert [post.title for post in boss.posts] == [title for _, title in told]
+    for post, (after, _) in zip(boss.posts, told, strict=True):
+        assert post.at - failed[0] - after <= 15
