@@ -11,10 +11,10 @@ from livedeck.text.secrets import masked_line
 
 
 class Unsent(BaseModel, frozen=True):
-    """A notification that waits or was given up.
+    """Notification that waits or was given up.
 
-    `route`, `target`: names from the settings, never an address. `state`: `waiting` or `dead` (given up). `answer`:
-    last reply of the receiver.
+    `route`, `target`: names in the settings, never an address. `state`: `waiting` or `dead` (given up). `answer`: last
+    reply of the receiver.
     """
 
     at: datetime
@@ -27,7 +27,7 @@ class Unsent(BaseModel, frozen=True):
 
     @classmethod
     def of(cls, spooled: Spooled) -> Unsent:
-        """Return the message of the spool, without its text and with secrets masked."""
+        """Return a message of the spool, without its text and with secrets masked."""
         message = spooled.message
         return cls(
             at=message.at,

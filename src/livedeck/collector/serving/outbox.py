@@ -18,7 +18,7 @@ _log = Log("livedeck.collector")
 
 
 class Outbox(Protocol):
-    """Sender of notifications, as these routes use it."""
+    """Interface of the sender of notifications."""
 
     async def unsent(self) -> tuple[Spooled, ...]:
         """Return the messages that wait or were given up. Raises SpoolError."""
