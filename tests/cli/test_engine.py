@@ -76,11 +76,11 @@ async def test_a_redis_that_hangs_holds_up_neither_the_start_nor_the_doctor(
         settings = settings_of(tmp_path, server.address)
         server.hang()
         async with asyncio.timeout(20):
-            assert await engine_faults(settings) == ["Redis does not answer in time"]
+            assert await engine_faults(settings) == ["Redis does not reply in time"]
             async with join_others(settings, history) as others:
                 assert others
                 assert others.engine.fault.apart_since
-        assert "does not answer in time; polling every event until Redis is back" in capsys.readouterr().err
+        assert "does not reply in time; polling every event until Redis is back" in capsys.readouterr().err
     finally:
         await history.close()
         server.close()

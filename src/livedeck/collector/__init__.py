@@ -1,1 +1,1 @@
-"""The shared watch: one process watches the platform, and decks attach to it over HTTP (collector.md)."""
+"""Collector: a process that polls the platform for a team; decks attach to it over HTTP (collector.md)."""

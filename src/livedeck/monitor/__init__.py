@@ -1,4 +1,4 @@
-"""Judgement of events, without HTTP or terminal. The clock is passed in; all values that leave are frozen."""
+"""Monitor that polls, judges and records events, without HTTP or terminal. The clock is passed in."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from livedeck.monitor.model.unit import BitrateUnit
 
 
 class Feed(Protocol):
-    """Source of snapshots for a screen, which sends back focus and commands. `Monitor` is the feed that polls.
+    """Source of snapshots for a screen, which takes focus and commands in return. `Monitor` is the feed that polls.
 
-    Commands are awaited, because they may cross a network. A feed raises AlarmRefused, with a sentence for the user, if
-    it cannot carry out a command. `shown` is the alarm as the user saw it, so that a late key press cannot silence a
-    changed alarm. If `shown` is None, the action applies to the current alarm.
+    Commands are awaited, because they may cross a network. They raise AlarmRefused, with a sentence for the user, if
+    the feed cannot carry them out. `shown`: alarm as the user saw it, so that a late key press does not silence a
+    changed alarm; None for the current alarm.
     """
 
     @property
@@ -31,31 +31,31 @@ class Feed(Protocol):
         """Author of this screen's commands: `user@host:pid`."""
 
     def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """Yield the current snapshot at once, and each later snapshot. Only one listener at a time."""
+        """Yield the current snapshot at once, and each later snapshot. Only one listener at a time may call this."""
 
     def refresh(self) -> None:
         """Poll everything soon, after a change."""
 
     def note_intent(self, intent: IntentRecord) -> None:
-        """Note a change that the user here is about to send."""
+        """Note a change that this user is about to send."""
 
     def set_focus(self, event_id: str | None) -> None:
-        """Poll the samples of the event on the screen more often. None: no event is on the screen."""
+        """Poll the samples of the event on the screen more often. `event_id`: None if no event is on the screen."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Set the lists that a viewer shows from now on, in place of its previous lists."""
+        """Poll these lists for a viewer, in place of its previous lists."""
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by its id, listed or not. Raises ApiError; NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember materials of a video, in this order, after those remembered already."""
+        """Remember materials of a video, in this order, after those remembered before."""
 
     async def forget_materials(self, *ids: str) -> None:
         """Forget materials that no longer exist."""
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Acknowledge an alarm. Return False if it needs no acknowledgement."""
+        """Acknowledge an alarm. Returns False if it needs no acknowledgement."""
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take back your own acknowledgement of an alarm, within `TAKE_BACK_FOR`."""
@@ -63,13 +63,13 @@ class Feed(Protocol):
     async def shelve(
         self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
     ) -> None:
-        """Shelve an alarm for some minutes, with its symptoms unless `only_this`; None: until it clears."""
+        """Shelve an alarm. `minutes`: None for until the alarm clears. `only_this`: do not shelve its symptoms."""
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm."""
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
-        """Take an alarm out of service, until `in_service`."""
+        """Take an alarm out of service, until `in_service` brings it back."""
 
     async def in_service(self, key: AlarmKey) -> None:
         """Bring an alarm back into service."""
@@ -78,15 +78,15 @@ class Feed(Protocol):
         """Attach a note to an alarm."""
 
     async def take_as_usual(self, event_id: str) -> bool:
-        """Take the current values of an event as its baseline. Return False if it has no samples."""
+        """Make the current values of an event its baseline. Returns False if it has no samples."""
 
     async def choose_content(self, event_id: str, content: Content | None) -> bool:
-        """Set the content of an event; None: the content in the settings. Return False if that changes nothing."""
+        """Set the content of an event; None for the content in the settings. Returns False if nothing changes."""
 
     async def choose_unit(self, unit: BitrateUnit) -> bool:
-        """Set the unit of the platform's bit rates. Return False if that changes nothing.
+        """Set the unit of the platform's bit rates. Returns False if nothing changes.
 
-        Raises AlarmRefused if the newest rates rule it out.
+        Raises AlarmRefused if the newest rates are implausible in this unit.
         """
 
 
@@ -102,4 +102,4 @@ class AttachedFeed(Feed, Protocol):
         """Poll the platform until the collector is back. Raises AlarmRefused if this deck cannot."""
 
     def attach_again(self) -> None:
-        """Attach to the collector again as soon as it responds."""
+        """Attach to the collector again as soon as the collector responds."""

@@ -1,6 +1,6 @@
-"""Judges a recording again: compares the alarms recorded then with those that today's detection raises.
+"""Judges a recording again: compares the recorded alarms with the alarms that today's detection raises.
 
-A recording holds the platform's responses, but not the polling. So some alarms are not judged: those about the deck's
+A recording has the platform's samples, but not the polling. So some kinds of alarm are not judged: about the deck's
 machine and link, about late metrics, and about fields that are not recorded (monitoring.md, "Recordings").
 """
 
@@ -45,28 +45,28 @@ from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _LATENCY = 2.0
-"""Seconds from the time of a sample until a response holds the sample."""
+"""Seconds from the time of a sample until the replay delivers it."""
 
 _ANSWERED = 120.0
-"""Seconds of older samples that each response repeats."""
+"""Seconds of older samples that each reply of the replay repeats."""
 
 _INSTANT = 0.001
 """Resolution of sample times, in seconds."""
 
 _ENDED_APART = timedelta(seconds=30)
-"""Largest difference between the ends that two decks find for the same fault: each deck polls at its own times."""
+"""Two decks may find the end of the same fault at times this far apart, because each polls at its own times."""
 
 _NEAR = timedelta(hours=1)
-"""Time judged before and after anything recorded. Longer gaps, in which nobody watched, are skipped."""
+"""Time before and after each record that is judged. Longer gaps without records are skipped."""
 
 _LAST = timedelta(seconds=30)
-"""Last part of a recording, in which an alarm may begin without being recorded."""
+"""Last part of a recording; an alarm that begins there may not have been recorded."""
 
 _NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNOWN_DATA"})
-"""Kinds of alarm that are judged by what no recording holds."""
+"""Kinds of alarm that need data which no recording has."""
 
 _BELOW_PRESET = "VIDEO_BELOW_PRESET"
-"""Kind of alarm that is judged by the presets, which recordings of older versions lack."""
+"""Kind of alarm that needs the presets, which recordings of older versions lack."""
 
 _STATUS = {
     BroadcastState.COMPLETED: "finished",
@@ -77,7 +77,7 @@ _STATUS = {
 
 
 _LISTED_APART = timedelta(seconds=30)
-"""Largest difference between the onsets that two decks find for a fault in their event lists."""
+"""Two decks may find the onset of a fault in the event list at times this far apart."""
 
 _SEEN_IN_LISTS = frozenset({RESTREAM_KIND.name, ENDED_ON_AIR})
 
@@ -90,7 +90,7 @@ def _onset_tolerance(kind: str) -> timedelta:
 class AlarmSpan:
     """Occurrence of an alarm.
 
-    `until`: end of the fault; None if it lasted to the end of the recording. `severity`: the highest of the occurrence.
+    `until`: end of the fault; None if it lasted to the end of the recording. `severity`: highest severity.
     """
 
     key: AlarmKey
@@ -102,10 +102,7 @@ class AlarmSpan:
 
 
 class Comparison(NamedTuple):
-    """An alarm as recorded, and as raised by today's detection. Each is None if the alarm was not raised.
-
-    `end`: end of the judged time.
-    """
+    """Alarm as recorded, and as today's detection raises it; each None if not raised. `end`: end of the judged time."""
 
     then: AlarmSpan | None
     today: AlarmSpan | None
@@ -116,7 +113,7 @@ class Comparison(NamedTuple):
         """Differences in words; empty if both alarms agree."""
         then, today, _ = self
         if then is None or today is None:
-            return ("would not be raised now",) if then else ("not raised in the recording",)
+            return ("would not be raised now",) if then else ("would be raised now",)
         found = []
         if abs(then.since - today.since) > _onset_tolerance(then.key.kind):
             found.append(f"would now begin at {today.since:%H:%M:%S}Z")
@@ -134,10 +131,10 @@ class Judgement:
     Attributes:
         since: Beginning of the judged time.
         until: End of the judged time.
-        alarms: Compared alarms, by onset.
-        unjudged: Number of recorded alarms of kinds that a recording cannot show.
+        alarms: Compared alarms, sorted by onset.
+        unjudged: Number of recorded alarms of kinds that a recording has too little data for.
         begun_before: Number of recorded alarms that began before `since`.
-        begun_last: Number of alarms in the last 30 s that were raised then but not today.
+        begun_last: Number of recorded alarms in the last 30 s that are not raised today.
     """
 
     since: datetime
@@ -159,7 +156,7 @@ class Judgement:
 
 
 async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | None = None) -> Judgement | None:
-    """Judge a recording with the given limits, or the defaults. Return None if it holds no samples.
+    """Judge a recording with these limits, or with the defaults. Returns None if it has no samples.
 
     Raises StorageError.
     """
@@ -214,7 +211,7 @@ class _Recorded(NamedTuple):
 
     @property
     def since(self) -> datetime:
-        """Time of the first sample or, if later, of the first event record: older samples came in one response."""
+        """Time of the first sample, or of the first event record if that is later."""
         first = datetime.fromtimestamp(min(readings.time[0] for readings in self.streams.values()), UTC)
         return max([first, *(record.at for record in self.events[:1])])
 
@@ -225,14 +222,14 @@ class _Recorded(NamedTuple):
         return max([newest, *(record.at for record in self.events), *(record.at for record in self.log)])
 
     def can_show(self, record: AlarmRecord) -> bool:
-        """Return whether the recording holds what an alarm of this kind is judged by."""
+        """Return whether the recording has the data that an alarm of this kind needs."""
         kind = record.kind
         if kind == _BELOW_PRESET:
             return all(event.presets is not None for event in self.events if event.event_id == record.event_id)
         return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
-        """Yield the time ranges that lie within `_NEAR` of anything recorded, in order."""
+        """Yield the time ranges within `_NEAR` of a record or sample, in order."""
         near = _NEAR.total_seconds()
         runs = [(at, at) for at in (record.at.timestamp() for record in (*self.events, *self.log, *self.rulings))]
         for readings in self.streams.values():
@@ -274,7 +271,7 @@ def _read(db: Foreign) -> _Recorded:
 
 
 class _Replay:
-    """Runs detection and alarms on the recorded data as if they were responses of the platform."""
+    """Run of detection and alarms over the recorded data, as if they were replies of the platform."""
 
     def __init__(self, recorded: _Recorded, limits: Limits, cadence: Cadence) -> None:
         self._recorded, self._limits, self._cadence = recorded, limits, cadence
@@ -282,7 +279,7 @@ class _Replay:
         self._engine = AlarmEngine(limits.base)
         self._rulings = Rulings()
         self._listed: dict[str, tuple[EventRecord, Event]] = {}
-        self._answered: dict[StreamKey, float] = {}  # time up to which a stream's samples were in a response (epoch s)
+        self._answered: dict[StreamKey, float] = {}  # time up to which a stream's samples were delivered (epoch s)
         self._changes = iter(recorded.events)
         self._next = next(self._changes, None)
 
@@ -304,7 +301,7 @@ class _Replay:
         return log
 
     def _moments(self) -> Iterator[datetime]:
-        """Yield the times of polls, without gaps far from anything recorded."""
+        """Yield the times of polls, without long gaps between records."""
         now, step = self._recorded.since, timedelta(seconds=self._cadence.qos)
         for first, last in self._recorded.stretches():
             now = max(now, first)
@@ -346,7 +343,7 @@ class _Replay:
                 key, until = StreamKey(record.event_id, record.stream_id), now.timestamp() - _LATENCY
                 gaps, patience = [*self._recorded.gaps(key)], _ANSWERED + 2 * self._cadence.qos
                 if any(begin < until < end + patience for begin, end in gaps):
-                    continue  # in unwatched time, or so soon after it that a response would reach back into it
+                    continue  # in unwatched time, or so soon after it that a reply would cover some of that time
                 since, self._answered[key] = self._answered.get(key, 0.0) - _ANSWERED, until
                 since = max([since, *(end - _INSTANT for _, end in gaps if end < until)])
                 yield event.id, _response(self._recorded.streams.get(key, Readings()), since, until)
@@ -390,7 +387,7 @@ _OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 
 
 def alarm_spans(log: Iterable[AlarmRecord]) -> list[AlarmSpan]:
-    """Return the occurrences of alarms in an alarm log, by onset."""
+    """Return the occurrences of alarms in an alarm log, sorted by onset."""
     spans: dict[tuple[AlarmKey, datetime], AlarmSpan] = {}
     for record in log:
         key = AlarmKey(record.event_id, record.kind, record.target)
@@ -410,7 +407,7 @@ def alarm_spans(log: Iterable[AlarmRecord]) -> list[AlarmSpan]:
 
 
 _PAIRED = timedelta(minutes=5)
-"""Largest difference between the onsets of two occurrences that are compared as the same alarm."""
+"""Occurrences of an alarm whose onsets are at most this far apart are compared with each other."""
 
 
 def _paired(then: list[AlarmSpan], today: list[AlarmSpan]) -> Iterator[tuple[AlarmSpan | None, AlarmSpan | None]]:

@@ -1,4 +1,4 @@
-"""Monitor loop: poll, judge and publish snapshots as long as somebody listens."""
+"""Monitor loop: poll, judge and yield snapshots as long as somebody listens."""
 
 from __future__ import annotations
 
@@ -52,32 +52,32 @@ from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 
 _MIN_REST = 0.01
-"""Minimum rest in seconds. Due times are sums of floats, and a time that is just missed must not spin the loop."""
+"""Minimum rest between two rounds in seconds, so that rounding errors of due times do not spin the loop."""
 
 _RESTORE_SECONDS = 10.0
-"""Seconds between attempts to read a history that failed; each attempt may block for a while."""
+"""Seconds between two attempts to restore alarms from a history that fails; each attempt may block for a while."""
 
 _ACTION_SECONDS = 0.5
-"""Seconds between reads of other decks' alarm actions, which show here within 2 s (monitoring.md, "Shared alarms")."""
+"""Seconds between two reads of other decks' alarm actions (monitoring.md, "Shared alarms")."""
 
 _ANALYSIS_SECONDS = 0.5
-"""Seconds spent on re-analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
+"""Maximum seconds of analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
 
 PATIENCE = 10.0
-"""Seconds from its start in which a report asks late streams again."""
+"""Seconds from the start of a report in which it polls late streams again."""
 
 _MIN_LATE = 1.0
 """Minimum seconds between two polls of a late stream in a report."""
 
 _MAX_NAMED = 6
-"""Maximum number of limits named in one line; nobody reads more at once."""
+"""Maximum number of changed limits named in one line."""
 
 _MAX_FOCUS = 8
-"""Maximum number of events that are polled more often at a time, so that many viewers do not load the platform."""
+"""Maximum number of events in focus at a time, so that many viewers do not load the platform."""
 
 
 _EXPECTED_FOR = timedelta(minutes=10)
-"""Age of the newest recorded sample up to which a monitor that starts expects the event in the list."""
+"""A monitor that starts expects an event in the list if its newest recorded sample is at most this old."""
 
 T = TypeVar("T")
 
@@ -85,19 +85,29 @@ _log = Log("livedeck.monitor")
 
 
 class Monitor:
-    """`Feed` that watches every event of the workspace itself.
+    """`Feed` that polls and judges every event of the workspace itself.
 
-    `random` spreads the calls in time. `limits_source`: source of limits that may change at run time. `history` stores
-    everything and restores it after a restart. `reader`: history of other decks, if this deck stores none. The owner of
-    `api` and `history` closes them. `actor`: the user here, `user@host:pid`. `notify_fault`: returns the failing
-    notification targets, or an empty text. `shares`: processes that poll together with this one. `on_demand`: lists
-    polled while somebody looks at them. `unit`: unit of the platform's bit rates, None to learn it; the samples of
-    `api` must be as the platform sends them. `machine`: source of measurements of this process; None if its loop is not
-    probed, as on a clock that is not this machine's.
+    Only one listener at a time may call `snapshots()` or `wait_ready()`, because both poll the platform. An alarm
+    action makes a new snapshot at once, without a poll.
 
-    Only one listener at a time: `snapshots()` and `wait_ready()` both poll the platform. An alarm action makes a new
-    snapshot at once, without a poll; AlarmRefused explains a refusal. `clock`: clock of all times in snapshots, which
-    leaves out the steps of the clock passed in.
+    Args:
+        api: Client of the platform, with samples as the platform sends them. The caller closes it.
+        clock: Clock of this machine.
+        limits: Limits for judging events.
+        cadence: Poll intervals.
+        random: Source of jitter for the times of calls.
+        limits_source: Source of limits that may change at run time.
+        history: Store of all data, which is restored after a restart. The caller closes it.
+        reader: History of other decks, if this deck stores none.
+        actor: This user, `user@host:pid`.
+        notify_fault: Returns the fault of the notifications.
+        shares: Other processes that poll together with this one.
+        unit: Unit of the platform's bit rates; None to learn it.
+        machine: Source of measurements of this process; None if it is not measured, such as in a rehearsal.
+
+    Attributes:
+        clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.
+        on_demand: Lists that are polled only while a screen shows them.
     """
 
     def __init__(
@@ -133,17 +143,17 @@ class Monitor:
         chance = random or Random()  # noqa: S311  jitter is no secret
         self._poller = Poller(self._fetch, clock, self._cadence, chance, self._own)
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
-        self._focus: dict[str, str] = {}  # viewer -> event; the viewer that switched last is at the end
+        self._focus: dict[str, str] = {}  # viewer -> event on its screen; the newest entry is at the end
         self._alarms, self.actor = AlarmEngine(self._limits.base), actor
         self._shared: History | HistoryReader | None = history or reader
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
-        self._are_actions_read = False  # whether the actions from before this monitor were read
-        self._intents: list[IntentRecord] = []  # changes that the user here sent lately
-        self._is_report = False  # one snapshot without further polls
-        self._late: dict[PollKey, PollSpec] = {}  # streams that a report polls again, and nothing else
+        self._are_actions_read = False  # earlier actions in the history were read
+        self._intents: list[IntentRecord] = []  # changes that this user sent lately
+        self._is_report = False  # this process makes one report only
+        self._late: dict[PollKey, PollSpec] = {}  # late streams, the only ones that a report polls again
         self._has_settled = False  # samples of every event were polled once, so that the unit can be judged
-        self._is_step_known = False  # for the open step of the clock everything was polled again
-        self._restore_at = -inf  # next attempt to restore alarms of the deck before (monotonic s)
+        self._is_step_known = False  # after the open step of the clock, everything was made due
+        self._restore_at = -inf  # next attempt to restore alarms (monotonic s)
         self._debounce = RoundDebounce(clock)
         started_at = self._read_clock()
         self._world = WorldTracker(
@@ -153,9 +163,9 @@ class Monitor:
         self._last = Snapshot(0, started_at.wall, self._world.status)
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """Yield snapshots: at once, after each round of responses, and every few seconds without any.
+        """Yield snapshots: one at once, one after each poll round, and one every few seconds without a round.
 
-        Never ends by itself; cancelling it cancels calls in flight. Raises no error of the platform.
+        Never ends by itself. Cancelling it cancels the calls in flight. Errors of the platform are not raised.
         """
         beside = [self._watch_own(self._machine)] if self._machine else []
         beside += [self._follow_actions(self._shared)] if self._shared else []
@@ -172,12 +182,12 @@ class Monitor:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The latest snapshot."""
+        """Latest snapshot."""
         return self._last
 
     @property
     def is_settled(self) -> bool:
-        """True if the platform has responded, and samples of every event to judge were polled."""
+        """True if the event list was read, and the samples of every event that needs it were polled."""
         return self._last.link.as_of is not None and all(self._has_response(key) for key in self._schedule_all())
 
     async def wait_ready(
@@ -185,11 +195,11 @@ class Monitor:
         timeout: float = 15.0,  # noqa: ASYNC109  measured by the clock passed in
         patience: float = PATIENCE,
     ) -> Snapshot:
-        """Return the first complete snapshot, after `timeout` seconds at most.
+        """Return the first complete snapshot, after at most `timeout` seconds.
 
-        A snapshot is complete once samples of every event to judge were polled, or the platform is known to be down.
-        Streams that look late are then polled again, until they are decided or `patience` seconds have passed since the
-        call. In the end nothing more is asked of the others: their evidence is NOT_KNOWN.
+        A snapshot is complete if the samples of every event that needs it were polled, or if the platform is down.
+        Streams whose samples are late or gone are then polled again, until they are decided or `patience` seconds have
+        passed since the call. The evidence of a stream that is still undecided becomes NOT_KNOWN.
         """
         self._is_report, self._late = True, {}
         until = self._clock.monotonic() + patience
@@ -204,21 +214,21 @@ class Monitor:
         return self._last
 
     def refresh(self) -> None:
-        """Poll everything now, after a change. A Retry-After of the platform is still obeyed."""
+        """Poll everything now, because something was changed. A Retry-After of the platform is still obeyed."""
         self.on_demand.refresh()
         self._poller.expedite()
         self._awake.set()
 
     def note_intent(self, intent: IntentRecord) -> None:
-        """Note a change that the user here is about to send; known even if no history is kept."""
+        """Note a change that this user is about to send. This works without a history, too."""
         self._intents.append(intent)
         if intent.action in ENDING_ACTIONS:
             self._world.expect_end(intent.target_id)
 
     async def take_as_usual(self, event_id: str, actor: str = "") -> bool:
-        """Judge the event by its present signal from the next sample on. Return False without samples.
+        """Make the present signal of an event its baseline from the next sample on. Returns False without samples.
 
-        `actor`: person who decided this; empty: the user here.
+        `actor`: person who decided this; empty for this user.
         """
         tracker = self._world.find(event_id)
         newest = tracker.newest if tracker else None
@@ -229,9 +239,9 @@ class Monitor:
         return True
 
     async def choose_content(self, event_id: str, content: Content | None, actor: str = "") -> bool:
-        """Set the content of an event; None: the content in the settings. Return False if nothing changes.
+        """Set the content of an event; None for the content in the settings. Returns False if nothing changes.
 
-        `actor`: person who decided this; empty: the user here.
+        `actor`: person who decided this; empty for this user.
         """
         if self._rulings.content_of(event_id) is content:
             return False
@@ -240,9 +250,10 @@ class Monitor:
         return True
 
     async def choose_unit(self, unit: BitrateUnit, actor: str = "") -> bool:
-        """Set the unit of the platform's bit rates. Return False if nothing changes, or the settings name a unit.
+        """Set the unit of the platform's bit rates. Returns False if nothing changes, or if the settings name a unit.
 
-        `actor`: person who decided this; empty: the user here. Raises AlarmRefused if the newest rates rule it out.
+        `actor`: person who decided this; empty for this user. Raises AlarmRefused if the newest rates are implausible
+        in this unit.
         """
         origin = self._api.host
         if self._unit is not None or self._rulings.unit_of(origin) is unit:
@@ -254,17 +265,17 @@ class Monitor:
         return True
 
     def _machine_time(self) -> datetime:
-        """Return the time by this machine's clock including its steps, as other processes read it."""
+        """Return the time of this machine's clock with its steps, as other processes see it."""
         return self._clock.now() + timedelta(seconds=self._clock.offset)
 
     async def _rule(self, ruling: Ruling) -> None:
-        """Apply a ruling here at once, and store it for all processes of the same history."""
+        """Apply a ruling in this process at once, and store it for all processes of the same history."""
         self._apply_rulings([ruling], is_news=True)
         if self._history:
             await self._history.record_ruling(ruling)
 
     def _apply_rulings(self, rulings: Iterable[Ruling], *, is_news: bool) -> None:
-        """Apply rulings. If `is_news`, report their effect; those from before this monitor started are no news."""
+        """Apply rulings. `is_news`: report them too; False for rulings from before this monitor started."""
         unknown = [ruling for ruling in rulings if self._rulings.lacks(ruling)]
         if not unknown:
             return
@@ -286,7 +297,7 @@ class Monitor:
         self._interrupt.set()
 
     def _reload_limits(self) -> None:
-        """Use the limits of the settings as they are now; unusable settings change nothing."""
+        """Use the present limits of the settings. Limits that cannot be used change nothing and are reported."""
         try:
             limits = self._limits_source.changed() if self._limits_source else None
         except LimitsError as error:
@@ -302,9 +313,9 @@ class Monitor:
             self._tell(", ".join(texts[:_MAX_NAMED]) + more, event_id)
 
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
-        """Poll this event's samples more often while the viewer looks at it; None: the viewer looks at no event.
+        """Poll an event's samples more often while a viewer shows the event. `event_id`: None if it shows no event.
 
-        Up to `_MAX_FOCUS` events are in focus: those of the viewers that switched events last.
+        At most `_MAX_FOCUS` events are in focus; the viewers that switched events last count.
         """
         if self._focus.get(viewer) == event_id:
             return
@@ -314,16 +325,16 @@ class Monitor:
         self._awake.set()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll exactly these lists for the viewer from now on; no lists if it shows none."""
+        """Poll these lists, and no others, for a viewer."""
         if self.on_demand.watch(viewer, keys):
             self._interrupt.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by id, even if it is not listed. Raises ApiError, NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
         return await self.on_demand.find_video(video_id)
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember materials of a video, in this order, after the known ones: no endpoint lists them."""
+        """Remember materials of a video, in this order, after those remembered before."""
         await self.on_demand.materials.remember(materials)
         self.refresh()
 
@@ -333,22 +344,22 @@ class Monitor:
         self.refresh()
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Acknowledge an alarm: silent until it clears or the time runs out.
+        """Acknowledge an alarm, which is then silent until it clears or the acknowledgement expires.
 
-        Returns False if the alarm needed no acknowledgement. Raises AlarmRefused.
+        Returns False if the alarm needs no acknowledgement. Raises AlarmRefused.
         """
         return self.carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
-        """Take your own acknowledgement back, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        """Take back this user's own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
 
     async def shelve(
         self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
     ) -> None:
-        """Shelve an alarm for some minutes, with its symptoms unless `only_this`; None: until it clears.
+        """Shelve an alarm. Raises AlarmRefused.
 
-        Raises AlarmRefused.
+        `minutes`: length of the shelf; None for until the alarm clears. `only_this`: do not shelve its symptoms.
         """
         kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
         self.carry_out(AlarmCommand(key, kind, shown, minutes, reason, self.actor))
@@ -358,11 +369,11 @@ class Monitor:
         self.carry_out(AlarmCommand(key, ActionKind.UNSHELVE, actor=self.actor))
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
-        """Take an alarm out of service until it is put in service again. Raises AlarmRefused."""
+        """Take an alarm out of service, until `in_service` brings it back. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, text=reason, actor=self.actor))
 
     async def in_service(self, key: AlarmKey) -> None:
-        """Put an alarm in service again. Raises AlarmRefused."""
+        """Bring an alarm back into service. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.IN_SERVICE, actor=self.actor))
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
@@ -370,13 +381,13 @@ class Monitor:
         self.carry_out(AlarmCommand(key, ActionKind.NOTE, shown, text=text, actor=self.actor))
 
     def take_over(self, alarms: Iterable[Alarm], seen: datetime) -> None:
-        """Continue from alarms of another monitor that judged everything until `seen`."""
+        """Continue with the alarms of another monitor, which has judged the samples up to `seen`."""
         self._alarms.restore(alarms, self._clock.now(), seen)
 
     def carry_out(self, command: AlarmCommand) -> AlarmAction | None:
-        """Carry out a command of any person, once. Return its action, or None if another person was first.
+        """Carry out a command of any person. Returns its action, or None if another person was first.
 
-        Other decks see the action without waiting for the end of the round. Raises AlarmRefused.
+        A repeated command returns the action of the first time. Raises AlarmRefused.
         """
         if earlier := self._alarms.find_action(command):
             return earlier
@@ -386,23 +397,23 @@ class Monitor:
             return None
         self._actions.append(action)
         if self._history:
-            self._history.record_alarm_action(action.moved(self._clock.offset))  # readers know no steps of our clock
+            self._history.record_alarm_action(action.moved(self._clock.offset))  # with the steps of this clock
         self._interrupt.set()
         return action
 
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
-        """Return an alarm, with the actions since the last snapshot applied, or None."""
+        """Return an alarm after all actions up to now, or None."""
         return self._alarms.alarms.get(key)
 
     async def _follow_actions(self, shared: History | HistoryReader) -> None:
-        """Apply other decks' alarm actions as long as somebody listens here."""
+        """Apply other decks' alarm actions until cancelled."""
         while True:
             await self._clock.sleep(_ACTION_SECONDS)
             if self._are_actions_read:
                 await self._take_actions(shared)
 
     async def _take_actions(self, shared: History | HistoryReader) -> None:
-        """Apply alarm actions since the last read; those from before this monitor started are not reported."""
+        """Apply alarm actions and rulings since the last read. Those from before this monitor started are no news."""
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
         actions = await shared.new_alarm_actions()
         news = self._alarms.take(action.moved(-self._clock.offset) for action in actions)
@@ -416,13 +427,13 @@ class Monitor:
             await self._rest()
 
     async def _poll_late(self) -> None:
-        """Poll the streams that look late again, until each is decided."""
+        """Poll the streams whose samples are late or gone again, until each is decided."""
         while self._note_late():
             await self._rest()
             await self._round()
 
     def _note_late(self) -> bool:
-        """Note the streams that look late, each with the seconds between two polls. Return whether there are any."""
+        """Note the undecided streams, each with the seconds between two polls. Returns whether there are any."""
         most = self._cadence.qos
         self._late = {
             state.id: PollSpec(max(_MIN_LATE, min(most, state.qos.cadence or most)), 0)
@@ -444,7 +455,7 @@ class Monitor:
         return self._world.is_list_settled if key == LIST else self._world.has_response(key)
 
     async def _round(self) -> Snapshot:
-        """Poll due calls and evaluate everything. An alarm action ends the round, so that it shows at once."""
+        """Make the due calls, evaluate everything and return the snapshot. An alarm action ends the round at once."""
         self._reload_limits()
         if self._history:
             await self._restore_alarms(self._history)
@@ -476,7 +487,7 @@ class Monitor:
         return self._last
 
     async def _restore_alarms(self, history: History) -> None:
-        """Continue from the alarms of the deck before; retry at intervals while they cannot be read."""
+        """Continue with the alarms in the history; retry every `_RESTORE_SECONDS` while they cannot be read."""
         if self._clock.monotonic() < self._restore_at:
             return
         self._restore_at = self._clock.monotonic() + _RESTORE_SECONDS
@@ -489,7 +500,7 @@ class Monitor:
             await self._expect_events(history)
 
     async def _expect_events(self, shared: History | HistoryReader) -> None:
-        """Expect the events that the history knows on air just before this monitor started."""
+        """Expect the events in the list that the history has on air just before this monitor started."""
         if not shared.fault:
             self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 
@@ -513,10 +524,10 @@ class Monitor:
         return await self._read(LIST, partial(fetch, page=page, per_page=MAX_PER_PAGE))
 
     async def _read(self, key: PollKey, read: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of `read`, after one retry if the response was lost in passing.
+        """Return the result of `read`, after one quick retry if the reply was lost. Raises ApiError.
 
         A report retries an event's samples several times, because it has no next round. During a back-off there is no
-        retry here: the next round is the retry.
+        quick retry, because the next round retries.
         """
         for _ in range(self._cadence.report_retries if self._is_report and key != LIST else 1):
             try:
@@ -547,9 +558,9 @@ class Monitor:
         self._calls.note(key, at, error, self._limits.base.link_window)
 
     async def _ingest(self, result: PollResult) -> None:
-        """Process a result. End the round early for a new fault, or for a list that a viewer waits for.
+        """Take a result, and end the round early for a new fault, or for a list that a screen waits for.
 
-        The answer to a call that left before a stop of this process is dropped: the call is made again.
+        The result of a call that was sent before a stop of this process is dropped, because the call is made again.
         """
         if self._take_pulse(self._beat_due) and not isinstance(result.key, ResourceKey):
             return
@@ -567,7 +578,7 @@ class Monitor:
         await asyncio.sleep(0)
 
     async def _rest(self) -> None:
-        """Wait until a call is due, a slow one is done, somebody polls, or the passing of time changes the snapshot."""
+        """Wait until a call is due or done, another process publishes samples, or time alone changes the snapshot."""
         to_announcement = self._alarms.seconds_to_announcement(self._clock.now())
         waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement]
         to_blind = self._world.seconds_to_blind(self._read_clock())
@@ -581,7 +592,7 @@ class Monitor:
         self._take_pulse(due)
 
     def _watch_clock(self) -> float:
-        """Return this machine's monotonic time. After a step of its wall clock, poll everything to explain the step."""
+        """Return monotonic seconds. After a step of the wall clock, make all calls due, to find its cause."""
         self._clock.now()
         if self._clock.open_step and not self._is_step_known:
             self._is_step_known = True
@@ -590,14 +601,14 @@ class Monitor:
         return self._clock.monotonic()
 
     async def _watch_own(self, machine: Machine) -> None:
-        """Take regular pulses as long as somebody listens here."""
+        """Take regular pulses until cancelled."""
         while True:
             self._beat_due = due = self._watch_clock() + BEAT
             await self._clock.sleep(BEAT)
             self._note_stop(self._own.beat(self._pulse(machine), due, self._limits.base))
 
     def _take_pulse(self, due: float) -> bool:
-        """Return whether a stop of this process ends now, as its pulse was due at a time (monotonic s)."""
+        """Take a pulse that was due at `due` (monotonic s). Returns whether a stop of this process ends now."""
         if self._watch_clock() - due < self._limits.base.unwatched:
             return False
         stop = self._own.pulse(self._pulse(self._machine), due, self._limits.base)
@@ -609,7 +620,7 @@ class Monitor:
         return Pulse(self._clock.now(), monotonic, load.used, load.awaited, load.suspended)
 
     def _note_stop(self, stop: NotWatched | None) -> None:
-        """Record a stop of this process. What was polled before it says nothing about the present."""
+        """Note a stop of this process, and make all calls due, because earlier replies prove nothing about now."""
         if stop is None:
             return
         self._world.note_stops(self._own.stops)
@@ -618,7 +629,7 @@ class Monitor:
             self._poller.start_over()
 
     def _close_step(self) -> None:
-        """Classify the step of the clock as soon as a response shows the platform's time."""
+        """Decide the cause of an open clock step as soon as a reply shows the platform's time."""
         if self._clock.open_step and self._is_step_known and self._timings:
             ahead = connection.seconds_ahead(self._timings, self._clock.offset)
             self._is_step_known = False
@@ -653,8 +664,8 @@ class Monitor:
     async def _evaluate(self, results: tuple[PollResult, ...]) -> Snapshot:
         """Return the snapshot of this moment.
 
-        Nothing pauses between the step of the alarms and its record in the history. Otherwise an alarm action in
-        between would show before its change is reported, and a cancelled listener would lose the changes.
+        There must be no await between the step of the alarms and its record in the history. Otherwise an alarm action
+        could come in between and show before its change is reported, and a cancelled listener would lose changes.
         """
         self._has_settled = self._has_settled or self.is_settled
         if self._world.unit.is_sure and self._has_settled:
@@ -678,7 +689,7 @@ class Monitor:
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()
-        await asyncio.sleep(0)  # evaluating, stepping alarms and listing take one turn of the loop each
+        await asyncio.sleep(0)  # evaluating events and stepping alarms take one turn of the loop each
         fault = self._history.fault if self._history else ""
         state = MonitorState(
             self._world.states,
@@ -721,7 +732,7 @@ class Monitor:
         )
 
     async def _attribute_ends(self) -> None:
-        """Find out which person ended an event on air, at this deck or at any deck of the history."""
+        """Note which person ended an event on air, at this deck or at another deck of the history."""
         if all(ended.by is not None for ended in self._world.ended):
             return
         since = self._clock.now() - ATTRIBUTED_FOR
@@ -734,7 +745,7 @@ class Monitor:
 
 
 def _no_longer_asked(state: EventState, patience: float) -> EventState:
-    """Return the state of an event that is not polled again after `patience` seconds: an undecided one stays so."""
+    """Return the state of an event after a report has stopped polling it: undecided evidence becomes NOT_KNOWN."""
     if state.evidence is None or not state.is_undecided:
         return state
     return replace(state, evidence=replace(state.evidence, state=Proof.NOT_KNOWN, decided_at=None, asked_for=patience))

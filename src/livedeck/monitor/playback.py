@@ -21,37 +21,40 @@ FASTEST = 60.0
 """Highest speed, as a multiple of real time."""
 
 _TURN_SECONDS = 0.25
-"""Seconds between two looks for the next snapshot while playing."""
+"""Seconds between two reads of the next snapshot while playing."""
 
 
 class PastError(Exception):
-    """A moment cannot be shown. The message says why, and which moments can be shown."""
+    """A moment cannot be shown. The message has the reason, and names the moments that can be shown."""
 
 
 class PlayedClock:
-    """Clock of a `Playback`: paused, or `speed` times as fast as the machine's clock. Delays are in real time."""
+    """Clock of a `Playback`, which runs `speed` times as fast as the machine's clock; 0 is paused.
+
+    Delays are in real time.
+    """
 
     def __init__(self, clock: Clock, at: datetime) -> None:
         self.speed = 0.0
-        self.offset = 0.0  # seconds that the recording machine's clock was ahead of the clock of the snapshots
+        self.offset = 0.0  # seconds by which the recording machine's clock was ahead of the times in snapshots
         self._clock, self._at, self._since = clock, at, clock.monotonic()
 
     @property
     def moment(self) -> datetime:
-        """The shown moment, by the clock of the machine that recorded it."""
+        """Shown moment, by the clock of the machine that recorded it."""
         passed = (self._clock.monotonic() - self._since) * self.speed if self.speed else 0.0
         return min(self._at + timedelta(seconds=passed), max(self._at, self._clock.now()))
 
     def set(self, at: datetime, speed: float) -> None:
-        """Go to a moment and run on at `speed`; 0 pauses."""
+        """Go to a moment and run on at a speed; 0 pauses."""
         self._at, self._since, self.speed = at, self._clock.monotonic(), speed
 
     def now(self) -> datetime:
-        """Return the shown moment, by the clock of the snapshots."""
+        """Return the shown moment, by the clock of the times in snapshots."""
         return self.moment - timedelta(seconds=self.offset)
 
     def monotonic(self) -> float:
-        """Return the machine's monotonic clock, which ignores the shown moment."""
+        """Return this machine's monotonic seconds, which do not depend on the shown moment."""
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float) -> None:
@@ -60,7 +63,7 @@ class PlayedClock:
 
 
 class Playback:
-    """Read-only `Feed` of the snapshots in a history file, paused until `play`. Create it with `open`.
+    """Read-only `Feed` of the snapshots in a history file, paused at first. Create it with `open`.
 
     Attributes:
         history: The history as it was at the shown moment.
@@ -79,7 +82,10 @@ class Playback:
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, at: datetime | None = None) -> Playback:
-        """Open a history at a moment; None: at the first moment. `clock`: clock of this machine. Raises PastError."""
+        """Open a history at a moment. Raises PastError.
+
+        `clock`: clock of this machine. `at`: None for the first moment.
+        """
         history = PastHistory(path)
         try:
             return await cls._paused(history, clock, at)
@@ -103,7 +109,7 @@ class Playback:
 
     @property
     def moment(self) -> datetime:
-        """The shown moment, by the clock of the machine that recorded it."""
+        """Shown moment, by the clock of the machine that recorded it."""
         return self._clock.moment
 
     @property
@@ -113,12 +119,12 @@ class Playback:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot at the shown moment."""
+        """Snapshot at the shown moment."""
         assert self._snapshot is not None
         return self._snapshot
 
     async def jump(self, at: datetime) -> None:
-        """Show a moment, at the same speed as before. If it cannot be shown, raise PastError and stay."""
+        """Go to a moment, at the same speed as before. Raises PastError, and stays, if it cannot be shown."""
         if at > self._machine.now():
             raise PastError(f"{at:%Y-%m-%d %H:%M:%S}Z is in the future")
         if not await self._show(at, None):
@@ -128,7 +134,7 @@ class Playback:
         self._wanted.set()
 
     async def step(self, step: int) -> bool:
-        """Pause at the next change (1) or the previous one (-1). Return False if there is none."""
+        """Pause at the next change (`step` 1) or the previous change (-1). Returns False if there is none."""
         found = await self.history.news_beside(self.moment, step)
         if found is None:
             return False
@@ -137,7 +143,7 @@ class Playback:
         return True
 
     def play(self, speed: float = 1.0) -> None:
-        """Play from the shown moment, at up to 60 times real time; 0 pauses."""
+        """Play on from the shown moment, at most 60 times as fast as real time; 0 pauses."""
         self._clock.set(self.moment, min(max(speed, 0.0), FASTEST))
         self._wanted.set()
 
@@ -151,7 +157,7 @@ class Playback:
         await self.history.close()
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
-        """Yield the snapshot of the shown moment at once, and each later one."""
+        """Yield the snapshot of the shown moment at once, and each later snapshot."""
         seq = 0
         while True:
             if self._seq != seq:
@@ -162,7 +168,7 @@ class Playback:
                 await self._show(self.moment, self._frame)
 
     async def _rest(self) -> None:
-        """Wait a quarter of a second while playing; wait for a command while paused."""
+        """Wait a quarter of a second while playing, or for a command while paused."""
         if not self.speed:
             await self._wanted.wait()
             self._wanted.clear()
@@ -198,7 +204,7 @@ class Playback:
         """Do nothing: the lists are recorded."""
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video with that id, without checking that the video exists."""
+        """Return a video with this id, without a check whether it exists."""
         return Video(video_id)
 
     async def _refuse(self, *_: Any, **__: Any) -> NoReturn:

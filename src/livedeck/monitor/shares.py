@@ -1,7 +1,7 @@
 """Shared polls of several processes that watch the same workspace (engine.md, "Leases").
 
-Each process lists the events itself and judges all of them. Only the process with the lease of an event polls its
-samples; it publishes them to the others, which take them as their own.
+Each process polls the event list itself and judges all events. Only the process with the lease of an event polls the
+event's samples, and publishes them to the others.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec
 from livedeck.monitor.tracker import WorldTracker
 
 _OVERDUE = 1.5
-"""Poll intervals without a response, after which a process polls an event without having its lease, before the event's
-data look stale."""
+"""Poll intervals without a reply after which a process polls an event without its lease, before the data look stale."""
 
 _OVERLAP = 30.0
-"""Seconds of samples that are published again, for corrections of the platform and for readers that missed them."""
+"""Seconds of samples that are published again, because the platform may correct them and readers may have missed them.
+"""
 
 
 _SAME_RETRY = 1.0
-"""Difference in seconds up to which two retry times count as equal."""
+"""Two retry times that differ by at most this many seconds count as equal."""
 
 
 class SharedAnswer(NamedTuple):
-    """Samples of an event's stream from a response that some process received `age` seconds ago.
+    """Samples of an event's stream, from a reply that a process received `age` seconds ago.
 
-    `dated`: moments of the response by the platform's clock, which all processes share; None from an older process.
+    `dated`: times of the request and the reply, by the platform's clock, which all processes share; None from a process
+    of an older version.
     """
 
     event_id: str
@@ -45,11 +46,11 @@ class SharedAnswer(NamedTuple):
 
 
 class Shares(Protocol):
-    """The other processes, as the monitor sees them. Only `wait` waits for a network."""
+    """Interface to the other processes that poll the same workspace. Only `wait` waits for the network."""
 
     @property
     def part(self) -> float:
-        """Fraction of the request budget for this process, above 0."""
+        """Share of the request budget for this process, above 0."""
 
     @property
     def fault(self) -> SharingFault:
@@ -63,26 +64,27 @@ class Shares(Protocol):
         """Return whether this process has the lease of an event."""
 
     def want(self, event_ids: Collection[str], *, is_answering: bool, capacity: float | None) -> None:
-        """Set the events whose leases are distributed. `is_answering`: the platform responds to this process.
+        """Set the events whose leases are distributed.
 
-        `capacity`: number of events that this process polls in time; None unless it is slow.
+        `is_answering`: this process has good replies from the platform. `capacity`: number of events that this process
+        polls in time; None without a limit.
         """
 
     def publish(self, answer: SharedAnswer) -> None:
-        """Publish the samples of an event whose lease this process has."""
+        """Publish samples of an event; this process has its lease."""
 
     def hold_back(self, seconds: float) -> None:
         """Stop the polls of every process for some seconds, because the platform demands it."""
 
     def received(self) -> tuple[SharedAnswer, ...]:
-        """Return the samples that others published since the previous call, the newest of each event."""
+        """Return the newest samples of each event that others have published since the previous call."""
 
     async def wait(self) -> None:
-        """Wait until samples arrived or the leases of this process changed."""
+        """Wait until samples arrive or the leases of this process change."""
 
 
 class SharedPolls:
-    """The monitor's use of `Shares`. With `shares` None this process is alone and polls everything."""
+    """Exchange of polls between this monitor and other processes. `shares`: None if this process polls alone."""
 
     def __init__(
         self, shares: Shares | None, poller: Poller, world: WorldTracker, clock: Clock, cadence: Cadence
@@ -92,7 +94,7 @@ class SharedPolls:
 
     @property
     def fault(self) -> SharingFault:
-        """Current fault of the sharing; none while this process is alone."""
+        """Current fault of the sharing; NO_SHARING_FAULT while this process polls alone."""
         return self._shares.fault if self._shares else NO_SHARING_FAULT
 
     def share_out(
@@ -105,9 +107,9 @@ class SharedPolls:
     ) -> dict[PollKey, PollSpec]:
         """Return the part of the schedule that this process polls.
 
-        An event in focus here keeps its interval. If another process has the lease of an event, the event is polled
-        here only once its samples are overdue. `capacity`: polls per second that this process makes in time; None
-        unless it is slow.
+        If another process has the lease of an event, this process polls the event only if its samples are overdue, or
+        if it is on a screen here. `focus`: ids of the events on a screen. `is_answering`: as in `Shares.want`.
+        `capacity`: polls per second that this process makes in time; None without a limit.
         """
         if self._shares is None:
             return schedule
@@ -120,17 +122,17 @@ class SharedPolls:
         }
 
     def _overdue(self, spec: PollSpec) -> PollSpec:
-        slack = 2 * self._cadence.together  # responses and calls that are due soon wait for a round
+        slack = 2 * self._cadence.together  # replies and calls that are due soon wait for a round
         return spec._replace(interval=spec.interval * _OVERDUE + slack)
 
     def of_all(self, capacity: float | None) -> float | None:
-        """Return the polls per second of all processes, if this process makes `capacity` of them in time."""
+        """Return the polls per second of all processes together. `capacity`: polls per second of this process."""
         return capacity if capacity is None or self._shares is None else capacity / self._shares.part
 
     async def take_in(self) -> bool:
-        """Take the samples that others published. Return whether they show a new or worse fault.
+        """Take the samples that others published. Returns whether they show a new or worse fault.
 
-        An event is skipped until this process has had a response for it, because only the newest samples are published.
+        An event is skipped until this process has polled it once, because only the newest samples are published.
         """
         if self._shares is None:
             return False
@@ -152,7 +154,7 @@ class SharedPolls:
         return is_news
 
     def hand_out(self, key: PollKey, result: PollResult) -> None:
-        """Publish the result of a poll, before this process merges it."""
+        """Publish the result of a poll. Call this before the result is merged."""
         if self._shares is None:
             return
         tracker = self._world.find(str(key))
@@ -164,7 +166,7 @@ class SharedPolls:
         self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples, dated=dated))
 
     def _share_retry(self, shares: Shares) -> None:
-        """Apply to all processes a retry time that the platform gave to one of them."""
+        """Pass a retry time that the platform demanded on to the other processes, or from them to this one."""
         here, there = self._poller.retry_seconds, shares.retry_seconds
         if here > there + _SAME_RETRY:
             shares.hold_back(here)
@@ -172,7 +174,7 @@ class SharedPolls:
             self._poller.hold_back(there)
 
     async def wait(self) -> None:
-        """Wait until shortly after others published samples; forever if this process is alone."""
+        """Wait until shortly after others have published samples; forever if this process polls alone."""
         if self._shares is None:
             await asyncio.get_running_loop().create_future()
             return

@@ -1,4 +1,4 @@
-"""Trackers of every event and of the connection, which ingest responses and evaluate states."""
+"""Trackers of events and of the connection, which take results of polls and evaluate states."""
 
 from __future__ import annotations
 
@@ -75,17 +75,17 @@ _ANALYSIS_BATCH = 20
 """Samples analysed in one pass of the event loop, whatever the number of events."""
 
 _EVALUATION_BATCH = 16
-"""Number of events evaluated without a pause for the event loop."""
+"""Maximum number of events evaluated in one pass of the event loop."""
 
 _BITS = UnitVerdict(BitrateUnit.BIT)
 _ASK_RANK = 1
-"""Rank of requests by id: with the samples of events on air."""
+"""Rank of requests by id in the schedule: the same as for samples of events on air."""
 
 _MISSED_POLLS = 1.5
-"""Poll intervals without a new sample after which a stream of a fast cadence counts as quiet."""
+"""Poll intervals without a new sample after which the next sample is overdue."""
 
 _MISSED_SAMPLES = 2.5
-"""Cadences without a new sample after which a stream of a slow cadence counts as quiet."""
+"""Cadences without a new sample after which the next sample is overdue, if that is longer."""
 
 _ENDS = {
     EndWay.GONE: "was on air, not listed since",
@@ -105,12 +105,13 @@ class ClockReading(NamedTuple):
 
 
 class LinkMeasure(NamedTuple):
-    """Measured values of the connection. `lost_share`: share of lost responses; 0 while the link is not poor.
+    """Measured values of the connection.
 
-    `clock_offset`: seconds that this machine's clock was set forward since the start. `is_clock_doubtful`: the clock
-    made a step, and no response has shown yet whether it was set or the machine slept. `pace`: share of the usual pace
-    that the platform accepts. `is_tried`: enough calls were made to call a silence the platform's. `own`: trust in this
-    process. `capacity`: polls per second that all processes together make in time; None without a limit.
+    `lost_share`: share of lost replies; 0 while the link is not poor. `pace`: share of the usual pace that the platform
+    accepts. `is_tried`: enough calls were made to blame the platform for a silence. `clock_offset`: seconds by which
+    this machine's clock was set forward since the start. `is_clock_doubtful`: the clock made a step, and no reply has
+    shown yet whether it was set or the machine slept. `own`: stops and slowness of this process. `capacity`: polls per
+    second that all processes together make in time; None without a limit.
     """
 
     lost_share: float = 0.0
@@ -123,7 +124,7 @@ class LinkMeasure(NamedTuple):
 
 
 class _FalseSilence(NamedTuple):
-    """Silence of an encoder that was connected throughout: start, end and delay of its samples (s)."""
+    """Silence that was only a late delivery: start, end (epoch s, server clock) and delay of the samples (s)."""
 
     since: float
     until: float
@@ -131,17 +132,17 @@ class _FalseSilence(NamedTuple):
 
 
 class _Proof(Enum):
-    """Good answers that prove that the platform is back."""
+    """Good reply that is needed as proof that the platform is back."""
 
     LIST = auto()
     SAMPLES = auto()
 
 
 class EventTracker:
-    """Tracker of an event: its responses with their times, and its state.
+    """Tracker of an event and its current stream. Another stream of the event needs another tracker.
 
-    `event`: as last listed. `state`: as last evaluated, None before that. A stream is tracked from its first response
-    on; another stream of the event needs another tracker. `had_sound`: an earlier stream of the event had sound.
+    `event`: the event as last read. `state`: the state as last evaluated, or None. `is_listed`: the last list held the
+    event. `had_sound`: an earlier stream of the event had sound.
     """
 
     def __init__(
@@ -156,34 +157,34 @@ class EventTracker:
         had_sound: bool = False,
     ) -> None:
         self._turn, self._had_sound = turn, had_sound
-        self._event_lag = event_lag  # s, of the event's stream before this one
+        self._event_lag = event_lag  # delivery delay of the event's previous stream (s)
         self.event, self.state, self.is_listed = event, state, True
-        self._listed_at, self._thresholds = listed_at, thresholds  # last read: listed, or by its id
+        self._listed_at, self._thresholds = listed_at, thresholds  # time at which `event` was read
         self._seen_at = listed_at  # last proof that the event is as last read
         self._readings, self._recorded = Readings(), Readings()
-        self._answer = QosSamples()  # last good response, as the platform sent it
-        self._unit = self._read_by = _BITS  # unit of the platform's rates; the one by which the samples were read
-        self._learnt: Learnt | None = None  # from an earlier process, before the first response
+        self._answer = QosSamples()  # last good reply, as the platform sent it
+        self._unit = self._read_by = _BITS  # present unit of rates, and unit by which the samples were read
+        self._learnt: Learnt | None = None  # of an earlier process, until the first reply
         self._last_learnt: tuple[object, ...] | None = None
         self._answered_at: ClockReading | None = None
-        self._last_empty_at: ClockReading | None = None  # last good response without samples
+        self._last_empty_at: ClockReading | None = None  # last good reply without samples
         self._error = ""
-        self._failing_since: ClockReading | None = None  # first failure since the last good response
-        self._is_polled = False  # samples are wanted, by the last evaluation
-        self._failure = NO_FAILURE  # the last failure since the last good response
-        self._future_samples = 0  # samples of the last response dropped for a date in the future
-        self._unreadable: Mapping[str, int] = {}  # of the last response: field -> samples without it
+        self._failing_since: ClockReading | None = None  # first failure since the last good reply
+        self._is_polled = False  # the last evaluation demands polls of samples
+        self._failure = NO_FAILURE  # last failure since the last good reply
+        self._future_samples = 0  # number of samples of the last reply dropped for a date in the future
+        self._unreadable: Mapping[str, int] = {}  # field -> number of samples of the last reply without it
         self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
         self._is_frozen = False  # samples arrive, but their time stands still
         self._analysis = SignalAnalysis()
         self._delivery = Delivery()
         self._coverage = Coverage()
-        self._not_watched: tuple[Span, ...] = ()  # between the known samples
+        self._not_watched: tuple[Span, ...] = ()  # times between samples that no reply covers
         self._asks = Asks()
-        self._presence: Presence | None = None  # at the last good response
-        self._dated_at = 0.0  # date of the last good response (epoch s, server clock)
-        self._interval = Cadence().qos  # s between two asks
-        self._others_lag: float | None = None  # s, of the platform's other streams
+        self._presence: Presence | None = None  # at the last good reply
+        self._dated_at = 0.0  # date of the last good reply (epoch s, server clock)
+        self._interval = Cadence().qos  # seconds between two polls
+        self._others_lag: float | None = None  # delivery delay of the platform's other streams (s)
         self._false_silence: _FalseSilence | None = None
         self._rulings: tuple[Ruling, ...] = ()
         self._folded_by: StreamRules | None = None  # rules of the analysis
@@ -197,12 +198,12 @@ class EventTracker:
 
     @property
     def lag(self) -> float | None:
-        """Usual delay of the event's samples (s); None if unknown."""
+        """Delivery delay of the event's samples (s); None until it is learnt."""
         return self._delivery.lag(self._thresholds)
 
     @property
     def event_lag(self) -> float | None:
-        """Delay with which a new stream of the event begins (s); None if unknown."""
+        """Delivery delay that the event's next stream starts with (s); None if unknown."""
         return self.lag if self.lag is not None else self._event_lag
 
     @property
@@ -217,12 +218,12 @@ class EventTracker:
 
     @property
     def failure(self) -> Failure:
-        """The last failure of the event's calls since their last good response."""
+        """Last failure of the event's calls since the last good reply."""
         return self._failure
 
     @property
     def is_polled(self) -> bool:
-        """True if the event's samples are polled, or will be."""
+        """True if the event needs polls of its samples."""
         return self._is_polled if self.state else self.event.stream is not None
 
     def was_sending_until(self, at: float) -> bool:
@@ -233,16 +234,16 @@ class EventTracker:
         return is_on_air and newest is not None and at - newest.time <= self._thresholds.ended_samples + (self.lag or 0)
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
-        """Use these thresholds and rulings from now on. The thresholds must include the content that a person chose."""
+        """Use these thresholds and rulings from now on. `thresholds`: with the content that a person chose."""
         self._thresholds, self._rulings = thresholds, rulings
 
     def read_by(self, unit: UnitVerdict) -> None:
-        """Read samples by this unit from now on; `analyse_again` applies it to known samples."""
+        """Read samples by this unit from now on; `analyse_again` applies it to earlier samples."""
         self._unit = unit
 
     @property
     def is_outdated(self) -> bool:
-        """True if the samples were analysed by other rules than the present ones, or read by another unit."""
+        """True if the rules or the unit have changed since the samples were analysed."""
         return bool(len(self._readings)) and (self._is_read_otherwise or self._folded_by != self._rules())
 
     @property
@@ -251,22 +252,22 @@ class EventTracker:
         return (before.unit, before.is_doubtful) != (after.unit, after.is_doubtful)
 
     async def analyse_again(self) -> None:
-        """Analyse the samples by the present rules, and by the present unit."""
+        """Analyse the samples again by the present rules and the present unit."""
         unit = self._unit
         readings = self._read_again(unit) if self._is_read_otherwise else self._readings
         await self._analyse(readings, self._coverage, is_frozen=self._is_frozen)
         self._read_by = unit
 
     def _read_again(self, after: UnitVerdict) -> Readings:
-        """Return the known samples, read by another unit.
+        """Return the samples in memory, read by another unit.
 
-        Rates from a time of doubt are known as far as the last response repeats them; others stay missing.
+        Rates from a time of doubt are filled in if the last reply repeats them; others stay missing.
         """
         before, readings = self._read_by, self._readings
         if before.is_doubtful and not after.is_doubtful:
             return series.merge(readings, in_bits(self._answer, after), until=readings.time[-1])
         if before.unit is not after.unit:
-            self._analysis, self._folded_by = SignalAnalysis(), None  # its usual rates are of the other unit
+            self._analysis, self._folded_by = SignalAnalysis(), None  # the usual rates are in the other unit
             return series.with_rates_times(readings, after.unit.bits / before.unit.bits)
         return readings
 
@@ -276,16 +277,16 @@ class EventTracker:
         return bool(self._answered_at or self._error)
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading, *, is_listed: bool = True) -> None:
-        """Set the event as read at `at`, from a list or by its id; its stream must be unchanged."""
+        """Set the event as read at `at`, from a list or by id. Its stream must be the same."""
         self.event, self._listed_at, self._seen_at, self.is_listed = event, at, at, is_listed
         self._update_restreams(status)
 
     def confirm(self, at: ClockReading) -> None:
-        """Note a new sample of an event that the lists lack: the stream still runs."""
+        """Note a new sample of an event that the lists lack, as proof that the event still exists."""
         self._seen_at = at
 
     def known(self, cadence: Cadence) -> Known:
-        """Return the event as lists are compared with it."""
+        """Return the standing of the event, to compare it with a list."""
         tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
         if not (tally.expects_signal or tally is BroadcastState.UNKNOWN):
             return Known(Standing.OFF_AIR)
@@ -294,16 +295,20 @@ class EventTracker:
 
     @property
     def has_sound(self) -> bool:
-        """True if a stream of the event is known to have had sound."""
+        """True if this or an earlier stream of the event has had sound."""
         features = self._analysis.features
         return self._had_sound or (features is not None and features.has_sound)
 
     def preload(self, recorded: Readings, learnt: Learnt | None, before: Learnt | None, had_sound: bool) -> None:
-        """Add samples and learnt values that were recorded before the deck started.
+        """Add samples and learnt values that were recorded before this process started.
 
-        Learnt values count from the first response on. Recorded samples count only if the response continues them: the
-        time in between is unknown. `before`: of the event's stream before this one, whose delay this one begins with.
-        `had_sound`: an earlier stream of the event had sound.
+        Recorded samples count only if the first reply continues them without a gap.
+
+        Args:
+            recorded: Recorded samples of the stream.
+            learnt: Learnt state of the stream; None without one.
+            before: Learnt state of the event's previous stream, for its delivery delay; None without one.
+            had_sound: An earlier stream of the event had sound.
         """
         self._had_sound = self._had_sound or had_sound
         if self._answered_at is None:
@@ -315,7 +320,7 @@ class EventTracker:
             self._event_lag = before.delivery.lag(self._thresholds)
 
     def news_learnt(self) -> Learnt | None:
-        """Return learnt values updated since the previous call, or None."""
+        """Return the learnt state if it has changed since the previous call, else None."""
         point = self._analysis.oldest_checkpoint
         spans = self._coverage.spans
         state = point and point.memory.last_time, self.lag, self._delivery.surprises, [span.since for span in spans]
@@ -327,10 +332,10 @@ class EventTracker:
     async def ingest(
         self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading, dated: Dated
     ) -> None:
-        """Process the result of a call for samples. A failure only changes the error and the time of failure.
+        """Take the result of a call for samples. `dated`: times of the request and its reply.
 
-        So does a cached response without news: it proves nothing about now. Pauses now and then: an hour of samples
-        takes 0.1 s to analyse.
+        A cached reply without a new sample counts as a failure, because it proves nothing about now. Awaits now and
+        then, because an hour of samples takes 0.1 s to analyse.
         """
         sent, until = dated.sent + status.skew, dated.upper(status.skew) + self._thresholds.ahead
         is_cached = dated.is_cached(status.skew)
@@ -364,7 +369,7 @@ class EventTracker:
             self._update_restreams(status)
 
     def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool) -> Coverage:
-        """Return the coverage after a response at `at`, without its samples after `until` (server time, epoch s)."""
+        """Return the coverage after a reply at `at`, without samples later than `until` (epoch s, server time)."""
         times = sorted(time for time in samples.time if time <= until)
         known = self._readings if len(self._readings) else self._recorded
         cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
@@ -379,7 +384,7 @@ class EventTracker:
         )
 
     async def _analyse(self, readings: Readings, coverage: Coverage, *, is_frozen: bool) -> None:
-        """Analyse all samples; if cancelled, change nothing."""
+        """Analyse all samples and store the results. If cancelled, change nothing."""
         if len(self._recorded):
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
@@ -396,7 +401,7 @@ class EventTracker:
         while True:
             async with self._turn:
                 analysis = detect(analysis, readings, rules, limit=_ANALYSIS_BATCH, coverage=coverage)
-                await asyncio.sleep(0)  # held until the next pass, so that no other event works in this one
+                await asyncio.sleep(0)  # under the semaphore, so that no other event is analysed in this pass
             if analysis.readings is readings:
                 break
         self._analysis, self._folded_by = analysis, rules
@@ -413,7 +418,7 @@ class EventTracker:
             self._not_watched = gaps
 
     def _rules(self) -> StreamRules:
-        """Return the present rules, the same object as long as they do not change: it keeps what is derived from it."""
+        """Return the present rules: the same object while they are unchanged, because it caches derived values."""
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
@@ -423,16 +428,14 @@ class EventTracker:
         return self._folded_by if self._folded_by == rules else rules
 
     def _has_news(self, payload: QosSamples, until: float) -> bool:
-        """Return whether a response brings a sample newer than the known ones; `until`: time of the latest possible."""
+        """Return whether a reply has a new sample that is not later than `until` (epoch s, server time)."""
         newest = self._readings.last
         return any((newest is None or time > newest.time) and time <= until for time in payload.time)
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
-        """Learn the delivery delay at `at` (server time, epoch s).
+        """Learn the delivery delay from a reply at `at` (epoch s, server time), and note a false silence.
 
-        A silence that ends with late samples but no gap was false.
-
-        Samples whose time stands still prove neither.
+        A silence was false if late samples fill it without a gap. `is_proof`: False if the samples' time stands still.
         """
         before, newest = self._delivery, self._readings.time[-1]
         is_proof = is_proof and self._analysis.last_hole <= before.newest
@@ -442,11 +445,11 @@ class EventTracker:
 
     @property
     def _is_gone(self) -> bool:
-        """True if the encoder was proven to be gone at the last good response."""
+        """True if the encoder was proven gone at the last good reply."""
         return self._presence is not None and self._presence.standing is EncoderStanding.GONE
 
     def _judge_presence(self) -> Presence | None:
-        """Return whether the encoder is present at the last good response."""
+        """Return the standing of the encoder at the last good reply."""
         cadence, thresholds, newest = self._analysis.cadence, self._thresholds, self._readings.time[-1]
         slow = cadence or 0.0
         due = thresholds.missed_margin_intervals * slow
@@ -463,7 +466,7 @@ class EventTracker:
         return presence(self._asks, newest, limits, self._interval, self._presence, watched_since=since)
 
     def _claim_evidence(self) -> ClaimEvidence | None:
-        """Return the evidence that the encoder is lost; None while it is present, or while time stands still."""
+        """Return the evidence that the encoder is lost; None while it is present, or if sample time stands still."""
         found = self._presence
         if found is None or self._is_frozen or found.standing is EncoderStanding.PRESENT:
             return None
@@ -481,7 +484,7 @@ class EventTracker:
         )
 
     def _update_restreams(self, status: ConnectionStatus) -> None:
-        """Update the restreams as last listed."""
+        """Update the faults of restreams from the event as last read."""
         if not self.event.restreams and not self._restreams.intervals:
             return
         listed_at = server_time(status, self._listed_at.wall)
@@ -496,10 +499,10 @@ class EventTracker:
     def evaluate(
         self, status: ConnectionStatus, cadence: Cadence, at: ClockReading, others_lag: float | None = None
     ) -> EventState:
-        """Compute and return the event's state at this moment. The assessment is reused if its inputs are unchanged.
+        """Return the state of the event at this moment. The assessment is reused if its inputs are unchanged.
 
-        `others_lag`: delay of the platform's other streams (s). Until this stream's delay is known, it may lengthen the
-        wait for its samples.
+        `others_lag`: delivery delay of the platform's other streams (s). It may lengthen the wait for samples until
+        this stream's own delay is learnt.
         """
         self._others_lag = others_lag
         before, now = self.state, server_time(status, at.wall)
@@ -548,12 +551,12 @@ class EventTracker:
             self._claim_evidence(),
             cause,
         )
-        self.state = before if before == state else state  # an identical object saves its readers a comparison
+        self.state = before if before == state else state  # the same object saves readers a comparison
         return self.state
 
     @property
     def _is_assessed(self) -> bool:
-        """True if the last assessment belongs to this analysis and these limits."""
+        """True if the last assessment was made from the present analysis and limits."""
         if self._assessed is None:
             return False
         analysis, thresholds = self._assessed
@@ -614,7 +617,10 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the time of the last good response with new samples, or of the first failure (server time)."""
+        """Return the time of the last good reply (server time); of the first failure without one.
+
+        If the samples' time stands still, this is the time of the newest sample.
+        """
         if self._is_frozen and self._readings.last:
             return datetime.fromtimestamp(self._readings.last.time, UTC)
         at = self._answered_at or self._failing_since
@@ -636,28 +642,28 @@ class EventTracker:
 
     @property
     def _is_undecided(self) -> bool:
-        """True if the samples are late, and none was ever seen to arrive."""
+        """True if the samples are late or gone, and this process has not seen one arrive."""
         found = self._presence
         return found is not None and found.standing is EncoderStanding.LATE_OR_GONE and not found.has_moved
 
     def _sample_freshness(self, now: datetime) -> Freshness:
-        """Return the freshness of the known samples; FRESH without samples, so that the response alone decides."""
+        """Return the freshness of the samples; FRESH without samples, so that only the age of the reply counts."""
         newest = self._readings.last
         if newest is None:
             return Freshness.FRESH
-        lag = 0.0 if self._is_frozen else self._delivery.seen_lag or 0.0  # a time that stands still is no delay
+        lag = 0.0 if self._is_frozen else self._delivery.seen_lag or 0.0  # frozen time is no delivery delay
         return series.sample_freshness(now.timestamp() - newest.time, self._analysis.cadence, self._thresholds, lag)
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
-        """Return whether the event itself may have changed unseen."""
+        """Return whether the event was not read for so long that it may have changed."""
         listing = series.answer_freshness(_age(self._seen_at, at), status.interval, self._thresholds)
         return status.state is ConnectionState.BLIND or listing is Freshness.STALE
 
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
         """Return the freshness by which the event is assessed.
 
-        STALE after failing polls, or if the time of the samples stands still: such samples prove nothing about now. If
-        samples stopped, the freshness is LATE at worst, because the phase reports that they stopped.
+        It is STALE after failing polls, or if the samples' time stands still, because such samples prove nothing about
+        now. If samples have stopped, it is LATE, because the phase reports a stop.
         """
         if self._is_frozen and of_samples is not Freshness.FRESH:
             return Freshness.STALE
@@ -670,7 +676,7 @@ _CACHED = "the reply is from a cache: it was made before the request"
 
 
 def _is_sending(state: EventState | None) -> bool:
-    """Return whether the event was last seen on air with a sending encoder."""
+    """Return whether the event is on air with a sending encoder, by its last state."""
     return state is not None and state.phase.tally is BroadcastState.ON_AIR and not state.phase.is_silent
 
 
@@ -687,7 +693,7 @@ def _age(then: ClockReading | None, now: ClockReading) -> float | None:
 
 
 def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds: Thresholds) -> bool:
-    """Return whether a new assessment would have the same inputs; for a receiving stream these are the samples."""
+    """Return whether a new assessment of a receiving stream would have the same inputs as the last one."""
     findings = tuple(finding for finding in before.assessment.findings if finding.kind == RESTREAM_KIND.name)
     return (
         before.phase.ingest.state is IngestState.RECEIVING is case.phase.ingest.state
@@ -704,13 +710,26 @@ def _is_same_case(before: EventState, qos: QosState, case: EventCase, thresholds
 
 
 class WorldTracker:
-    """Tracker of all events and of the connection. `timings`: live list with the times of the last calls.
+    """Tracker of all events and of the connection.
 
-    `origin`: host of the platform. `unit_setting`: unit of its bit rates, None to learn it. `unit`: verdict on it.
-    `status`: present state of the connection. `cadence`: poll intervals that the request budget allows. `unreadable`:
-    number of rows of the last event list that could not be read. `shortfall`: rows that it announced and lacks.
-    `list_doubt`: known events that the whole lists lack; None without any. `part`: this process's share of the request
-    budget.
+    Args:
+        timings: Live list with the times of the last calls.
+        started_at: Start of the monitor.
+        limits: Limits for judging events.
+        cadence: Usual poll intervals.
+        origin: Host of the platform.
+        unit_setting: Unit of its bit rates; None to learn it.
+
+    Attributes:
+        unit: Verdict on the unit.
+        status: Present state of the connection.
+        cadence: Poll intervals that the request budget allows.
+        unreadable: Number of rows of the last event list that could not be read.
+        shortfall: Rows that the last event list announced but lacks; None if it is complete.
+        list_doubt: Events that the list lacks without reason, or None.
+        part: This process's share of the request budget.
+        ended: Events that ended on air in the last minute.
+        seconds_ahead: Seconds by which the platform's clock is ahead of the monitor's; None if unknown.
     """
 
     def __init__(
@@ -727,22 +746,22 @@ class WorldTracker:
         self._trackers: dict[str, EventTracker] = {}
         self._origin, self._unit_setting, self._unit_evidence = origin, unit_setting, UnitEvidence()
         self.unit = judge_unit(unit_setting, None, self._unit_evidence)
-        self._turn = asyncio.Semaphore(1)  # its holder analyses samples
+        self._turn = asyncio.Semaphore(1)  # held while samples are analysed
         self._preloaded: dict[str, str] = {}  # event id -> stream whose recorded samples were read
-        self._answered_at = started_at.monotonic  # last good response to any call (monotonic s)
-        self._others_lag: float | None = None  # s; delay of almost all streams
+        self._answered_at = started_at.monotonic  # last good reply to any call (monotonic s)
+        self._others_lag: float | None = None  # usual delivery delay of the platform (s)
         self.cadence, self.unreadable, self.part = cadence, 0, 1.0
         self.shortfall: Shortfall | None = None
         self.list_doubt: ListDoubt | None = None
         self._doubts = Doubts()
-        self._pace = 1.0  # share of the usual pace, as last fitted
-        self._last_failure: ApiError | None = None  # of any call since the last good response
-        self._unproven: set[_Proof] = set()  # good answers that are still needed after the connection was blind
-        self._is_list_wanted = False  # samples that came before are not found: the event may be gone
-        self._list_size = 0  # events of the last list
+        self._pace = 1.0  # share of the usual pace, by which `cadence` was computed
+        self._last_failure: ApiError | None = None  # last failure of any call since the last good reply
+        self._unproven: set[_Proof] = set()  # good replies that are still needed after the connection was blind
+        self._is_list_wanted = False  # samples are "not found" although some came before: the event may be gone
+        self._list_size = 0  # number of events in the last list
         self._ended_streams: set[StreamKey] = set()  # streams whose end on air was noted
-        self.ended: tuple[EndedEvent, ...] = ()  # events that ended on air in the last minute
-        self.seconds_ahead: float | None = None  # lead of the platform's clock over the monitor's
+        self.ended: tuple[EndedEvent, ...] = ()
+        self.seconds_ahead: float | None = None
         self.status = ConnectionStatus(ConnectionState.CONNECTING, started_at.wall, interval=cadence.events)
 
     @property
@@ -751,20 +770,20 @@ class WorldTracker:
         return tuple(tracker.state for tracker in self._trackers.values() if tracker.state)
 
     def seconds_to_blind(self, at: ClockReading) -> float:
-        """Return the seconds until the deck is blind without a response."""
+        """Return the seconds until the deck is blind if no good reply comes."""
         return connection.blind_after(self.status, self._thresholds) - self._silence(at)
 
     def _silence(self, at: ClockReading) -> float:
-        """Return the watched seconds since the last good response. After a stop they begin anew."""
+        """Return the watched seconds since the last good reply, or since the last stop of this process."""
         answered, stops = at.wall - timedelta(seconds=at.monotonic - self._answered_at), self.status.own.stops
         return watched_seconds(whole_since(answered, stops), at.wall, stops)
 
     def note_clock_change(self, change: ClockChange) -> None:
-        """Record a step of this machine's clock."""
+        """Note a step of this machine's clock."""
         self.status = replace(self.status, clock_change=change)
 
     def note_stops(self, stops: tuple[NotWatched, ...]) -> None:
-        """Record the stops of this process; polls missed in the newest do not count as failures."""
+        """Note the stops of this process. Polls that were missed in the newest stop do not count as failures."""
         newest = stops[-1]
         self.status = replace(self.status, own=replace(self.status.own, stops=stops))
         if newest.why is not Why.SLOW:
@@ -774,38 +793,39 @@ class WorldTracker:
 
     @property
     def expected(self) -> frozenset[str]:
-        """Ids of events that the history knows on air, and of which it is not known yet whether they still exist."""
+        """Ids of events that only the history has on air, and that are not proven to be gone."""
         return self._doubts.expected - self._trackers.keys()
 
     def expect(self, event_ids: Iterable[str]) -> None:
-        """Ask for these events by id if the list lacks them: the history knows them on air."""
+        """Expect these events in the list, because the history has them on air."""
         self._doubts.expect(event_ids)
 
     def expect_end(self, event_id: str) -> None:
-        """Note that the user here asked for the end of an event."""
+        """Note that this user asked to end an event."""
         self._doubts.expect_end(event_id)
 
     def asks(self, monotonic: float) -> dict[PollKey, PollSpec]:
-        """Return the requests by id for events that are in doubt, because the event list lacks them."""
+        """Return the requests by id for events in doubt."""
         return {event_key(key): PollSpec(each, _ASK_RANK) for key, each in self._doubts.asks(monotonic).items()}
 
     def seconds_to_list(self, monotonic: float) -> float | None:
-        """Return the seconds between two lists while one is doubted; None if the usual ones are enough."""
+        """Return the seconds until the next event list while an event is in doubt; None for the usual interval."""
         return SECOND_LOOK if self._is_list_wanted else self._doubts.seconds_to_list(monotonic)
 
     @property
     def is_list_settled(self) -> bool:
-        """True if a second list was read after one that lacks known events."""
+        """True if no event is in doubt after one list only: a second list has confirmed each doubt."""
         return self._doubts.are_confirmed
 
     def is_answered(self, event_id: str) -> bool:
-        """Return whether an event was asked by id, with any result, or needs no request by id."""
+        """Return whether a request by id for this event has had a result; True for an event that is not in doubt."""
         return self._doubts.is_answered(event_id)
 
     def failing_alike(self, failed_share: Callable[[str], float]) -> frozenset[str]:
-        """Return the events whose calls fail in a way that is not their own: several do, or many other calls.
+        """Return the failing events that are not the cause, because several events or many other calls fail alike.
 
-        `failed_share`: returns the share of recent calls, without those of an event, that failed in such a way.
+        Failures by 5xx and by silence count. `failed_share`: returns their share among recent calls, without the calls
+        of an event.
         """
         failing = [key for key, tracker in self._trackers.items() if is_common(tracker.failure)]
         if len(failing) >= self._thresholds.alike_events:
@@ -813,18 +833,18 @@ class WorldTracker:
         return frozenset(key for key in failing if failed_share(key) >= self._thresholds.alike_share)
 
     def has_response(self, event_id: str) -> bool:
-        """Return whether samples of an event were polled, with any result; True for an event that is gone."""
+        """Return whether a poll of an event's samples has had a result; True for an event that is not tracked."""
         return event_id not in self._trackers or self._trackers[event_id].has_response
 
     async def preload(self, history: History | HistoryReader, now: datetime) -> None:
-        """Add recorded samples before the received ones, for each stream as soon as it is known."""
+        """Add the recorded samples of each new stream."""
         until = server_time(self.status, now).timestamp() + self._thresholds.ahead
         if streams := self._new_streams():
             for event_id, recorded in (await history.recorded(streams, until, newest=series.MAX_SAMPLES)).items():
                 self._trackers[event_id].preload(*recorded)
 
     def news_learnt(self) -> dict[StreamKey, Learnt]:
-        """Return learnt values updated since the previous call, by stream."""
+        """Return stream -> learnt state, for states that have changed since the previous call."""
         return {
             StreamKey(event_id, tracker.stream_id): learnt
             for event_id, tracker in self._trackers.items()
@@ -832,7 +852,7 @@ class WorldTracker:
         }
 
     async def ingest(self, result: PollResult) -> bool:
-        """Process the result of a call and evaluate its event. Return whether a fault is new or worse."""
+        """Take the result of a call and evaluate its event. Returns whether a fault is new or worse."""
         at = ClockReading(result.at, result.monotonic)
         if result.key == LIST:
             if isinstance(result.payload, EventList):
@@ -863,10 +883,10 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate everything after a round, whose results were ingested. Without results only time passed.
+        """Evaluate the connection and all events after a round. Awaits now and then.
 
-        `is_urgent`: no further events are evaluated, unless the connection changed or the list came. Pauses now and
-        then.
+        `results`: results of the round, which `ingest` has taken; empty if only time has passed. `is_urgent`: evaluate
+        events only if the connection has changed or the list came.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
         told = self._thresholds.ended_told
@@ -888,7 +908,7 @@ class WorldTracker:
         self._fit_cadence(measure)
 
     def _fit_cadence(self, measure: LinkMeasure) -> None:
-        """Choose the poll intervals that the platform and this machine can take."""
+        """Update the poll intervals to the pace that the platform accepts and this machine can keep."""
         base = replace(self._base_cadence, budget=self._base_cadence.budget * self.part)
         round_trip = self.status.round_trip or 0.0
         self.cadence, self._pace = (
@@ -908,19 +928,19 @@ class WorldTracker:
         return self._trackers.get(event_id)
 
     def judge_by(self, limits: Limits, rulings: Rulings) -> None:
-        """Use these limits and rulings from now on; `analyse_outdated` applies them to known samples."""
+        """Use these limits and rulings from now on; `analyse_outdated` applies them to earlier samples."""
         self._limits, self._rulings = limits, rulings
         self._judge_unit(self._unit_evidence)
         for tracker in self._trackers.values():
             self._pass_on_rules(tracker)
 
     def contradiction_of(self, unit: BitrateUnit) -> str:
-        """Return why the newest rates cannot be in a unit; empty if they can."""
+        """Return the reason why the newest rates are implausible in a unit; empty if they are plausible."""
         verdict = judge_unit(None, unit, self._unit_evidence)
         return verdict.question.partition(":")[0] if verdict.is_doubtful else ""
 
     def _learn_unit(self, tracker: EventTracker, samples: QosSamples) -> None:
-        """Learn the unit from a response, until it is proven to be bit/s."""
+        """Learn the unit from a reply, until it is proven to be bit/s."""
         if self.unit.unit is BitrateUnit.KBIT or not self._unit_evidence.proof:
             self._judge_unit(self._unit_evidence.after(tracker.event.id, tracker.stream_id, samples))
 
@@ -934,7 +954,7 @@ class WorldTracker:
                 _log.warning("unit of bit rates", question=self.unit.question or "answered", unit=self.unit.unit)
 
     def _pass_on_rules(self, tracker: EventTracker) -> None:
-        """Pass the rules on to an event. The content that a person chose takes precedence over the settings."""
+        """Pass the present rules on to an event. A content that a person chose overrides the settings."""
         event_id, thresholds = tracker.event.id, self._limits.of(tracker.event)
         content = self._rulings.content_of(event_id)
         if content and content is not thresholds.content:
@@ -943,7 +963,10 @@ class WorldTracker:
         tracker.read_by(self.unit)
 
     async def analyse_outdated(self, is_due: Callable[[], bool]) -> bool:
-        """Analyse again the events whose rules changed, one by one until `is_due`. Return whether all are done."""
+        """Analyse the events with changed rules again, one by one, until `is_due` returns True.
+
+        Returns whether all are done.
+        """
         for tracker in tuple(self._trackers.values()):
             if tracker.is_outdated:
                 if is_due():
@@ -952,11 +975,7 @@ class WorldTracker:
         return True
 
     def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """Update the events after a list. A new stream starts without samples.
-
-        A missing event stays. If the list is whole, the event is doubted and asked by id; `_drop_gone` removes it once
-        that proves that it is gone.
-        """
+        """Update the events after a list. An event that the list lacks stays until it is proven gone (`_drop_gone`)."""
         before, self._trackers = self._trackers, {}
         for event in listed.events:
             self._take_event(event, before.get(event.id), at)
@@ -975,7 +994,7 @@ class WorldTracker:
     def _take_event(
         self, event: Event, tracker: EventTracker | None, at: ClockReading, *, is_listed: bool = True
     ) -> None:
-        """Take an event as read from a list, or by its id. `tracker`: the event's tracker so far."""
+        """Take an event as read from a list or by id. `tracker`: tracker of the event so far, or None."""
         stream_id = event.stream.id if event.stream else None
         if tracker and (way := self._way_of_end(tracker, event, at)):
             self._note_end(tracker, way, at)
@@ -994,7 +1013,7 @@ class WorldTracker:
         self._trackers[event.id] = tracker
 
     def _way_of_end(self, tracker: EventTracker, event: Event, at: ClockReading) -> EndWay | None:
-        """Return the way in which an event that is read again has ended on air; None if it has not."""
+        """Return the way in which an event has ended on air, as it is read again; None if it has not ended."""
         if not tracker.was_sending_until(server_time(self.status, at.wall).timestamp()):
             return None
         stream = event.stream
@@ -1005,10 +1024,10 @@ class WorldTracker:
         return EndWay.REPLACED if _is_finished(stream) or stream.status == "pending" else None
 
     def _take_answer(self, event_id: str, payload: object, at: ClockReading) -> None:
-        """Take the answer to a request by id. It counts only for an event that the lists lack."""
+        """Take the result of a request by id. It counts only for an event in doubt."""
         event = payload.items[0] if isinstance(payload, ItemList) and payload.items else None
         is_served = isinstance(event, Event) and event.id == event_id
-        is_denied = isinstance(payload, NotFound) and payload.code is not None  # without a code a proxy may have spoken
+        is_denied = isinstance(payload, NotFound) and payload.code is not None  # else a proxy may have replied
         answer = Answer.SERVED if is_served else Answer.NOT_FOUND if is_denied else Answer.UNKNOWN
         if self._doubts.take_answer(event_id, answer, at.monotonic) and is_served and isinstance(event, Event):
             self._take_event(event, self._trackers.get(event_id), at, is_listed=False)
@@ -1019,7 +1038,7 @@ class WorldTracker:
             self._drop(event_id, at, was_sending=standing is Standing.SENDING)
 
     def drop(self, event_id: str, at: ClockReading) -> None:
-        """Drop an event of a recording, in which its end is recorded."""
+        """Drop an event whose end is in the recording that is judged again."""
         self._doubts.take_part({event_id})
         tracker = self._trackers.get(event_id)
         self._drop(event_id, at, was_sending=tracker is not None and _is_sending(tracker.state))
@@ -1036,9 +1055,9 @@ class WorldTracker:
         self.list_doubt = ListDoubt(since, self._list_size, count, kept, len(self.expected)) if count else None
 
     def attribute_ends(self, actors: Mapping[str, str], *, otherwise: str | None = "") -> None:
-        """Record who ended events, by event id, if not known yet.
+        """Note who ended the events on air, if that is not known yet. `actors`: event id -> person.
 
-        `otherwise`: empty if nobody of this history did it, None if nobody can tell.
+        `otherwise`: value for other events: empty if nobody of this history ended them, None if that is unknown.
         """
         self.ended = tuple(
             replace(ended, by=actors.get(ended.id, otherwise)) if ended.by is None else ended for ended in self.ended
@@ -1055,7 +1074,7 @@ class WorldTracker:
         _log.warning("an event ended on air", event_id=tracker.event.id, how=way.value)
 
     def _new_streams(self) -> dict[str, str]:
-        """Return event id -> stream for the streams that are new since the last call and may still bring samples."""
+        """Return event id -> stream id, for running streams that are new since the last call."""
         streams = {
             event_id: stream.id
             for event_id, tracker in self._trackers.items()
@@ -1068,7 +1087,7 @@ class WorldTracker:
     def _round_result(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure
     ) -> connection.RoundResult:
-        """Summarise a round for the connection."""
+        """Return the result of a round for the state of the connection."""
         pulse = next((result.payload for result in results if result.key == LIST), None)
         for result in sorted(results, key=lambda result: result.monotonic):
             self._last_failure = result.payload if isinstance(result.payload, ApiError) else None
@@ -1084,7 +1103,7 @@ class WorldTracker:
         )
 
     def _note_proof(self, payload: object, *, is_list: bool) -> None:
-        """Note a good list or good samples, which prove that events can be judged again."""
+        """Note a good list, or good samples, as proof that the platform is back."""
         if is_list:
             self._unproven.discard(_Proof.LIST)
         elif isinstance(payload, QosSamples):
@@ -1093,7 +1112,7 @@ class WorldTracker:
     def _is_proven(self, at: ClockReading) -> bool:
         """Return whether events can be judged again after the connection was blind.
 
-        A list and samples are needed; samples not without an event to poll, nor if every event fails for long.
+        This needs a good list and good samples. A list is enough if no event is polled, or after `unanswered` seconds.
         """
         checked = (at.wall - self.status.since).total_seconds() if self.status.is_checking else 0.0
         is_polled = any(tracker.is_polled for tracker in self._trackers.values())

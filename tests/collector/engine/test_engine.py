@@ -285,7 +285,7 @@ async def test_a_redis_that_hangs_is_away_and_what_was_sent_meanwhile_does_no_ha
     async with fleet_of(mortal_server, "a", "b", patience=0.5) as fleet:
         mortal_server.hang()
         await asyncio.gather(*(engine.join() for engine in fleet.engines.values()))
-        assert all(engine.fault.reason == "Redis does not answer in time" for engine in fleet.engines.values())
+        assert all(engine.fault.reason == "Redis does not reply in time" for engine in fleet.engines.values())
         mortal_server.wake()
         await fleet.beat()
         fleet.assert_shared_out()

@@ -291,7 +291,7 @@ async def test_a_redis_that_hangs_or_is_gone_is_said_within_half_a_second(mortal
     store = SharedStore(mortal_server.address, "workspace", "a")
     await store.time_ms()
     mortal_server.hang()
-    with pytest.raises(SharedStoreError, match="does not answer in time"):
+    with pytest.raises(SharedStoreError, match="does not reply in time"):
         await store.say({"1": "row"})
     mortal_server.wake()
     await store.say({"2": "row"})
@@ -328,7 +328,7 @@ async def test_no_call_waits_for_a_redis_that_hangs(
             await call(store)
     mortal_server.hang()
     async with asyncio.timeout(PATIENT):
-        with pytest.raises(SharedStoreError, match="does not answer in time"):
+        with pytest.raises(SharedStoreError, match="does not reply in time"):
             await call(store)
     mortal_server.wake()
     await store.close()

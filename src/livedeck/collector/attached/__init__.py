@@ -1,1 +1,1 @@
-"""An attached deck: its requests to the collector, the copy that it follows, and its `Feed`."""
+"""Attached deck: its requests to the collector, its copy of the snapshot, and its `Feed`."""

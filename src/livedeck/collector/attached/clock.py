@@ -9,17 +9,17 @@ from statistics import median
 from livedeck.monitor import Clock
 
 _MEASURES = 5
-"""Number of measurements whose median counts, so that a single delayed message has no effect."""
+"""Number of measurements of which the median counts, so that a single delayed message has no effect."""
 
 SKEW_LEAST = 2.0
-"""Seconds of difference below which this machine's clock counts as right."""
+"""Seconds of difference to the collector's clock below which this machine's clock counts as right."""
 
 
 class RemoteClock:
     """Clock with the collector's time, so that every age on the screen is right.
 
-    Before the first message it has this machine's time. It advances by the monotonic clock, so setting this machine's
-    clock has no effect. `source`: clock to use instead of the collector's; None: the collector's.
+    Before the first message this clock has this machine's time. Later it runs by monotonic time, so setting this
+    machine's clock has no effect. `source`: clock to use instead of the collector's, or None.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class RemoteClock:
         await self._clock.sleep(seconds)
 
     def ago(self, monotonic: float) -> datetime:
-        """Return the time (aware, UTC) at a monotonic time in seconds."""
+        """Return the time (aware, UTC) that belongs to a monotonic time (s)."""
         return self.now() - timedelta(seconds=self._clock.monotonic() - monotonic)
 
     @property

@@ -1,4 +1,4 @@
-"""A deck's copy of the collector's snapshot, kept up to date over breaks (collector.md, "The attached deck")."""
+"""Follower of a collector: keeps a deck's copy of the snapshot up to date (collector.md, "The attached deck")."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 """Seconds until the first retry, doubled after each failure up to the longest. Jitter takes off up to half."""
 
 _SOON = 3
-"""Maximum number of failures that lengthen the pause while the collector is starting: it has data soon."""
+"""Maximum number of failures that lengthen the pause while the collector is starting, because it soon has data."""
 
 _REFUSED_PAUSE = 30.0
-"""Seconds until a retry after a refused token. Frequent wrong tokens would get 429, which hides the reason
-(collector.md, "Access").
-"""
+"""Seconds until a retry after a refused token. Frequent tries would get 429, which hides the reason."""
 
 _GIVE_UP = 2
-"""Failures after which `list_once` gives up."""
+"""Number of failures after which `list_once` gives up."""
 
 _GONE, _TOO_MANY = 410, 429
 
@@ -43,25 +41,25 @@ _log = Log("livedeck.collector")
 
 
 class _RelistError(Exception):
-    """The copy cannot be continued, so the next step must list again. The text says why."""
+    """The copy cannot be continued, so the next step must list again. The message has the reason."""
 
 
 class Follower:
-    """Follows the collector behind `link` while `follow` runs, and keeps a copy of its snapshot.
+    """Follower of the collector at `link`, which keeps a copy of its snapshot while `follow` runs.
 
-    `take`: called after each change of the copy with the copy, and with True if it is from a new listing.
+    `take`: called with the copy after each change, and with True if the copy is from a new listing.
 
     Attributes:
         held: The copy; None before the first listing.
         state: LISTING, WATCHING or RESUMING.
         since: Time of the last change of `state` (monotonic s).
         heard: Time of the last message (monotonic s), or None.
-        reason: Why no messages arrive, in words; empty if they arrive.
-        is_refused: Whether `reason` is a refusal by the collector.
-        failures: Consecutive failures.
+        reason: Reason in words why no messages arrive; empty if messages arrive.
+        is_refused: `reason` is a refusal by the collector.
+        failures: Number of failures in a row.
         actor: Name of this deck's token in the last listing, or empty.
         may: Right of this deck's token in the last listing, or empty.
-        next_try: Time of the next retry (monotonic s); -inf if no retry waits.
+        next_try: Time of the next retry (monotonic s); -inf while no retry waits.
     """
 
     def __init__(
@@ -81,7 +79,7 @@ class Follower:
 
     @property
     def quiet_since(self) -> float:
-        """Time of the last message; before the first one, time of the start (monotonic s)."""
+        """Time of the last message, or of the start before the first message (monotonic s)."""
         return self._began if self.heard is None else self.heard
 
     async def follow(self) -> None:
@@ -95,7 +93,7 @@ class Follower:
                 await self._pause()
 
     async def list_once(self) -> None:
-        """List until the collector has data; give up after a refusal or `_GIVE_UP` failures."""
+        """Request the listing until the collector has data. Gives up after a refusal or `_GIVE_UP` failures."""
         while True:
             with self._noting_failures():
                 await self._list()
@@ -133,7 +131,7 @@ class Follower:
         self._hurry.set()
 
     async def fill(self, event_id: str) -> None:
-        """Add to the copy all samples of the event that the collector's monitor keeps. Raises CollectorError."""
+        """Load all samples of an event that the collector has in memory into the copy. Raises CollectorError."""
         rows = await self._link.get(f"/v1/events/{quote(event_id, safe='')}/samples")
         if self.held is not None:
             self.held = self.held.filled(event_id, rows)
@@ -191,9 +189,9 @@ class Follower:
         self._turn(AttachmentState.WATCHING)
 
     def _lose(self, reason: str) -> None:
-        """Give up the change stream, so that the next step requests the list anew.
+        """Give up the change stream, so that the next step requests a new listing.
 
-        The list is requested at once, or after a pause if the last list led to no change stream.
+        If the last listing led to no change stream, a pause comes first.
         """
         self._id = ""
         _log.info("listing the collector again", reason=reason)

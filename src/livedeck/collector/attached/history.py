@@ -1,4 +1,4 @@
-"""History of an attached deck, which also sends its records to the collector (collector.md, "Commands")."""
+"""History of an attached deck. It also sends its records to the collector (collector.md, "Commands")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedeck.log import Log
 from livedeck.monitor import ActionRecord, History, IntentRecord, Marker
 
 _PATIENCE = 2.0
-"""Maximum seconds to send a record; a change of the platform does not wait longer for the collector."""
+"""Maximum seconds to send a record, because a change on the platform waits for it."""
 
 _log = Log("livedeck.collector")
 
@@ -24,7 +24,7 @@ class AttachedHistory(History):
     link: Link
 
     async def record_intent(self, record: IntentRecord) -> None:
-        """Store the intent of a change, and send it to the collector, which then knows who ends an event."""
+        """Store the intent of a change, and send it to the collector, so that the collector knows who ends an event."""
         await super().record_intent(record)
         await self._send("intent", record)
 
@@ -34,7 +34,7 @@ class AttachedHistory(History):
         await self._send("action", record)
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
-        """Store a marker of the event, and send it to the collector. `at`: by the server clock."""
+        """Store a marker of an event, and send it to the collector. `at`: time by the server clock."""
         await super().mark(event_id, at, text)
         await self._send("marker", Marker(at, event_id, text))
 

@@ -22,10 +22,10 @@ SILENCE = 12.0
 """Seconds without a byte after which a stream counts as broken; the collector sends a comment every 5 s."""
 
 _MAX_BODY = 64 * 2**20
-"""Maximum bytes of a response, or of a line of a stream."""
+"""Maximum number of bytes of a reply, or of a line of a stream."""
 
 _MAX_SAY = 300
-"""Maximum characters of the reason in a collector's refusal."""
+"""Maximum number of characters of the reason in a collector's refusal."""
 
 _NEVER_SENT = frozenset({"refused", "dns", "tls"})
 
@@ -40,14 +40,14 @@ _CAUSES: Mapping[str, str] = {
 
 
 class CollectorError(Exception):
-    """Failed request to a collector. The text says why, in words for a person."""
+    """A request to a collector failed. The message has the reason, in words for a person."""
 
     def __init__(self, text: str) -> None:
         super().__init__(masked_line(text))
 
 
 class CollectorAwayError(CollectorError):
-    """No response of a collector arrived. `was_sent`: whether the request may have reached a collector."""
+    """No reply of a collector arrived. `was_sent`: the request may have reached a collector."""
 
     def __init__(self, text: str, *, was_sent: bool = True) -> None:
         super().__init__(text)
@@ -55,7 +55,7 @@ class CollectorAwayError(CollectorError):
 
 
 class CollectorRefusedError(CollectorError):
-    """Refusal by a collector. `status`: HTTP status; `code`: reason for programs; `body`: the whole response."""
+    """The collector refused a request. `status`: HTTP status. `code`: reason for programs. `body`: the whole reply."""
 
     def __init__(self, text: str, status: int, body: Mapping[str, Any]) -> None:
         super().__init__(text)
@@ -69,7 +69,7 @@ class CollectorRefusedError(CollectorError):
 
 
 class ServerEvent(NamedTuple):
-    """Event of a stream; a comment line of the stream if `data` is None."""
+    """Event of a stream. If `data` is None, a comment line of the stream."""
 
     data: str | None
     name: str = "message"
@@ -116,29 +116,29 @@ class Link:
         return urlsplit(self._addresses[self._index]).netloc
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """Return the object of a GET response. Raises CollectorError."""
+        """Send a GET request and return the JSON object of the reply. Raises CollectorError."""
         return await self._ask("GET", f"{path}?{query}" if query else path, {})
 
     async def get_text(self, path: str) -> str:
-        """Return the plain text of a GET response. Raises CollectorError."""
+        """Send a GET request and return the plain text of the reply. Raises CollectorError."""
         return await self._exchange("GET", path, {"Accept": "text/plain, application/json"}, self._read_text)
 
     async def post(self, path: str, body: Mapping[str, Any], *, idempotency_key: str = "") -> dict[str, Any]:
-        """Return the object of a POST response. Raises CollectorError.
+        """Send a POST request and return the JSON object of the reply. Raises CollectorError.
 
         The collector carries out requests with the same idempotency key only once.
         """
         return await self._ask("POST", path, {"Idempotency-Key": idempotency_key} if idempotency_key else {}, body)
 
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object of a PUT response. Raises CollectorError."""
+        """Send a PUT request and return the JSON object of the reply. Raises CollectorError."""
         return await self._ask("PUT", path, {}, body)
 
     @asynccontextmanager
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:
         """Open the stream of events and comments after the event `last_id`.
 
-        Raises CollectorError; CollectorAwayError if the stream is silent too long or ends.
+        Raises CollectorError, which is CollectorAwayError if the stream ends or is silent for too long.
         """
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "gzip"}
         if last_id:
@@ -154,7 +154,7 @@ class Link:
             raise
 
     async def _check_stream(self, incoming: Incoming, host: str) -> None:
-        """Raise CollectorError unless the response is a stream of events."""
+        """Raise CollectorError unless the reply is a stream of events."""
         if incoming.status != 200 or _media_type(incoming.headers) != "text/event-stream":
             self._read(await _received(incoming), host)
             raise CollectorAwayError(f"{host} sent something other than a collector's stream")
@@ -176,9 +176,9 @@ class Link:
         read: Callable[[_Response, str], T],
         content: bytes = b"",
     ) -> T:
-        """Send a request, and return its response through `read(response, host)`. Raises CollectorError.
+        """Send a request, and return the result of `read(response, host)`. Raises CollectorError.
 
-        If a collector is away, the next address is tried. A POST is tried again only if it cannot have arrived before.
+        If no reply arrives, the next address is tried. A POST is tried again only if it cannot have arrived before.
         """
         all_headers = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)
@@ -213,19 +213,19 @@ class Link:
             raise CollectorAwayError(f"{host} responds, but not in HTTP; check the address in collector_url") from None
 
     def _leave(self, host: str) -> None:
-        """Move on from `host` to the next address, unless another request has done so already."""
+        """Move on from `host` to the next address, unless another request has done so."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
 
     def _read_text(self, response: _Response, host: str) -> str:
-        """Return the text of a response. Raises CollectorError if it is a refusal or not from a collector."""
+        """Return the text of a reply. Raises CollectorError for a refusal, or a reply that is not a collector's."""
         if response.status == 200 and _media_type(response.headers) == "text/plain":
             return response.body.decode(errors="replace")
         self._read(response, host)
         raise CollectorAwayError(f"{host} sent something other than a collector's text")
 
     def _read(self, response: _Response, host: str) -> dict[str, Any]:
-        """Return the object of a response. Raises CollectorError if it is a refusal or not from a collector."""
+        """Return the object of a reply. Raises CollectorError for a refusal, or a reply that is not a collector's."""
         values = _object(response)
         if response.status in {200, 202, 204} and (values is not None or not response.body):
             return values or {}
@@ -259,7 +259,7 @@ class Link:
 
 
 def _check_address(address: str) -> None:
-    """Raise Misconfigured for an unusable address."""
+    """Raise Misconfigured if an address cannot be used."""
     try:
         parts = urlsplit(address)
         is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
@@ -271,7 +271,7 @@ def _check_address(address: str) -> None:
 
 
 async def _received(incoming: Incoming) -> _Response:
-    """Return the whole response. Raises CollectorAwayError if it is too long."""
+    """Return the whole reply. Raises CollectorAwayError if it is too long."""
     parts, size = [], 0
     async for chunk in incoming.chunks():
         parts.append(chunk)
@@ -282,7 +282,7 @@ async def _received(incoming: Incoming) -> _Response:
 
 
 def _object(response: _Response) -> dict[str, Any] | None:
-    """Return the JSON object of a response, or None if the body is not a JSON object."""
+    """Return the JSON object of a reply; None if the body is not a JSON object."""
     try:
         values = json.loads(response.body)
     except (ValueError, RecursionError):
@@ -295,7 +295,7 @@ def _media_type(headers: Mapping[str, str]) -> str:
 
 
 async def _events(chunks: AsyncIterator[bytes], host: str) -> AsyncGenerator[ServerEvent, None]:
-    """Yield the events of a stream. Raises CollectorAwayError at its end: a running collector never ends a stream."""
+    """Yield the events of a stream. Raises CollectorAwayError at its end, because a collector never ends a stream."""
     parser = EventParser()
     async for chunk in chunks:
         for event in parser.feed(chunk):
@@ -307,7 +307,7 @@ async def _events(chunks: AsyncIterator[bytes], host: str) -> AsyncGenerator[Ser
 class EventParser:
     """Parser of `text/event-stream` in chunks of any size (WHATWG HTML, "Parsing an event stream").
 
-    An event without an empty line at its end is dropped.
+    An event without an empty line after it is dropped.
     """
 
     _rest: list[bytes] = field(default_factory=list)
@@ -319,7 +319,7 @@ class EventParser:
     _id: str = ""
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
-        """Yield the events and comments that the chunk completes. Raises CollectorAwayError for an endless line."""
+        """Yield the events and comments that a chunk completes. Raises CollectorAwayError for an endless line."""
         for line in self._lines(chunk):
             if line.startswith(":"):
                 yield ServerEvent(None, comment=line[1:].strip())

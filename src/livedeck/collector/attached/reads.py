@@ -1,4 +1,4 @@
-"""The collector's history, read by an attached deck."""
+"""Collector's history, read by an attached deck."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 _UNKNOWN = (404, "unknown")
-"""Status and code of a collector that does not know a question, because its version is older than this deck's."""
+"""Status and code of the refusal of a question that the collector does not have, because its version is older."""
 
 _ADDED = frozenset({HistoryReads.unwatched.__name__, HistoryReads.stops.__name__})
-"""Questions that the first collectors did not know. Without the answer to any other question no report is made."""
+"""Questions that the first collectors do not have. A report can be made without them, but not without any other."""
 
 
 class Getter(Protocol):
-    """The part of `Link` that `RemoteHistory` uses."""
+    """Part of `Link` that `RemoteHistory` uses."""
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """Return the object of the collector's response. Raises CollectorError."""
+        """Return the JSON object of the collector's reply. Raises CollectorError."""
 
 
 def _asked(ask: F) -> F:
-    """Return a method that puts the question of `ask` to the collector. Its result is empty if that fails."""
+    """Return a method that puts the question `ask` to the collector. After a failure its result is empty."""
     question = QUESTIONS[ask.__name__]
 
     @wraps(ask)
@@ -50,11 +50,11 @@ def _asked(ask: F) -> F:
 
 
 class RemoteHistory(HistoryReads):
-    """The collector's history, read over HTTP. Reads of new rows return nothing, since snapshots bring new rows.
+    """Collector's history, read over HTTP. Reads of new rows return nothing, because snapshots bring new rows.
 
-    `is_strict`: whether a failed question raises CollectorError, so that no report is made from incomplete data. `now`:
-    the collector's time at its last response; None before the first. A question that an older collector does not know
-    has an empty result, and is in `unknown_questions` from then on.
+    `is_strict`: raise CollectorError for a failed question, so that no report is made from incomplete data. `now`: the
+    collector's time at its last reply; None before the first. A question that an older collector does not have gets an
+    empty result, and its name is added to `unknown_questions`.
     """
 
     fault: str = ""
@@ -65,7 +65,7 @@ class RemoteHistory(HistoryReads):
         self.now: datetime | None = None
 
     async def put(self, question: Question, query: str) -> Any:
-        """Return the collector's result for a question. Raises CollectorError."""
+        """Return the result of a question to the collector. Raises CollectorError."""
         values = await self.link.get(f"/v1/history/{question.name}", query)
         try:
             found, fault = question.load(values["answer"]), values["fault"]

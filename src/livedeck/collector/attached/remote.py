@@ -1,7 +1,4 @@
-"""Feed of an attached deck: snapshots from the collector, without requests to the platform.
-
-See collector.md, "The attached deck".
-"""
+"""Feed of an attached deck: snapshots from the collector (collector.md, "The attached deck")."""
 
 from __future__ import annotations
 
@@ -62,18 +59,18 @@ from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, encode_record
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
-"""Seconds of silence until the deck is blind and until it polls alone; seconds of contact until it returns."""
+"""Seconds of silence after which the deck is blind, and polls alone; seconds of contact after which it returns."""
 
 _STUCK_AFTER = 60.0
-"""Seconds without a snapshot until a reachable collector counts as silent; its own `/healthz` uses the same."""
+"""Seconds without a snapshot after which a reachable collector counts as silent, as in its own `/healthz`."""
 
 _RINGS = timedelta(seconds=10)
-"""Maximum age of a change that rings the bell, so that a deck does not ring for old changes after a break."""
+"""Maximum age of a change that rings, so that a deck does not ring for old changes after a break."""
 
 _TICK = 1.0
 _INTEREST_SECONDS, _INTEREST_TTL = 10.0, 25.0
 _TRIES, _TRY_SECONDS = 3, 1.0
-"""Number of tries of a command whose response is lost, and seconds between them. It is carried out only once."""
+"""Number of tries of a command if its reply is lost, and seconds between them. The command is carried out once."""
 
 _READ_ONLY = "read-only: this deck has no platform token of its own"
 
@@ -84,9 +81,9 @@ _log = Log("livedeck.collector")
 
 @dataclass(slots=True)
 class _News:
-    """Changes, actions and bells since the last snapshot that was passed on.
+    """Changes, actions and bells since the last snapshot that was yielded.
 
-    `log`: changes of the alarms at their true times. `notices`: texts for the user.
+    `log`: transitions of alarms at their true times. `notices`: texts for the user.
     """
 
     changes: tuple[AlarmChange, ...] = ()
@@ -97,31 +94,32 @@ class _News:
     notices: tuple[str, ...] = ()
 
     def add(self, snapshot: Snapshot) -> None:
-        """Add the changes and actions of the snapshot, but not its bells."""
+        """Add the changes and actions of a snapshot, but not its bells."""
         self.changes += snapshot.changes
         self.log += snapshot.true_changes
         self.answers += snapshot.alarm_actions
         self.rule_changes += snapshot.rule_changes
 
     def add_changes(self, changes: tuple[AlarmChange, ...]) -> None:
-        """Add changes whose true times are not known."""
+        """Add transitions of alarms without other true times."""
         self.changes += changes
         self.log += changes
 
 
 class Remote:
-    """`Feed` of a deck that is attached to a collector. The collector carries out commands, for all decks.
+    """`Feed` of a deck that is attached to a collector, which carries out the commands of all decks.
 
-    Iterate `snapshots` once at a time; the deck follows the collector during the iteration.
+    The deck follows the collector while `snapshots` is iterated. Only one iteration at a time.
 
     Args:
         link: Requests to the collector.
         clock: Clock of this machine.
         actor: Name of the person at this deck; other decks see the name of the token.
         find_video: Gets a video from the platform; None if this deck has no platform token.
-        make_monitor: Returns a monitor to poll the platform while the collector is silent; None if this deck cannot.
-        polls_alone: Whether the deck begins to poll alone by itself, after `ALONE_AFTER`.
-        random: Jitter of retries.
+        make_monitor: Returns a monitor that polls the platform while the collector is silent; None if this deck has no
+            platform token.
+        polls_alone: Begin to poll alone after `ALONE_AFTER` seconds, without a command.
+        random: Source of jitter for retries.
     """
 
     def __init__(
@@ -150,7 +148,7 @@ class Remote:
         self._alone_last: Snapshot | None = None
         self._alone_task: asyncio.Task[None] | None = None
         self._goes_alone = self._comes_back = False  # requests of the user
-        self._alone_since, self._alone_ahead = 0.0, timedelta()  # time ahead of the collector's clock
+        self._alone_since, self._alone_ahead = 0.0, timedelta()  # time by which its clock is ahead of the collector's
         self._unshared: list[AlarmCommand] = []
         self._focus: str | None = None
         self._watched: dict[str, tuple[ResourceKey, ...]] = {}
@@ -183,7 +181,7 @@ class Remote:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _numbered(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot with its number. The first snapshot with data is number one."""
+        """Return the snapshot with its number. The first snapshot with data has number 1."""
         self._seq += bool(self._seq or self._follower.held or self._alone_last)
         return replace(snapshot, seq=self._seq)
 
@@ -192,9 +190,9 @@ class Remote:
         timeout: float = 15.0,  # noqa: ASYNC109  counted on the clock passed in
         patience: float = 0.0,
     ) -> Snapshot:
-        """Return the first snapshot with data, or after `timeout` seconds one that says why there is no data.
+        """Return the first snapshot with data. After `timeout` seconds, return a snapshot with the reason for no data.
 
-        `patience` is the monitor's: the collector polls late streams anyway, and says when each is decided.
+        `patience`: not used, because the collector polls late streams anyway.
         """
         del patience
         self._is_report = True
@@ -265,7 +263,7 @@ class Remote:
         )
 
     def _silence(self) -> Silence | None:
-        """Return why the collector counts as silent: no message, no snapshot for longer, or a refusal; else None."""
+        """Return the silence of the collector, or None. No message, no new snapshot and a refusal count as silence."""
         follower, now = self._follower, self.clock.monotonic()
         is_quiet = now - follower.quiet_since >= SILENT_AFTER
         has_failed = self._is_report and follower.held is None
@@ -323,14 +321,14 @@ class Remote:
     # Interests
 
     def refresh(self) -> None:
-        """Have the collector poll everything at once, because this deck changed something."""
+        """Ask the collector to poll everything at once, because this deck has changed something."""
         if self._alone:
             self._alone.refresh()
         else:
             self._start(self._poke())
 
     def note_intent(self, intent: IntentRecord) -> None:
-        """Note a change that the user here is about to send. The collector learns of it from the attached history."""
+        """Note a change that this user is about to send. `AttachedHistory` sends the intent to the collector."""
         if self._alone:
             self._alone.note_intent(intent)
 
@@ -339,10 +337,7 @@ class Remote:
             await self._link.post("/v1/poke", {})
 
     def set_focus(self, event_id: str | None) -> None:
-        """Set the event on the screen.
-
-        Its samples are polled more often, and those of the whole last hour are loaded.
-        """
+        """Set the event on the screen: its samples are polled more often, and its last hour of samples is loaded."""
         if event_id != self._focus:
             self._has_interest.set()
         self._focus = event_id
@@ -351,7 +346,7 @@ class Remote:
         self._refill()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Replace the lists that the viewer's screen shows."""
+        """Poll these lists, and no others, for a viewer."""
         if keys != self._watched.get(viewer, ()):
             self._has_interest.set()
         self._watched[viewer] = keys
@@ -372,7 +367,7 @@ class Remote:
             self._changed.set()
 
     async def _send_interest(self) -> None:
-        """Send the interests of this deck (event and lists on screen), and renew them while it has any.
+        """Send the interests of this deck (event and lists on the screen) until cancelled, and renew them.
 
         Sends nothing while the collector is silent, because a collector counts wrong tokens.
         """
@@ -392,25 +387,25 @@ class Remote:
                 self._has_interest.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """Return the video with that id, listed or not. Raises ApiError; NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
     # Commands
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Acknowledge an alarm. Returns False if it needed no acknowledgement. Raises AlarmRefused."""
+        """Acknowledge an alarm. Returns False if it needs no acknowledgement. Raises AlarmRefused."""
         return await self._carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
-        """Withdraw your own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
+        """Take back this user's own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown))
 
     async def shelve(
         self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
     ) -> None:
-        """Shelve an alarm for `minutes`, with its symptoms unless `only_this`; None: until it clears.
+        """Shelve an alarm. Raises AlarmRefused.
 
-        Raises AlarmRefused.
+        `minutes`: length of the shelf; None for until the alarm clears. `only_this`: do not shelve its symptoms.
         """
         kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
         await self._carry_out(AlarmCommand(key, kind, shown, minutes, reason))
@@ -420,11 +415,11 @@ class Remote:
         await self._carry_out(AlarmCommand(key, ActionKind.UNSHELVE))
 
     async def out_of_service(self, key: AlarmKey, reason: str, shown: Shown | None = None) -> None:
-        """Take an alarm out of service, until somebody puts it back. Raises AlarmRefused."""
+        """Take an alarm out of service, until `in_service` brings it back. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.OUT_OF_SERVICE, shown, None, reason))
 
     async def in_service(self, key: AlarmKey) -> None:
-        """Put an alarm back in service. Raises AlarmRefused."""
+        """Bring an alarm back into service. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.IN_SERVICE))
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
@@ -448,7 +443,7 @@ class Remote:
         return action is not None
 
     def _shown_of(self, key: AlarmKey) -> Shown:
-        """Return the facts of the alarm that this deck shows. Raises AlarmRefused if it shows none."""
+        """Return an alarm as this deck shows it. Raises AlarmRefused if the deck shows no such alarm."""
         shown = (*_alarms_of(self._alone_last if self._alone else self._seen), *self._own.alarms.values())
         for alarm in shown:
             if alarm.key == key:
@@ -456,7 +451,7 @@ class Remote:
         raise AlarmRefused(f"{key.kind}: the alarm no longer exists")
 
     async def _command(self, path: str, body: dict[str, Any], uid: str = "") -> dict[str, Any]:
-        """Return the collector's response to a command. `uid`: idempotency key. Raises AlarmRefused with the reason."""
+        """Return the collector's reply to a command. `uid`: idempotency key. Raises AlarmRefused with the reason."""
         for left in reversed(range(_TRIES if uid else 1)):
             try:
                 return await self._link.post(path, body, idempotency_key=uid)
@@ -470,13 +465,13 @@ class Remote:
         raise AssertionError("the last try returns or raises")
 
     async def take_as_usual(self, event_id: str) -> bool:
-        """Take the current samples of an event as its baseline. Returns False without samples. Raises AlarmRefused."""
+        """Make the current values of an event its baseline. Returns False without samples. Raises AlarmRefused."""
         if self._alone:
             return await self._alone.take_as_usual(event_id)
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/usual", {})).get("changed", True))
 
     async def choose_content(self, event_id: str, content: Content | None) -> bool:
-        """Set the content of an event; None: as in the settings. Returns False if it is set already.
+        """Set the content of an event; None for the content in the settings. Returns False if nothing changes.
 
         Raises AlarmRefused.
         """
@@ -486,7 +481,7 @@ class Remote:
         return bool((await self._command(f"/v1/events/{quote(event_id, safe='')}/content", body)).get("changed", True))
 
     async def choose_unit(self, unit: BitrateUnit) -> bool:
-        """Set the unit of the platform's bit rates. Returns False if that changes nothing. Raises AlarmRefused."""
+        """Set the unit of the platform's bit rates. Returns False if nothing changes. Raises AlarmRefused."""
         if self._alone:
             return await self._alone.choose_unit(unit)
         return bool((await self._command("/v1/unit", {"unit": unit.value})).get("changed", True))
@@ -509,7 +504,7 @@ class Remote:
         return self._make_monitor is not None
 
     def poll_alone(self) -> None:
-        """Poll the platform from now on, until the collector is heard again. Raises AlarmRefused."""
+        """Poll the platform until the collector is back. Raises AlarmRefused."""
         if self._make_monitor is None:
             raise AlarmRefused("this deck cannot poll alone: it has no platform token")
         if self._silence() is None:
@@ -518,13 +513,13 @@ class Remote:
         self._changed.set()
 
     def attach_again(self) -> None:
-        """Retry the collector at once, and return to it as soon as it is heard."""
+        """Retry the collector at once, and return to it as soon as it responds."""
         self._comes_back = True
         self._follower.hurry()
         self._changed.set()
 
     async def _turn(self) -> None:
-        """Begin or end polling alone if it is time for that."""
+        """Begin or end polling alone, if that is due."""
         follower, now, silence = self._follower, self.clock.monotonic(), self._silence()
         if self._alone is None:
             if self._make_monitor and silence:
@@ -561,7 +556,7 @@ class Remote:
                 self._changed.set()
 
     async def _end_alone(self) -> None:
-        """Send the alarm actions taken while alone to the collector, then return to it."""
+        """Send the alarm actions from the time alone to the collector, then return to it."""
         self._news.notices += await self._share()
         if self._unshared:
             return
@@ -596,7 +591,7 @@ def _alarms_of(snapshot: Snapshot | None) -> Iterable[Alarm]:
 
 
 def _changes_between(before: Snapshot | None, now: Snapshot) -> tuple[AlarmChange, ...]:
-    """Return the changes of alarms between two snapshots, as far as the alarms show them."""
+    """Return the transitions of alarms between two snapshots, by comparing their alarms."""
     earlier = {alarm.key: alarm for alarm in _alarms_of(before)}
     alarms = {alarm.key: alarm for alarm in _alarms_of(now)}
     found = [change_between(earlier.get(key), alarm, alarm.changed) for key, alarm in alarms.items()]

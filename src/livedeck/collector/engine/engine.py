@@ -1,4 +1,4 @@
-"""Collector among several: its leases, its exchange of answers, and its work without Redis (engine.md)."""
+"""Collector among several: its leases, its exchange of replies, and its work without Redis (engine.md)."""
 
 from __future__ import annotations
 
@@ -35,40 +35,40 @@ _LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
 _LEASE = 0.9
 """Lifetime of a lease as a fraction of the TTL.
 
-The rest leaves room for jitter: an event of a dead collector is polled again within the TTL and one interval.
+The rest is for jitter: an event of a dead collector is polled again within the TTL and one interval.
 """
 
 _SILENT = 0.5
 """Fraction of the TTL without a claim after which a collector counts as dead. Claims come every third of the TTL."""
 
 _LOOK = 0.2
-"""Seconds between two checks of which workers claim leases."""
+"""Seconds between two checks for a live collector of the same name."""
 
 _MARGIN = 0.02
-"""Seconds to wait after the expiry of another collector's lease; a claim at the exact time could come too early."""
+"""Seconds after the expiry of another collector's lease at which it is claimed, so that no claim comes too early."""
 
 _READ_SECONDS = 1.0
 _GATHER_SECONDS = 0.05
 _AT_ONCE = 64
-"""Maximum number of answers in a call; they are gathered for `_GATHER_SECONDS`."""
+"""Maximum number of replies in a call to Redis; replies are gathered for `_GATHER_SECONDS`."""
 
 _MAX_WAITING = 2000
-"""Maximum number of answers that wait for Redis, the newest of each event. Others poll dropped ones themselves."""
+"""Maximum number of replies that wait for Redis, the newest of each event; others are dropped."""
 
 _MAX_RETRY, _ROUNDING = 600.0, 1.0
-"""Maximum seconds of a wait that the platform asks for (a later request learns the rest), and tolerance of clocks."""
+"""Maximum seconds of a wait that the platform demands and collectors share, and tolerance between clocks."""
 
 _SETTLING = 2.0
-"""Seconds after the return of Redis in which leases stay with their last holders, so that all of these can claim."""
+"""Seconds after the return of Redis in which leases stay with their last holders, so that all of them can claim."""
 
 _log = Log("livedeck.collector")
 
 
 def first_in_rank(event_id: str, workers: Iterable[str], shares: Mapping[str, int] = MappingProxyType({})) -> str:
-    """Return the worker that is responsible for the event, or an empty string if there are no workers.
+    """Return the worker that is responsible for an event; empty without workers.
 
-    Every caller gets the same worker (weighted rendezvous hashing). If a worker joins or leaves, only its share of the
-    events moves. `shares`: slow worker -> percent of what the others poll; the rest of its events moves to the others.
+    Every collector computes the same worker (weighted rendezvous hashing). If a worker joins or leaves, only its share
+    of the events moves. `shares`: slow worker -> percent of the usual number of events; the others poll the rest.
     """
 
     def rank(worker: str) -> tuple[float, bytes, str]:
@@ -84,43 +84,46 @@ def _weight(event_id: str, worker: str) -> bytes:
 
 
 def _name(worker: str) -> str:
-    """Return the name that a worker has in its settings."""
+    """Return the name of a worker in its settings."""
     return worker.partition("/")[0]
 
 
 _STEP = 5
-"""Percent by which shares differ, so that small changes move no leases."""
+"""Step of shares in percent, so that small changes move no leases."""
 
 
 def _share(capacity: float, fair: float) -> int:
-    """Return the share in percent of a slow worker that polls `capacity` events, of `fair` that would be its part."""
+    """Return the share of a slow worker in percent.
+
+    `capacity`: number of events that it polls in time. `fair`: number of events of its usual part.
+    """
     return max(_STEP, min(WHOLE, _STEP * floor(WHOLE / _STEP * capacity / fair))) if fair else WHOLE
 
 
 class Engine:
-    """`Shares` of the monitor, by Redis. Redis may become unreachable at any moment; no poll waits for it.
+    """`Shares` of the monitor, through Redis. Redis may become unreachable at any moment; no poll waits for it.
 
     Call `join` before the monitor starts, `run` until cancelled, and `leave` to give back the leases. `ttl`: seconds
     after which others take over the leases of a dead collector. `forgotten`: number of times that Redis lost its data.
-    `refused`: number of answers that came after another collector had taken over.
+    `refused`: number of replies that came after another collector had taken over the event.
     """
 
     def __init__(self, store: SharedStore, clock: Clock, ttl: float) -> None:
         self._store, self._clock, self._ttl = store, clock, ttl
         self._wanted: frozenset[str] = frozenset()
         self._is_able, self._share = True, WHOLE
-        self._shares: Mapping[str, int] = {}  # of the slow workers, in percent
-        self._epochs: dict[str, int] = {}  # by held lease
+        self._shares: Mapping[str, int] = {}  # slow worker -> share in percent
+        self._epochs: dict[str, int] = {}  # held lease -> epoch
         self._workers: tuple[str, ...] = (store.worker,)
         self._generation = ""  # changes when Redis has lost its data
-        self._redis_ahead, self._is_redis_time_known = 0.0, False  # seconds ahead of the monotonic clock
-        self._next_claim = 0.0  # seconds
-        self._retry_at, self._unsent_retry = -inf, 0.0  # end of the platform's wait (monotonic s)
+        self._redis_ahead, self._is_redis_time_known = 0.0, False  # seconds by which Redis is ahead of monotonic time
+        self._next_claim = 0.0  # seconds until the next claim
+        self._retry_at, self._unsent_retry = -inf, 0.0  # end of a wait that the platform demands (monotonic s)
         self._apart_since: datetime | None = None
-        self._reasons: dict[str, str] = {}  # of being apart, by failing work
-        self._settled_at = -inf  # end of settling after Redis is back (monotonic s)
-        self._suspected: tuple[str, ...] = ()  # lost according to the last claim
-        self._lost: tuple[str, ...] = ()  # lost according to the last two claims
+        self._reasons: dict[str, str] = {}  # failing work -> reason; not empty while this collector is apart
+        self._settled_at = -inf  # end of settling after the return of Redis (monotonic s)
+        self._suspected: tuple[str, ...] = ()  # collectors that are lost by the last claim
+        self._lost: tuple[str, ...] = ()  # collectors that are lost by the last two claims
         self._outbox: dict[str, tuple[int, str]] = {}
         self._inbox: dict[str, tuple[str, str]] = {}
         self._rows: list[str] = []
@@ -132,7 +135,7 @@ class Engine:
 
     @property
     def part(self) -> float:
-        """Fraction of the request budget for this collector, from 0 to 1: less if it is slow."""
+        """Share of the request budget for this collector, from 0 to 1; smaller if it is slow."""
         own, all_shares = self._share_of(self._store.worker), sum(map(self._share_of, self._workers))
         return own / max(own, all_shares)
 
@@ -146,12 +149,12 @@ class Engine:
 
     @property
     def fault(self) -> SharingFault:
-        """Current fault of the cooperation with the other collectors."""
+        """Current fault of the exchange with the other collectors."""
         return SharingFault(self._apart_since, next(iter(self._reasons.values()), ""), self._lost)
 
     @property
     def is_cut_off(self) -> bool:
-        """True while Redis is unreachable. If Redis only refuses some work, the collector is apart but not cut off."""
+        """True while Redis is unreachable; False if Redis only refuses some work."""
         return _LEASES in self._reasons
 
     @property
@@ -160,13 +163,14 @@ class Engine:
         return max(0.0, self._retry_at - self._clock.monotonic())
 
     def holds(self, event_id: str) -> bool:
-        """Return whether this collector polls that event for all."""
+        """Return whether this collector polls an event for all."""
         return event_id in self._epochs
 
     def want(self, event_ids: Collection[str], *, is_answering: bool, capacity: float | None = None) -> None:
-        """Set the events to share. `is_answering`: whether the platform answers this collector.
+        """Set the events to share.
 
-        `capacity`: number of events that this collector polls in time; None unless it is slow.
+        `is_answering`: this collector has good replies from the platform. `capacity`: number of events that it polls in
+        time; None without a limit.
         """
         wanted = frozenset(event_ids)
         share = WHOLE if capacity is None else _share(capacity, len(wanted) / max(1, len(self._workers)))
@@ -175,7 +179,7 @@ class Engine:
             self._hurry.set()
 
     def publish(self, answer: SharedAnswer) -> None:
-        """Publish the answer if this collector holds the lease of its event. Returns at once."""
+        """Publish a reply if this collector holds the lease of the event. Returns at once."""
         epoch = self._epochs.get(answer.event_id)
         is_room = answer.event_id in self._outbox or len(self._outbox) < _MAX_WAITING
         if epoch is not None and not self.is_cut_off and is_room:
@@ -183,13 +187,13 @@ class Engine:
             self._has_outbox.set()
 
     def hold_back(self, seconds: float) -> None:
-        """Make all collectors wait for `seconds` before they poll, as the platform asked."""
+        """Make all collectors wait for `seconds` before they poll, because the platform demands it."""
         self._unsent_retry = min(seconds, _MAX_RETRY)
         self._note_retry(self._unsent_retry)
         self._has_outbox.set()
 
     def received(self) -> tuple[SharedAnswer, ...]:
-        """Return the answers of other collectors since the last call, only the newest of each event."""
+        """Return the replies from other collectors since the last call, only the newest of each event."""
         inbox, self._inbox = self._inbox, {}
         self._has_news.clear()
         answers = []
@@ -197,21 +201,21 @@ class Engine:
             try:
                 answers.append(decode_answer(event_id, body, self._redis_ms()))
             except ValueError as error:
-                self._unreadable.log("answer of another collector", error, by=worker)
+                self._unreadable.log("reply from another collector", error, by=worker)
         return tuple(answers)
 
     async def wait(self) -> None:
-        """Wait for an answer of another collector, or for a change of the held leases."""
+        """Wait for a reply from another collector, or for a change of the held leases."""
         await self._has_news.wait()
 
     # Face for the notifier and for the rows of people
 
     @property
     def desk_epoch(self) -> int | None:
-        """Epoch of the notifier lease, or None if another collector holds it.
+        """Epoch of the notifier lease; None if another collector holds the lease.
 
-        The lease goes to the first in rank, like any other. While Redis is unreachable the last notifier continues. It
-        regains the lease afterwards (`_claims`), because nobody else knows the notifications that it sent meanwhile.
+        The lease goes to the first in rank, like any other. While Redis is unreachable, the last notifier continues. It
+        regains the lease afterwards (`_claims`), because only this collector knows the notifications that it sent.
         """
         return self._epochs.get(DESK)
 
@@ -221,7 +225,7 @@ class Engine:
         return self._workers
 
     def note(self, work: str, error: SharedStoreError | None = None) -> None:
-        """Record the success or failure of one kind of work in Redis.
+        """Note the success or failure of one kind of work in Redis.
 
         After a refusal this collector counts as apart, because the others miss its work. Any other failure causes a
         claim at once, which shows whether Redis is reachable.
@@ -234,16 +238,16 @@ class Engine:
             self._hurry.set()
 
     def take_rows(self) -> list[str]:
-        """Return the rows of other collectors since the last call."""
+        """Return the rows from other collectors since the last call."""
         rows, self._rows = self._rows, []
         return rows
 
     # Background work
 
     async def has_namesake(self) -> bool:
-        """Return whether a live collector has the same name. Waits to see whether it claims leases.
+        """Return whether a live collector has the same name. Raises SharedStoreError.
 
-        A dead collector does not claim; the wait ends as soon as that is certain. Raises SharedStoreError.
+        Waits until a collector of this name claims leases, or until it is certain that it is dead.
         """
         name, first = _name(self._store.worker), dict[str, int]()
         until = self._clock.monotonic() + self._ttl
@@ -259,7 +263,7 @@ class Engine:
         return False
 
     async def join(self) -> None:
-        """Claim leases; if Redis is unreachable, begin apart."""
+        """Claim leases. If Redis is unreachable, begin apart."""
         await self._claim_or_part()
         if not self.is_cut_off and not self._is_listening:
             with suppress(SharedStoreError):
@@ -300,11 +304,11 @@ class Engine:
         try:
             held = await self._claim()
             is_news = (held.workers, held.shares) != (workers, shares)
-            if is_news and not was_settling:  # the first claim took nothing by rank
+            if is_news and not was_settling:  # the first claim did not take leases by rank
                 held = await self._claim()
         except SharedStoreError as error:
             self._go_apart(str(error))
-            if isinstance(error, RefusedError):  # such as from a replica: the name may resolve to another server by now
+            if isinstance(error, RefusedError):  # the name may resolve to another server by now
                 await self._store.reconnect()
         else:
             self._apply(held)
@@ -336,14 +340,11 @@ class Engine:
 
     @property
     def _is_settling(self) -> bool:
-        """True while `workers` is not updated: Redis is unreachable, or back so recently that some may be missing."""
+        """True while Redis is unreachable, or has just returned, so that some workers have not claimed yet."""
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:
-        """Return the claim on each lease: by rank, but while settling only on leases that this collector held last.
-
-        The last holder has polled the event and sent the notifications all the time.
-        """
+        """Return lease -> way to claim it: by rank, or while settling only leases that this collector held last."""
         me, wanted = self._store.worker, (*sorted(self._wanted), DESK)
         if self._is_settling:
             return {event_id: Claim.IF_FREE if event_id in self._epochs else Claim.RENEW for event_id in wanted}
@@ -378,7 +379,7 @@ class Engine:
             self._has_news.set()
         self._epochs = dict(held.epochs)
         if not self.held_events:
-            self._be_together(_ANSWERS)  # no answers to publish
+            self._be_together(_ANSWERS)  # no replies to publish
         self._note_retry(held.retry_ms / 1000)
         self._lost = tuple(name for name in held.lost if name in self._suspected and not self._is_settling)
         self._suspected = held.lost
@@ -387,7 +388,7 @@ class Engine:
         self._next_claim = min(self._ttl / 3, max(_MARGIN, to_next_end), PATIENCE if is_moving else self._ttl)
 
     async def _write(self) -> None:
-        """Publish waiting answers. Drop those that cannot be published, because the next answer will be newer."""
+        """Publish waiting replies until cancelled. Replies that cannot be published are dropped: newer ones follow."""
         while True:
             await self._has_outbox.wait()
             await self._clock.sleep(_GATHER_SECONDS)
@@ -409,7 +410,7 @@ class Engine:
             batch = [(event_id, *self._outbox.pop(event_id)) for event_id in events]
             if refused := await self._store.publish(batch):
                 self.refused += len(refused)
-                self._hurry.set()  # another collector holds them, or Redis has lost the leases
+                self._hurry.set()  # another collector holds the leases, or Redis has lost them
 
     async def _read(self) -> None:
         while True:
@@ -432,10 +433,7 @@ class Engine:
             self._hurry.set()
 
     def _note_retry(self, seconds: float) -> None:
-        """Forbid polls for `seconds`.
-
-        Ignores a wait that is longer than any collector writes: it is from another clock or a stranger.
-        """
+        """Forbid polls for `seconds`. Longer waits than any collector demands are ignored."""
         if seconds <= _MAX_RETRY + _ROUNDING:
             self._retry_at = max(self._retry_at, self._clock.monotonic() + seconds)
 
@@ -444,6 +442,6 @@ class Engine:
         return round((self._clock.monotonic() + self._redis_ahead) * 1000)
 
     def _set_redis_time(self, begun: float, redis_ms: int) -> None:
-        """Estimate the clock of Redis by a call that began at `begun` (monotonic s) and just returned `redis_ms`."""
+        """Estimate the clock of Redis from a call that returned `redis_ms` now. `begun`: its start (monotonic s)."""
         self._redis_ahead = redis_ms / 1000 - (begun + self._clock.monotonic()) / 2
         self._is_redis_time_known = True

@@ -1,6 +1,6 @@
 """JSON that collectors exchange: samples in columns, and rows of people. Pure.
 
-Anybody with write access to Redis may have written it, so only values that a collector could produce are accepted.
+Anybody with write access to Redis may have written such JSON, so only values that a collector can produce are accepted.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _ROWS: dict[str, TypeAdapter[Any]] = {
 _MAX_NUMBER = 2**53
 _YEARS = range(2000, 2100)
 _LATEST = 4_102_444_800.0
-"""Latest accepted time, in seconds since 1970; date arithmetic fails on much later times."""
+"""Latest accepted time (epoch s); date arithmetic fails on much later times."""
 
 
 def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
-    """Return the answer as JSON. `at_ms`: time of the answer by the clock of Redis, epoch ms."""
+    """Return a reply of the platform as JSON. `at_ms`: time of the reply by the clock of Redis (epoch ms)."""
     samples, dated = answer.samples, answer.dated
     return json.dumps(
         {
@@ -66,9 +66,9 @@ def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
 
 
 def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
-    """Decode the result of `encode_answer`; its age counts to `now_ms`, the time of Redis.
+    """Return the reply that `encode_answer` wrote. Raises ValueError for any other text.
 
-    Raises ValueError for any other text.
+    `now_ms`: present time of Redis (epoch ms), from which the reply's age is computed.
     """
     try:
         values = from_json(body, allow_inf_nan=False)
@@ -95,11 +95,11 @@ def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
         dated = _dated(values.get("dated"))  # missing from collectors of an older version
         return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, now_ms / 1000 - at), dated)
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise ValueError(f"not an answer of a collector: {error}") from error
+        raise ValueError(f"not a reply from a collector: {error}") from error
 
 
 def _dated(values: Any) -> Dated | None:
-    """Return the moments of an answer. Raises ValueError, TypeError."""
+    """Return the times of a request and its reply. Raises ValueError, TypeError."""
     if values is None:
         return None
     sent, read, date, age = values
@@ -114,7 +114,7 @@ def _nullable(column: array[float]) -> list[float | None]:
 
 
 def encode_row(row: Row) -> tuple[str, str]:
-    """Return the uid of the row, which is the same on every collector, and its JSON. Omits the edits of an intent."""
+    """Return the uid and the JSON of a row. The uid is the same on every collector. Edits of an intent are left out."""
     if isinstance(row, IntentRecord):
         row = replace(row, edits=())
     name = type(row).__name__
@@ -125,7 +125,7 @@ def encode_row(row: Row) -> tuple[str, str]:
 
 
 def decode_row(text: str) -> Row:
-    """Decode the JSON of `encode_row`. Raises ValueError for any other text."""
+    """Return the row that `encode_row` wrote. Raises ValueError for any other text."""
     try:
         values = from_json(text, allow_inf_nan=False)
         row: Row = _ROWS[values["kind"]].validate_python(values["row"])
@@ -136,7 +136,7 @@ def decode_row(text: str) -> Row:
 
 
 def check_plausible(row: DataclassInstance) -> None:
-    """Raise ValueError if a time has no zone or is of another century, or if a number is too large to store."""
+    """Raise ValueError if a time has no zone or is not of this century, or if a number is too large to store."""
     for value in _leaves(asdict(row)):
         if isinstance(value, datetime) and (value.tzinfo is None or value.year not in _YEARS):
             raise ValueError(f"time {value} out of range")

@@ -1,7 +1,7 @@
 """Synchronisation of people's alarm actions, rulings and intents between the histories of the collectors.
 
-Each row has a uid and is stored once, whatever the order of arrival. The monitor finds it in the history, like rows of
-another deck on the same machine (monitoring.md, "Shared alarms").
+Each row has a uid and is stored once. The monitor finds the row in the history, like a row of another deck on the same
+machine (monitoring.md, "Shared alarms").
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStore
 from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord
 
 _LOOK_SECONDS = 0.3
-"""Seconds between two passes, so short that with the monitor's interval an action reaches all collectors in 1 s."""
+"""Seconds between two passes, so that an action reaches all collectors within a second."""
 
 _ROWS = "said"
 
@@ -25,9 +25,9 @@ _MAX_ROWS = 20_000
 
 
 class SharedRows:
-    """Sends the new rows of the history to the other collectors, and stores theirs.
+    """Exchange of the rows of people: sends new rows of the history to other collectors, and stores their rows.
 
-    `history`: history of this collector. `reader`: a second reader of its file, with a cursor of its own.
+    `history`: history of this collector. `reader`: second reader of its file, with a cursor of its own.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SharedRows:
     ) -> None:
         self._engine, self._store, self._history, self._reader = engine, store, history, reader
         self._clock = clock
-        self._rows: dict[str, str] = {}  # rows of the last day, by uid
+        self._rows: dict[str, str] = {}  # uid -> row of the last day
         self._unsent: dict[str, str] = {}
         self._forgotten, self._unreadable = 0, UnreadableLog()
 
@@ -43,7 +43,7 @@ class SharedRows:
         """Send and receive rows until cancelled."""
         while True:
             await self._clock.sleep(_LOOK_SECONDS)
-            await self._send()  # first: rows of this history must not be stored again when Redis returns them
+            await self._send()  # before receiving, so that Redis does not return rows that are not marked as sent
             await self._receive()
 
     async def _send(self) -> None:

@@ -1,4 +1,4 @@
-"""Data shared by the collectors in Redis or Valkey 7: leases, answers, rows of people. Only this module imports redis.
+"""Data that collectors share in Redis or Valkey 7: leases, replies, rows of people. Only this module imports redis.
 
 Every script runs completely or not at all. All keys begin with `livedeck:{<workspace>}:`, so that a cluster keeps them
 in one slot (engine.md, "Keys").
@@ -36,16 +36,16 @@ WHOLE = 100
 """Share in percent of a collector that is not slow."""
 
 KEPT_ANSWERS = 10_000
-"""Number of answers that the stream keeps: one minute of 300 events at two polls a second.
+"""Number of replies in the stream: one minute of 300 events.
 
-A collector that was away for longer polls for itself.
+A collector that was away for longer polls by itself.
 """
 
 KEPT_ROWS = 86_400.0
-"""Seconds that rows of people are kept."""
+"""Seconds for which rows of people stay in Redis."""
 
 _AT_ONCE = 300
-"""Maximum number of leases in a call, which then blocks Redis for 3 to 17 ms."""
+"""Maximum number of leases in a call; a call of this length blocks Redis for 3 to 17 ms."""
 
 _READ = 256
 _PLAIN = (
@@ -54,7 +54,7 @@ _PLAIN = (
     ("HELLO must be called with the client already authenticated", "Redis requires a password"),
     ("invalid username-password pair", "Redis rejects this user or password"),
 )
-"""Error texts of Redis, each with the plain sentence that replaces it."""
+"""Fragment of an error text of Redis -> plain sentence for people."""
 
 _NEVER = 2**53
 _LEAST_VERSION = 7
@@ -64,34 +64,31 @@ _log = Log("livedeck.collector")
 
 
 _LENIENT, _STRICT = frozenset({"ssl_cert_reqs", "ssl_check_hostname"}), frozenset({"required", "true", "yes", "1"})
-"""Parameters of an address that could disable the check of the certificate, and the values that are accepted for them.
+"""Parameters of an address that could disable the check of the certificate, and their allowed values.
 
 Without the check, an attacker in between could read and write.
 """
 
 
 class SharedStoreError(Exception):
-    """Redis is unreachable, hangs or refuses. The message says which of these, without the address."""
+    """Redis is unreachable, hangs or refuses. The message has the reason, without the address."""
 
 
 class RefusedError(SharedStoreError):
-    """Redis answers with a refusal: it is full, read-only, or this user lacks a right.
-
-    The message is from Redis.
-    """
+    """Redis refuses: it is full or read-only, or this user lacks a right. The message is from Redis."""
 
 
 class UnreadableLog:
-    """Log of unreadable data from other collectors. Logs only the first of each kind.
+    """Log of unreadable data from other collectors. It logs only the first value of each kind.
 
-    A collector of another version may write a lot of such data.
+    A collector of another version may write many such values.
     """
 
     def __init__(self) -> None:
         self._kinds: set[str] = set()
 
     def log(self, kind: str, error: Exception, **where: str) -> None:
-        """Log that a value of `kind` is unreadable, and why. `where`: its place, such as a key."""
+        """Log an unreadable value of a kind, with the reason. `where`: place of the value, such as a key."""
         if kind not in self._kinds:
             self._kinds.add(kind)
             why, places = masked_line(error, 120), {name: masked_line(place, 60) for name, place in where.items()}
@@ -99,7 +96,11 @@ class UnreadableLog:
 
 
 class Claim(IntEnum):
-    """Way to claim a lease: only renew it; take it by rank if `workers` is up to date; or take it if it is free."""
+    """Way to claim a lease.
+
+    RENEW: only renew it. BY_RANK: take it if this collector is first in rank and `workers` is up to date. IF_FREE: take
+    it if nobody holds it.
+    """
 
     RENEW = 0
     BY_RANK = 1
@@ -107,12 +108,13 @@ class Claim(IntEnum):
 
 
 class Held(NamedTuple):
-    """The result of a claim.
+    """Result of a claim.
 
-    `redis_ms`: time of Redis. `epochs`: epoch of each held lease, by event. `next_ms`: next time at which a lease of
-    another collector expires unless it is renewed. `lost`: names of the collectors that disappeared without leaving.
-    `generation`: a text that changes when Redis has lost its data. `retry_ms`: milliseconds for which nobody may poll
-    the platform. `shares`: slow worker -> percent of what the others poll.
+    `redis_ms`: time of Redis (epoch ms). `workers`: live collectors. `epochs`: event -> epoch, for each held lease.
+    `next_ms`: next time at which a lease of another collector expires unless renewed (epoch ms). `lost`: names of
+    collectors that disappeared without signing off. `generation`: text that changes when Redis has lost its data.
+    `retry_ms`: milliseconds for which no collector may poll the platform. `shares`: slow worker -> percent of the usual
+    number of events.
     """
 
     redis_ms: int
@@ -126,7 +128,7 @@ class Held(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Answer of the platform for an event, with the worker that polled it and the epoch of that worker's lease."""
+    """Reply of the platform for an event, with the worker that polled the event and the epoch of its lease."""
 
     event_id: str
     worker: str
@@ -136,9 +138,10 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Writes of the other collectors since the last read.
+    """Data from other collectors since the last read.
 
-    `retry_ms`: time of Redis until which nobody may poll the platform. `has_left`: a worker gave back its leases.
+    `retry_ms`: time of Redis until which no collector may poll the platform (epoch ms). `has_left`: a worker has given
+    back its leases.
     """
 
     answers: Sequence[Answer] = ()
@@ -195,7 +198,7 @@ _CHANGE = _Script.read("change", "messages")
 
 
 class SharedStore:
-    """Connections of one collector to Redis. Leases have a connection of their own, so that nothing delays them.
+    """Connections of a collector to Redis. Leases have a connection of their own, so that no other call delays them.
 
     Every failure raises SharedStoreError, after at most `patience` seconds.
     """
@@ -236,13 +239,13 @@ class SharedStore:
             return found
 
     async def time_ms(self) -> int:
-        """Return the time of Redis, epoch ms. Raises SharedStoreError."""
+        """Return the time of Redis (epoch ms). Raises SharedStoreError."""
         async with self._answered():
             seconds, micro = await self._leases.time()
         return int(seconds) * 1000 + int(micro) // 1000
 
     async def seen_ms(self) -> dict[str, int]:
-        """Return the time of each worker's last claim, by the clock of Redis (epoch ms). Raises SharedStoreError."""
+        """Return worker -> time of its last claim, by the clock of Redis (epoch ms). Raises SharedStoreError."""
         (workers,) = self._keys("workers")
         async with self._answered():
             seen: Any = await self._leases.zrange(workers, 0, -1, withscores=True)
@@ -265,13 +268,13 @@ class SharedStore:
         Args:
             events: Way to claim each event's lease.
             span_ms: Lifetime of the leases and of the registration, in milliseconds.
-            expected_ms: Expected time of Redis. A claim that runs much later is refused, because a Redis that hung
+            expected_ms: Expected time of Redis. A claim that runs much later is refused. Otherwise a Redis that hung
                 would run old claims of dead workers.
             workers: Workers at the last claim.
             generation: Generation to store if Redis has none.
-            is_able: Whether this collector can poll the platform. If not, it gets no lease.
-            shares: Shares of the slow workers at the last claim.
-            share: Percent of what the others poll that this collector polls in time.
+            is_able: This collector can poll the platform; if False, it gets no lease.
+            shares: Shares of the slow workers at the last claim, in percent.
+            share: Share of this collector, in percent.
 
         Raises:
             SharedStoreError: Redis is unreachable, hangs, refuses, or ran the claim too late.
@@ -283,7 +286,7 @@ class SharedStore:
             own = self.worker, span_ms, expected_ms, lines, generation, int(is_able), share
             answer = await self._run(self._leases, _CLAIM, *own, *part)
             if answer[0] == "late":
-                raise SharedStoreError("Redis answered too late")
+                raise SharedStoreError("Redis replied too late")
             _, redis_ms, names, flat, next_ms, lost, current_generation, retry, percents = answer
             epochs |= {event: int(epoch) for event, epoch in zip(flat[::2], flat[1::2], strict=True)}
             next_ms = min(int(next_ms), held.next_ms) if held else int(next_ms)
@@ -297,15 +300,15 @@ class SharedStore:
         await self._run(self._leases, _RELEASE, self.worker)
 
     async def publish(self, answers: Iterable[tuple[str, int, str]]) -> tuple[str, ...]:
-        """Publish answers: tuples of event, epoch and body.
+        """Publish replies, as tuples of event, epoch and body.
 
-        Returns those events whose lease this collector no longer holds. Raises SharedStoreError.
+        Returns the events whose leases this collector no longer holds. Raises SharedStoreError.
         """
         flat = [value for answer in answers for value in answer]
         return tuple(await self._run(self._writing, _PUBLISH, self.worker, KEPT_ANSWERS, *flat))
 
     async def say(self, rows: Mapping[str, str]) -> None:
-        """Publish rows that people wrote, such as alarm actions. `rows`: uid -> row. Raises SharedStoreError."""
+        """Publish rows of people, such as alarm actions. `rows`: uid -> row. Raises SharedStoreError."""
         flat = [text for row in rows.items() for text in row]
         await self._run(self._writing, _SAY, round(KEPT_ROWS * 1000), *flat)
 
@@ -314,18 +317,21 @@ class SharedStore:
         await self._run(self._writing, _HOLD_BACK, max(1, round(seconds * 1000)))
 
     async def listen(self) -> None:
-        """Begin to read: answers from the newest on, rows from the first on. Raises SharedStoreError."""
+        """Begin to read: replies from the newest on, rows from the first on. Raises SharedStoreError."""
         (answers,) = self._keys("answers")
         async with self._answered():
             newest = await self._reading.xrevrange(answers, count=1)
         self._answers_from = str(newest[0][0]) if newest else "0"
 
     def start_over(self) -> None:
-        """Read both streams from the beginning, because Redis has lost its data."""
+        """Read both streams from the start, because Redis has lost its data."""
         self._answers_from = self._rows_from = "0"
 
     async def read(self, seconds: float) -> News:
-        """Return the writes of others since the last call, after waiting up to `seconds`. Raises SharedStoreError."""
+        """Return the data from other collectors since the last call, after a wait of up to `seconds`.
+
+        Raises SharedStoreError.
+        """
         answers_key, rows_key = self._keys("answers", "said")
         if not self._answers_from:
             await self.listen()
@@ -358,10 +364,7 @@ class SharedStore:
 
     @asynccontextmanager
     async def _answered(self, seconds: float = 0.0) -> AsyncIterator[None]:
-        """Limit the call in the block to `seconds` plus `patience`.
-
-        A call that times out drops its connection, which may have died without a sign.
-        """
+        """Limit the call in the block to `seconds` plus `patience`. A call that times out drops its connection."""
         with _named():
             async with asyncio.timeout(seconds + self._patience):
                 yield
@@ -370,8 +373,8 @@ class SharedStore:
 class SharedDesk:
     """Storage of the notifier in Redis, for use in threads. Redis refuses writes without the notifier lease.
 
-    `epoch`: epoch of that lease. Every failure raises SharedStoreError. Values that strangers wrote read as meaningless
-    text or as empty.
+    `epoch`, in every method: epoch of the lease. Every failure raises SharedStoreError. Values of a wrong type read as
+    empty.
     """
 
     def __init__(self, address: str, workspace: str, worker: str) -> None:
@@ -396,7 +399,7 @@ class SharedDesk:
         self._client.close()
 
     def state(self) -> tuple[str, int, int]:
-        """Return the stored state, its revision and its epoch; an empty text and zeros if none is stored.
+        """Return the stored state, its revision and its epoch; an empty text and zeros without a stored state.
 
         Raises SharedStoreError.
         """
@@ -410,7 +413,7 @@ class SharedDesk:
             return "", 0, 0
 
     def messages(self) -> dict[str, str]:
-        """Return all stored messages, by key. Raises SharedStoreError."""
+        """Return key -> message, for all stored messages. Raises SharedStoreError."""
         (key,) = self._keys("messages")
         try:
             with _named():
@@ -420,7 +423,7 @@ class SharedDesk:
             return {}
 
     def message(self, key: str) -> str:
-        """Return the stored message, empty if there is none. Raises SharedStoreError."""
+        """Return the stored message with a key; empty without one. Raises SharedStoreError."""
         (messages,) = self._keys("messages")
         try:
             with _named():
@@ -430,16 +433,16 @@ class SharedDesk:
             return ""
 
     def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
-        """Store state and messages together. An empty message deletes its key.
+        """Store the state and messages in one step. An empty message deletes its key.
 
         `known_epoch`: epoch of the state from which the new state was made. Returns False if another collector holds
-        the lease or has held it since that epoch. Raises SharedStoreError.
+        the lease, or has held it since that epoch. Raises SharedStoreError.
         """
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_KEEP, self._worker, epoch, known_epoch, revision, state, *flat))
 
     def mark(self, epoch: int, messages: Mapping[str, str]) -> bool:
-        """Store the messages. An empty message deletes its key.
+        """Store messages. An empty message deletes its key.
 
         Returns False if another collector holds the lease. Raises SharedStoreError.
         """
@@ -464,7 +467,7 @@ class SharedDesk:
 
 
 def _connect(address: str, patience: float) -> Redis:
-    """Open a pool of one connection, without retries: those of the library would hide an unreachable Redis for long."""
+    """Open a pool of one connection, without the retries of the library, which would long hide an unreachable Redis."""
     pool = BlockingConnectionPool.from_url(
         address,
         max_connections=1,
@@ -473,7 +476,7 @@ def _connect(address: str, patience: float) -> Redis:
         socket_timeout=None,
         retry=Retry(NoBackoff(), 0),
         decode_responses=True,
-        encoding_errors="replace",  # bytes that are not text would otherwise fail every read of the connection
+        encoding_errors="replace",  # otherwise bytes that are not text would fail every read
     )
     return Redis.from_pool(pool)
 
@@ -500,14 +503,14 @@ def _named() -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise SharedStoreError("Redis does not answer in time") from None
+        raise SharedStoreError("Redis does not reply in time") from None
     except (RedisError, OSError) as error:
         kind = RefusedError if isinstance(error, ResponseError) else SharedStoreError
         raise kind(_reason(error)) from error
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason of an error for people: a sentence of `_PLAIN`, else the words of Redis."""
+    """Return the reason of an error for people: a sentence of `_PLAIN`, or the words of Redis."""
     text = str(error)
     plain = (sentence for fragment, sentence in _PLAIN if fragment in text)
     return next(plain, f"Redis: {masked_line(text, 120)}")

@@ -1,4 +1,4 @@
-"""Storage of the notifier that several collectors share: its state and messages, which the next notifier takes over.
+"""Storage of the notifier's state and messages in Redis, from which the next notifier continues.
 
 Every write is refused unless this collector holds the notifier lease (engine.md, "Notifications of several
 collectors").
@@ -47,10 +47,10 @@ T = TypeVar("T")
 
 
 class SharedSpool:
-    """Storage of the notifier in Redis. Use it from one thread at a time.
+    """Storage of the notifier in Redis, for one thread at a time.
 
-    `desk_epoch`: epoch of the notifier lease; None if another collector holds it. `is_apart`: True while Redis is
-    unreachable; callers then do not wait for it.
+    `desk_epoch`: returns the epoch of the notifier lease, or None if another collector holds it. `is_apart`: returns
+    whether Redis is unreachable; then no call waits for Redis.
     """
 
     def __init__(
@@ -72,11 +72,9 @@ class SharedSpool:
         return self._desk_epoch() is not None
 
     def state(self, now: datetime, offset: float = 0.0) -> State:
-        """Return the state of the last notifier, with times as a notifier that begins at `now` counts them.
+        """Return the state of the last notifier. Raises SpoolError.
 
-        `offset`: as in `keep`.
-
-        Raises SpoolError.
+        `now`: present time. `offset`: seconds by which this machine's clock is ahead of the notifier's clock.
         """
         ahead = timedelta(seconds=offset)
         with self._named():
@@ -109,10 +107,7 @@ class SharedSpool:
         return values if isinstance(values, dict) else {}
 
     def _readable(self, kind: str, adapter: TypeAdapter[T], rows: object) -> Iterator[T]:
-        """Yield those rows that are readable. A row is JSON text or parsed JSON.
-
-        A row of another version or of a stranger must not block the others.
-        """
+        """Yield the readable rows, and log the others. A row is JSON text or parsed JSON."""
         for row in rows if isinstance(rows, list) else ():
             try:
                 value = adapter.validate_json(row) if isinstance(row, str) else adapter.validate_python(row)
@@ -124,12 +119,12 @@ class SharedSpool:
                 yield value
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Write the outcome of a notifier's step in one transaction, unless the next notifier does not need it.
+        """Write the outcome of a notifier's step in one transaction, if the next notifier needs it.
 
         Args:
-            outcome: The new state, the new messages, and the keys of withdrawn messages.
+            outcome: New state, new messages, and keys of withdrawn messages.
             now: Time of the step.
-            offset: Seconds that this machine's clock is ahead of the clock of these times.
+            offset: Seconds by which this machine's clock is ahead of the notifier's clock.
 
         Raises:
             SpoolError: Redis is unreachable or refuses.
@@ -158,7 +153,7 @@ class SharedSpool:
         self._kept, self._kept_at, self._read_epoch = state, now, epoch
 
     def may_send(self, key: str) -> bool:
-        """Return whether the message still waits and this collector holds the notifier lease. Raises SpoolError."""
+        """Return whether a message still waits and this collector holds the notifier lease. Raises SpoolError."""
         with self._named():
             text = self._desk.message(key)
             is_ours = self._desk.mark(self._epoch(), {})
@@ -203,7 +198,7 @@ class SharedSpool:
             )
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Return the messages in this state, the oldest first. Raises SpoolError."""
+        """Return the messages in a state, oldest first. Raises SpoolError."""
         with self._named():
             found = [spooled for spooled in self._messages() if spooled.state == state]
         return tuple(sorted(found, key=lambda spooled: spooled.message.at))
@@ -221,7 +216,7 @@ class SharedSpool:
     @contextmanager
     def _named(self) -> Iterator[None]:
         if self._is_apart():
-            raise SpoolError(f"Redis is away{_IN_MEMORY}")
+            raise SpoolError(f"Redis is unreachable{_IN_MEMORY}")
         try:
             yield
         except SharedStoreError as error:

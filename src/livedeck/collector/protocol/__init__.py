@@ -1,1 +1,1 @@
-"""Format of requests and responses between an attached deck and the collector, for both sides. Pure."""
+"""Format of requests and replies between an attached deck and the collector, for both sides. Pure."""

@@ -20,10 +20,7 @@ class Body(BaseModel):
 
 
 class ShownAlarm(Body):
-    """The alarm as the person saw it, so that the command does not affect a later alarm.
-
-    `stage`: 0 by default, since snapshots omit the first stage.
-    """
+    """Alarm as the person saw it, so that the command does not affect a later alarm."""
 
     since: AwareDatetime
     severity: Severity
@@ -37,7 +34,7 @@ class Removal(ShownAlarm):
 
 
 class Shelving(Removal):
-    """Body of a command that shelves the alarm. `minutes`: time to hide it; None: until it clears."""
+    """Body of a command that shelves the alarm. `minutes`: length of the shelf; None for until the alarm clears."""
 
     minutes: float | None
 
@@ -69,7 +66,7 @@ VERBS: Mapping[str, Verb] = {
 
 
 def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
-    """Return path and body of the request for a command. The command's id goes into the header Idempotency-Key."""
+    """Return the path and the body of the request for a command. Send its id as the header Idempotency-Key."""
     name, verb = next((name, verb) for name, verb in VERBS.items() if verb.kind is command.kind)
     values = {"minutes": command.minutes, "reason": command.text, "text": command.text}
     if shown := command.shown:
@@ -87,15 +84,15 @@ def command_of(key: AlarmKey, kind: ActionKind, body: Body, actor: str, uid: str
 
 
 def key_text(key: AlarmKey) -> str:
-    """Return the key of an alarm as a path segment: base64url, because ids of the platform may have any characters."""
+    """Return the key of an alarm as a path segment, in base64url, because ids may have any characters."""
     return urlsafe_b64encode(json.dumps(key, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
 def parse_key(text: str) -> AlarmKey | None:
-    """Return the alarm key that a path segment encodes, or None if it encodes none."""
+    """Return the alarm key in a path segment; None for any other segment."""
     try:
         names = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        json.dumps(names, ensure_ascii=False).encode()  # refuse lone surrogates: no response could contain them
+        json.dumps(names, ensure_ascii=False).encode()  # raises for lone surrogates, which no reply can contain
     except (ValueError, RecursionError):
         return None
     is_key = isinstance(names, list) and len(names) == 3 and all(isinstance(name, str) for name in names)

@@ -1,4 +1,4 @@
-"""Questions to a collector's history over HTTP: one table for both sides (collector.md, "Questions"). Pure."""
+"""Questions to a collector's history over HTTP, as one table for both sides (collector.md, "Questions"). Pure."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _PARAMETERS: Mapping[Any, Any] = {
     float: Annotated[float, Field(ge=0, le=1e11)],  # epoch s
     int: Annotated[int, Field(ge=-1, le=100_000)],
 }
-"""Type of a parameter -> its type in the query, if the two differ."""
+"""Type of a parameter -> its type in the query, if both differ."""
 
 
 class QuestionError(ValueError):
-    """A question with wrong arguments; the text says why."""
+    """The arguments of a question are wrong. The message has the reason."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Question to a history. `ask`: method of the history; `dump`, `load`: turn its result into JSON and back."""
+    """Question to a history. `ask`: method of the history. `dump`, `load`: convert its result to JSON and back."""
 
     ask: Ask
     dump: Callable[[Any], Any]
@@ -56,7 +56,7 @@ class Question:
         return urlencode({name: _text(given[name]) for name in self.parameters if given.get(name) is not None})
 
     def arguments(self, query: Iterable[tuple[str, str]]) -> dict[str, Any]:
-        """Parse the query of a request and return the arguments. Raises QuestionError."""
+        """Return the arguments in the query of a request. Raises QuestionError."""
         pairs = tuple(query)
         given, required = dict(pairs), {name for name, value in self._defaults if value is inspect.Parameter.empty}
         unknown, missing = given.keys() - self.parameters.keys(), required - given.keys()
@@ -82,7 +82,7 @@ class Question:
 
     @cached_property
     def parameters(self) -> Mapping[str, tuple[TypeAdapter[Any], bool]]:
-        """Parameter -> adapter that parses and writes it, and whether its text in the query is JSON."""
+        """Name of a parameter -> its adapter, and whether its text in the query is JSON."""
         hints = get_type_hints(self.ask)
         return {
             name: (TypeAdapter(_PARAMETERS.get(hints[name], hints[name])), get_origin(hints[name]) is Mapping)
@@ -139,8 +139,8 @@ def _load_recorded(values: Mapping[str, Any]) -> dict[str, Recorded]:
         event_id: Recorded(
             wire.readings_of(found["samples"]),
             parse_learnt(found["learnt"]) if found["learnt"] else None,
-            parse_learnt(found["before"]) if found.get("before") else None,  # a collector of an older version
-            found.get("had_sound", False),  # does not say either
+            parse_learnt(found["before"]) if found.get("before") else None,  # missing from older collectors
+            found.get("had_sound", False),  # missing from older collectors
         )
         for event_id, found in values.items()
     }
@@ -215,4 +215,4 @@ _QUESTIONS = (
 )
 
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _QUESTIONS}
-"""Questions by name: all reads of a history except those of new rows, which snapshots bring to attached decks."""
+"""Questions by name: all reads of a history but those of new rows, which attached decks get with snapshots."""

@@ -29,7 +29,7 @@ class Unsent(BaseModel, frozen=True):
 
     @classmethod
     def of(cls, spooled: Spooled) -> Unsent:
-        """Return the message of the spool, without its text and with secrets masked."""
+        """Return a message of the spool, without its text and with secrets masked."""
         message = spooled.message
         return cls(
             id=message.key,

@@ -1,6 +1,6 @@
 """Wire format of snapshots: one full listing, then changes (collector.md, "Wire"). Pure.
 
-`monitor.published` defines the values that leave the collector. Samples travel beside them, in columns.
+`monitor.published` defines the values that leave the collector. Samples are sent beside the values, in columns.
 """
 
 from __future__ import annotations
@@ -20,32 +20,29 @@ from livedeck.monitor.published.difference import Values, apply, diff
 from livedeck.monitor.signal.series import MAX_SAMPLES, first_change, prepend
 
 SCHEMA = 1
-"""Version of the wire format. Added fields keep it; a changed meaning needs a new version."""
+"""Version of the wire format. Raise it if a field changes its meaning, but not for an additional field."""
 
 LISTED_SAMPLES = 180
-"""Default number of samples of each event in a listing.
-
-Event lists draw five minutes, at a sample every two seconds (150); with fewer samples they would show false gaps.
-"""
+"""Default number of samples of each event in a listing, enough for the five minutes that lists of events draw."""
 
 STARTING = "starting"
 """Code of the refusal by a collector that has just started and has no snapshot yet."""
 
 EXPIRED, REPLACED = "expired token", "replaced token"
-"""Codes of refusals: the token has expired; its grace period after a rotation has ended."""
+"""Codes of the refusals of a token that has expired, and of a replaced token after its grace period."""
 
 
 class UnknownSchemaError(ValueError):
-    """The collector's wire format is newer than this deck."""
+    """The collector's wire format is newer than this deck can read."""
 
 
 class Columns(TypedDict):
     """Samples of one stream, ascending by time (server clock).
 
-    `t0`: time of the first sample (epoch ms), None without samples. `dt`: ms from each sample to the next. `v`, `a`:
-    bit rates of video and audio, bit/s. `f`: frames/s. `s`: status. None means a missing value, 0 a measured one.
-    `after`: the reader keeps its samples of this stream up to this time (epoch ms) and appends these; None: it keeps
-    none. It never keeps samples of another stream.
+    `t0`: time of the first sample (epoch ms); None without samples. `dt`: milliseconds from each sample to the next.
+    `v`, `a`: bit rates of video and audio (bit/s). `f`: frames/s. `s`: status. None is a missing value; 0 is measured.
+    `after`: time up to which the reader keeps its own samples of this stream before it appends these (epoch ms); None
+    to keep none. Samples of another stream are always dropped.
     """
 
     stream: str
@@ -59,7 +56,7 @@ class Columns(TypedDict):
 
 
 class Delta(TypedDict):
-    """Difference between two successive snapshots. `samples`: event id -> columns, if its samples changed."""
+    """Difference between two successive snapshots. `samples`: event id -> columns, for events with changed samples."""
 
     values: Values
     samples: dict[str, Columns]
@@ -68,7 +65,7 @@ class Delta(TypedDict):
 class Listing(TypedDict):
     """Full snapshot.
 
-    `id`: id of the snapshot; the reader requests the changes after it. `now`: time of the collector (epoch ms). `by`,
+    `id`: id of the snapshot, after which the reader requests changes. `now`: time of the collector (epoch ms). `by`,
     `may`: name and right of the reader's token.
     """
 
@@ -82,14 +79,14 @@ class Listing(TypedDict):
 
 
 def columns_of(state: EventState, begin: int, end: int) -> Columns:
-    """Return the samples `begin` to `end` (excluded) of an event."""
+    """Return the samples of an event from index `begin` to `end` (excluded)."""
     return columns(_stream(state), state.qos.readings, begin, end)
 
 
 def columns(
     stream: str, readings: Readings, begin: int = 0, end: int | None = None, *, after: int | None = None
 ) -> Columns:
-    """Return the readings `begin` to `end` (excluded) as columns. `after`: as in `Columns`."""
+    """Return the samples from index `begin` to `end` (excluded) as columns. `after`: as in `Columns`."""
     rows = slice(begin, end)
     times = [_milliseconds(time) for time in readings.time[rows]]
     return Columns(
@@ -105,7 +102,7 @@ def columns(
 
 
 def newest(states: Iterable[EventState], count: int) -> dict[str, Columns]:
-    """Return the last `count` samples of each event that has samples, by event id."""
+    """Return event id -> the last `count` samples, for events with samples."""
     return {
         state.id: columns(_stream(state), state.qos.readings, max(0, len(state.qos.readings) - count))
         for state in states
@@ -122,7 +119,7 @@ def delta(before: Encoded, after: Encoded) -> Delta:
 
 
 def _changed(before: EventState | None, after: EventState) -> Columns | None:
-    """Return the columns that change the samples of `before` to those of `after`, or None if they are the same."""
+    """Return the columns that change the samples of `before` to those of `after`; None if the samples are equal."""
     if after is before:
         return None
     readings, stream = after.qos.readings, _stream(after)
@@ -138,7 +135,7 @@ def _changed(before: EventState | None, after: EventState) -> Columns | None:
 
 
 def _changed_since(before: Readings, after: Readings) -> float | None:
-    """Return the time (epoch s) of the first changed or new sample, or None if only old samples were dropped."""
+    """Return the time of the first changed or new sample (epoch s); None if only old samples were dropped."""
     since = first_change(before, after)
     if since < inf:
         return since
@@ -148,7 +145,7 @@ def _changed_since(before: Readings, after: Readings) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Samples of a stream in a reader's copy."""
+    """Samples of a stream in the copy of a reader."""
 
     stream: str
     readings: Readings = field(default_factory=Readings)
@@ -156,9 +153,9 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Reader's copy of the collector's snapshot. `listed` makes it; `changed` and `filled` return the next copy.
+    """Reader's copy of the collector's snapshot. `listed` makes a copy; `changed` and `filled` return the next one.
 
-    It may have fewer samples than the collector, but has the newest ones.
+    The copy has the newest samples of the collector, but not always all of them.
     """
 
     last: Encoded
@@ -166,7 +163,7 @@ class Held:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot, with the samples of this copy."""
+        """Snapshot with the samples of this copy."""
         return self.last.snapshot
 
     @classmethod
@@ -184,7 +181,7 @@ class Held:
         return self._of(change, self.last, self.samples)
 
     def filled(self, event_id: str, rows: Mapping[str, Any]) -> Held:
-        """Return the copy with earlier samples of the event added. Raises UnreadableSnapshotError."""
+        """Return the copy with earlier samples of an event added. Raises UnreadableSnapshotError."""
         try:
             found = appended(None, cast("Columns", rows))  # a missing column raises KeyError
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -213,7 +210,7 @@ class Held:
 
 
 def appended(held: Samples | None, rows: Columns) -> Samples:
-    """Return the samples of `held` with the columns applied: also for late samples, corrections and new streams.
+    """Return the samples of `held` with columns added, which may also hold late or corrected samples or a new stream.
 
     Raises KeyError, TypeError or ValueError for malformed columns.
     """
@@ -234,7 +231,7 @@ def appended(held: Samples | None, rows: Columns) -> Samples:
 
 
 def readings_of(rows: Columns) -> Readings:
-    """Return the columns as readings of the monitor. Raises KeyError, TypeError, ValueError."""
+    """Return columns as Readings of the monitor. Raises KeyError, TypeError or ValueError for malformed columns."""
     times = [] if rows["t0"] is None else [*accumulate(chain([rows["t0"]], rows["dt"]))]
     found = Readings(
         array("d", [time / 1000 for time in times]),
@@ -261,5 +258,5 @@ def _doubles(numbers: list[float | None]) -> array[float]:
 
 
 def _numbers(column: array[float]) -> list[float | None]:
-    """Return the values for JSON. Whole numbers, the usual case, become integers, which are half as long."""
+    """Return the values for JSON. Whole numbers become integers, which are half as long."""
     return [None if value != value else int(value) if value.is_integer() else value for value in column]  # noqa: PLR0124

@@ -20,20 +20,20 @@ from livedeck.monitor import Clock
 from livedeck.text.values import safe
 
 OPEN = frozenset({"/healthz", "/readyz"})
-"""Paths that need no token; their responses are single words."""
+"""Paths that need no token; their replies are single words."""
 
 MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
-"""Maximum number of readers of the change stream at a time: in all, and with the same token."""
+"""Maximum number of readers of the change stream at a time, in all and with the same token."""
 
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
 """Maximum number of wrong tokens from an address within WRONG_SECONDS, and of addresses to count."""
 
 _MAX_PEER = 45
-"""Maximum characters of an address, as many as an IPv6 address can have."""
+"""Maximum number of characters of an address: the length of the longest IPv6 address."""
 
 
 class Token(Protocol):
-    """Facts about a token that the settings keep; they never have the token itself."""
+    """Entry of a token in the settings, which do not have the token itself."""
 
     @property
     def sha256(self) -> str:
@@ -49,7 +49,7 @@ class Token(Protocol):
 
     @property
     def previous_sha256(self) -> str:
-        """SHA-256 of the token that this token has replaced; empty if it has replaced none."""
+        """SHA-256 of the token that this token has replaced; empty without one."""
 
     @property
     def previous_until(self) -> datetime | None:
@@ -57,7 +57,7 @@ class Token(Protocol):
 
 
 class _Held(NamedTuple):
-    """A known token, whether valid or expired. `until`: time from which it is refused; None for never."""
+    """Token in the settings, valid or expired. `until`: time from which it is refused; None for never."""
 
     name: str
     token: Token
@@ -66,16 +66,16 @@ class _Held(NamedTuple):
 
     @property
     def is_previous(self) -> bool:
-        """True if another token has replaced it."""
+        """True if another token has replaced this token."""
         return self.sha256 != self.token.sha256
 
 
 class Access:
-    """Tokens by their digests, and counts of readers and wrong tokens.
+    """Check of tokens, with counts of readers and wrong tokens.
 
-    `tokens`: returns the tokens by name; called at each request, so that changes apply at once. `clock`: clock of this
-    machine. `is_proxied`: whether requests come through the operator's proxy, which adds the address of the client.
-    `ledger`: records uses and refusals.
+    `tokens`: returns name -> token; called at each request, so that changes apply at once. `clock`: clock of this
+    machine. `is_proxied`: requests come through the operator's proxy, which adds the address of the client. `ledger`:
+    records uses and refusals.
     """
 
     def __init__(
@@ -91,10 +91,9 @@ class Access:
         self._readers = Counter[str]()
 
     def identify(self, request: Request) -> Caller:
-        """Return the owner of the request's token. Raises Refusal if the token is not valid.
+        """Return the owner of a request's token. Raises Refusal if the token is not valid.
 
-        A valid token is accepted however many wrong ones came before, so that a guesser cannot lock out others
-        behind the same address.
+        Wrong tokens from the same address do not block a valid one, so that a guesser cannot lock out others.
         """
         if "origin" in request.headers:
             raise Refusal(403, "browser", "requests from a browser page are refused")
@@ -125,7 +124,7 @@ class Access:
         )
 
     def note_use(self, caller: Caller) -> None:
-        """Record a use of the caller's token. Call it at each request, and with each frame of a stream."""
+        """Record a use of the caller's token. Call this at each request, and with each frame of a stream."""
         if self._ledger:
             self._ledger.note_use(caller.sha256, caller.peer)
 
@@ -139,7 +138,7 @@ class Access:
             self._readers[caller.name] -= 1
 
     def check_readers(self, caller: Caller) -> None:
-        """Raise Refusal if one more reader with the caller's token would be too many."""
+        """Raise Refusal if another reader with the caller's token would be too many."""
         if self._readers[caller.name] >= MAX_READERS_OF_TOKEN:
             say = f"{MAX_READERS_OF_TOKEN} readers already use the token of {caller.name}; create a token per person"
             raise Refusal(429, "too many readers", say)
@@ -147,7 +146,7 @@ class Access:
             raise Refusal(503, "too many readers", f"{MAX_READERS} readers are already connected")
 
     def _find(self, digest: str) -> _Held | None:
-        """Return the token with that digest, or None. Compares every token, to take the same time for each."""
+        """Return the token with a digest, or None. Compares all tokens, so that every search takes the same time."""
         found = None
         for name, token in self._tokens().items():
             for held in _held_tokens(name, token):
@@ -163,11 +162,11 @@ class Access:
             self._ledger.note_refusal(peer, reason)
 
     def _count_wrong(self, peer: str) -> None:
-        """Count a wrong token from the address `peer`. Raises Refusal if too many came from there."""
+        """Count a wrong token from the address `peer`. Raises Refusal if too many came from this address."""
         now = self._clock.monotonic()
         times = self._wrong.pop(peer, None) or deque[float](maxlen=MAX_WRONG)
         is_guessing = len(times) == MAX_WRONG and now - times[0] < WRONG_SECONDS
-        self._wrong[peer] = times  # moves to the end, so the first address is the one whose last wrong token is oldest
+        self._wrong[peer] = times  # at the end, so the first address has the oldest last wrong token
         if is_guessing:
             say = f"unknown token, and {MAX_WRONG} others came from this address within a minute; wait a minute"
             raise Refusal(429, "too many wrong tokens", say)
@@ -176,7 +175,7 @@ class Access:
             del self._wrong[next(iter(self._wrong))]
 
     def _peer(self, request: Request) -> str:
-        """Return the client's address. Behind a proxy, the last one in X-Forwarded-For counts: the proxy wrote it."""
+        """Return the client's address. Behind a proxy this is the last one in X-Forwarded-For."""
         seen = request.headers.getlist("x-forwarded-for")
         if self._is_proxied and seen:
             return str(safe(seen[-1].rpartition(",")[2].strip(), _MAX_PEER))
@@ -184,14 +183,14 @@ class Access:
 
 
 def _held_tokens(name: str, token: Token) -> Iterator[_Held]:
-    """Yield the token with that name, and the token that it has replaced, if any."""
+    """Yield a token, and the token that it has replaced, if any."""
     yield _Held(name, token, token.sha256, token.expires)
     if token.previous_sha256:
         yield _Held(name, token, token.previous_sha256, token.previous_until)
 
 
 def _refusal_of(found: _Held) -> Refusal:
-    """Return the refusal of a token that is no longer valid; its text says what to do."""
+    """Return the refusal of an expired or replaced token, with the next step for the user."""
     until = f"{found.until.astimezone(UTC):%Y-%m-%d %H:%M}Z" if found.until else ""
     if found.is_previous:
         say = f"this token of {found.name} was replaced and was valid until {until}: use the new one"
@@ -202,7 +201,7 @@ def _refusal_of(found: _Held) -> Refusal:
 
 
 class Doorkeeper:
-    """Middleware that refuses requests without a valid token, except to `OPEN`, and passes the caller on to `app`."""
+    """Middleware that refuses requests without a valid token, except to `OPEN`, and passes the others on to `app`."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access

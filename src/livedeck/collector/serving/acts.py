@@ -1,4 +1,4 @@
-"""Routes for what people do at attached decks: alarm actions, rulings, interests (collector.md, "Commands")."""
+"""Routes for people's actions at attached decks: alarm actions, rulings, interests (collector.md, "Commands")."""
 
 from __future__ import annotations
 
@@ -38,32 +38,33 @@ from livedeck.monitor.published.codec import SHARED_LISTS, encode_record
 from livedeck.text.secrets import masked_line
 
 MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
-"""Maximum numbers of decks whose interests count (in all, and with one token), and of lists of one token's decks."""
+"""Maximum number of attached decks, in all and with the same token, and of lists on the screens of one token's decks.
+"""
 
 KEPT_SECONDS = 1.0
-"""Maximum seconds that a response waits until the alarm action is on the disk."""
+"""Maximum seconds for which a reply waits until the alarm action is on the disk."""
 
 POKE_SECONDS = 1.0
-"""Minimum seconds between two refreshes caused by pokes, of all decks together."""
+"""Minimum seconds between two refreshes that pokes cause, for all decks together."""
 
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 _MAX_NAME = 100
-"""Maximum characters of a deck's name, and of the names in its records."""
+"""Maximum number of characters of a deck's name, and of the names in its records."""
 
 
 class Watcher(Protocol):
-    """Poller that polls the events and lists on somebody's screen more often."""
+    """Interface of the monitor that polls events and lists on a screen more often."""
 
     def set_focus(self, event_id: str | None, viewer: str = ...) -> None:
-        """Set the event that the viewer's screen shows; None for no event."""
+        """Set the event on a viewer's screen; None for no event."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Replace the lists that the viewer's screen shows."""
+        """Poll these lists, and no others, for a viewer."""
 
 
 class ChosenContent(Body):
-    """Content of an event; None: the content of the settings."""
+    """Content of an event; None for the content in the settings."""
 
     content: Content | None
 
@@ -75,7 +76,7 @@ class ChosenUnit(Body):
 
 
 class Materials(Body):
-    """Materials of videos that were created, renamed or reordered, and ids of deleted ones."""
+    """Materials that were created, renamed or reordered, and ids of deleted materials."""
 
     remember: tuple[KnownMaterial, ...] = ()
     forget: tuple[str, ...] = ()
@@ -99,7 +100,7 @@ class Interest(Body):
 
 
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
-    """Return the routes of this module, and those of the past. `history`: the collector's; stores the changes."""
+    """Return the routes of this module and of the past. `history`: history of the collector, or None."""
     acts = _Acts(monitor, history)
     return [
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.act_on_alarm), methods=["POST"]),
@@ -135,7 +136,7 @@ class _Acts:
         return {"changed": action is not None, "say": say, **self._alarm(key)}
 
     async def _keep(self) -> str:
-        """Wait until the action is on the disk. Returns a note for the response if it is not; else an empty text."""
+        """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
         if self._history is None:
             return ""
         try:
@@ -150,7 +151,7 @@ class _Acts:
         return {"alarm": encode_record(alarm)} if alarm else {}
 
     async def take_as_usual(self, request: Request, caller: Caller) -> Any:
-        """Take the current samples of an event as its baseline."""
+        """Make the current values of an event its baseline."""
         event_id = self._event_id(request)
         await read_body(request, Body)
         return {"changed": await self._monitor.take_as_usual(event_id, caller.name)}
@@ -187,7 +188,7 @@ class _Acts:
     async def keep_audit(self, request: Request, caller: Caller) -> Any:
         """Store a person's intent, action or marker, so that the collector knows who caused a change.
 
-        The name of the token is the actor, and no time may be in the future.
+        The actor is the name of the token. A time in the future becomes the present time.
         """
         body, now = await read_body(request, Audited), self._monitor.clock.now()
         if self._history is None:
@@ -204,7 +205,7 @@ class _Acts:
         return {}
 
     async def take_interest(self, request: Request, caller: Caller) -> Any:
-        """Poll the event and the lists on the deck's screen more often for some seconds."""
+        """Poll the event and the lists on a deck's screen more often for some seconds."""
         interest = await read_body(request, Interest)
         if any(key.kind not in SHARED_LISTS for key in interest.lists):
             raise Refusal(422, "not understood", f"lists: only {', '.join(sorted(SHARED_LISTS))}")
@@ -226,14 +227,14 @@ class _Deck(NamedTuple):
 
 
 class Interests:
-    """Interests of all attached decks. A deck's interest expires unless it is renewed."""
+    """Interests of all attached decks. An interest expires unless it is renewed."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._current: dict[_Deck, tuple[Interest, asyncio.TimerHandle]] = {}
 
     def put(self, person: str, interest: Interest) -> None:
-        """Replace the interest of one of the person's decks. Raises Refusal if there are too many."""
+        """Set the interest of one of a person's decks. Raises Refusal if there are too many decks or lists."""
         deck = _Deck(person, interest.deck)
         self._refuse_crowd(deck, interest)
         self._cancel(deck)
@@ -269,7 +270,7 @@ class Interests:
 
 
 class Pokes:
-    """Rate limit of refreshes: the first poke refreshes at once; those that follow share a refresh after `seconds`."""
+    """Rate limit of refreshes. The first poke refreshes at once; further pokes within `seconds` share one refresh."""
 
     def __init__(self, refresh: Callable[[], None], seconds: float = POKE_SECONDS) -> None:
         self._refresh, self._seconds = refresh, seconds
@@ -302,7 +303,7 @@ def _uid(request: Request) -> str:
 
 
 def _outcome_text(alarm: Alarm | None) -> str:
-    """Return, in words, the state of an alarm after a command, and who acted on it last."""
+    """Return the state of an alarm after a command in words, with the last person who acted on it."""
     if alarm is None:
         return "the alarm no longer exists"
     by = f" by {person(alarm.answered_by)}, {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at else ""

@@ -28,15 +28,15 @@ from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
 
 TURN_SECONDS = 60.0
-"""Seconds without a snapshot after which the monitor counts as stuck. A round of polls is always shorter."""
+"""Seconds without a snapshot after which the monitor counts as stuck; a poll round is always shorter."""
 
 METRICS_SECONDS = 1.0
-"""Seconds for which a text of the metrics is reused."""
+"""Seconds for which the text of the metrics is reused."""
 
 GZIP_LEVEL = 6
 
 MAX_LISTINGS = 2
-"""Maximum number of listings encoded at a time, each in a thread: after a break all readers list again at once."""
+"""Maximum number of listings encoded at a time, because after a break all readers list again at once."""
 
 
 def collector_app(
@@ -85,7 +85,7 @@ class _Pages:
         return _word(200, "well") if silent < TURN_SECONDS else _word(503, "stuck")
 
     async def readiness(self, _: Request) -> Response:
-        """Respond `ready`; 503 `starting` until all events on air are judged; 503 `blind` without the platform."""
+        """Respond `ready`; 503 `starting` until all events are polled; 503 `blind` without replies of the platform."""
         self._was_settled = self._was_settled or self._monitor.is_settled
         snapshot = self._hub.snapshot
         if snapshot is None or not self._was_settled:
@@ -122,7 +122,7 @@ class _Pages:
         return Response(body, headers=headers, media_type="application/json")
 
     async def changes(self, request: Request, caller: Caller) -> Response:
-        """Stream the changes after an id until either side ends the stream."""
+        """Respond with the stream of changes after an id, until one of the sides ends it."""
         if request.method == "HEAD":  # the stream never ends
             return Response(headers=_NOT_STORED, media_type="text/event-stream")
         after = request.headers.get("last-event-id") or request.query_params.get("from", "")
@@ -135,7 +135,7 @@ class _Pages:
         return _Stream(changes, caller, self._access, _GZIP if is_packed else {})
 
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
-        """Return the monitor's samples of an event between two times (server clock, ms)."""
+        """Return the samples of an event in memory between two times (server clock, epoch ms)."""
         begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
         state = self._published().find(request.path_params["id"])
         if state is None:
@@ -150,7 +150,7 @@ class _Pages:
 
 
 class _Stream(StreamingResponse):
-    """Stream of server-sent events for a reader, who is counted. Ends when the reader's token is no longer valid."""
+    """Stream of server-sent events for one reader. It ends when the reader's token is no longer valid."""
 
     def __init__(
         self, changes: AsyncGenerator[bytes, None], caller: Caller, access: Access, headers: dict[str, str]
@@ -178,7 +178,7 @@ _NOT_STORED = {"Cache-Control": "no-store"}
 _GZIP = {"Content-Encoding": "gzip"}
 
 _LAST = 2**53
-"""A time later than every sample (ms)."""
+"""Time later than every sample (epoch ms)."""
 
 
 def _word(status: int, word: str) -> Response:
@@ -195,7 +195,7 @@ def _takes_gzip(request: Request) -> bool:
 
 
 def _number(request: Request, name: str, otherwise: int) -> int:
-    """Return the query parameter as a whole number, or `otherwise` if it is missing. Raises Refusal."""
+    """Return a query parameter as a whole number, or `otherwise` if it is missing. Raises Refusal."""
     text = request.query_params.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and len(text) < 17):
         raise Refusal(422, "not understood", f"{name}: not a whole number")

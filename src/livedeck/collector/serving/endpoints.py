@@ -16,7 +16,7 @@ from livedeck.collector.protocol.commands import Body
 from livedeck.text.secrets import masked_line
 
 MAX_BODY = 16 * 1024
-"""Maximum bytes of a request body."""
+"""Maximum number of bytes of a request body."""
 
 AUTHORIZATION_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
 """Text of the refusal if a request has no token."""
@@ -27,9 +27,10 @@ _MAY = ("metrics", "read", "act")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Owner of a request's token. `name`: name of the token, and actor of the changes.
+    """Owner of a request's token.
 
-    `may`: right of the token. `sha256`: digest of the token. `peer`: address of the client.
+    `name`: name of the token, which is the actor of changes. `may`: right of the token. `sha256`: digest of the token.
+    `peer`: address of the client.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Caller:
 
 
 class Refusal(Exception):  # noqa: N818  a response, no error
-    """Refusal of a request. `code`: reason for programs; `say`: for people; `more`: further members of the response."""
+    """A request is refused. `code`, `say`: reason for programs and for people. `more`: other members of the reply."""
 
     def __init__(self, status: int, code: str, say: str, more: Mapping[str, Any] | None = None) -> None:
         super().__init__(say)
@@ -53,7 +54,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def endpoint(needs: str, handler: Handler) -> Endpoint:
-    """Return an endpoint that requires the right `needs`. Its response is the handler's value or Refusal as JSON."""
+    """Return an endpoint that requires the right `needs` and replies with the handler's value or Refusal as JSON."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -104,13 +105,13 @@ async def read_body(request: Request, kind: type[B]) -> B:
 
 
 def _fault(error: ValidationError) -> str:
-    """Return the first fault as text. It omits the sent value, which may be a secret."""
+    """Return the first fault as text, without the sent value, which may be a secret."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc'])) or 'the body'}: {first['msg']}"
 
 
 def _faults(given: Any, kept: Any, place: str = "") -> Iterator[str]:
-    """Yield a text for each unknown field and each time without a zone. `given`: as sent; `kept`: as parsed."""
+    """Yield a text for each unknown field and each time without a zone. `given`, `kept`: body as sent, as parsed."""
     if isinstance(given, dict) and isinstance(kept, dict):
         yield from (f"{place}{name}: unknown" for name in given if name not in kept)
         for name, value in kept.items():

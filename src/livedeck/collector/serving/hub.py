@@ -1,7 +1,7 @@
 """Stream of changes for any number of readers (collector.md, "Wire").
 
-Each change is encoded once, for all readers. A reader has a position in a ring of changes instead of a queue of its
-own, so a slow reader costs nothing. A reader whose position has left the ring must list again.
+Each change is encoded once for all readers. A reader has a position in a ring of changes and no queue of its own, so a
+slow reader takes no memory. A reader whose position has left the ring must list again.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from livedeck.monitor import Clock, Snapshot
 from livedeck.monitor.published.codec import Encoded, encode
 
 RING_DELTAS, RING_SECONDS, RING_BYTES = 4096, 600.0, 64 * 2**20
-"""Limits of the changes kept for readers that resume: number, age in seconds, bytes."""
+"""Limits of the ring of changes for readers that resume: number, age in seconds, bytes."""
 
 BEAT_SECONDS = 5.0
-"""Seconds between two comments, which show readers the collector's time and that the stream is alive."""
+"""Seconds between two comments, which carry the collector's time and prove that the stream is alive."""
 
 GONE = b"event: gone\ndata: {}\n\n"
 """Last event for a reader whose position has left the ring."""
@@ -35,14 +35,14 @@ class Gone(Exception):  # noqa: N818  a state, sent as 410
 
 
 class Listed(NamedTuple):
-    """A listing as JSON. `id`: id of its snapshot; the reader requests the changes after it."""
+    """Listing as JSON. `id`: id of its snapshot, after which the reader requests changes."""
 
     id: str
     body: bytes
 
 
 class _Change(NamedTuple):
-    """A frame of the stream, plain and compressed. `at`: time of its publication (monotonic s)."""
+    """Frame of the stream, plain and compressed. `at`: time of its publication (monotonic s)."""
 
     at: float
     frame: bytes
@@ -55,22 +55,22 @@ class _Change(NamedTuple):
 
 
 class Hub:
-    """Publishes the monitor's snapshots to readers.
+    """Publisher of the monitor's snapshots to readers.
 
-    `clock`: clock of the monitor. `boot`: name of this run, because numbers restart with each run. `readers`: number of
-    readers of the change stream. `published_at`: time of the last publication (monotonic s).
+    `clock`: clock of the monitor. `boot`: name of this run, as part of ids, because each run counts from 1. `readers`:
+    number of readers of the change stream. `published_at`: time of the last publication (monotonic s).
     """
 
     def __init__(self, clock: Clock, boot: str) -> None:
         self.readers, self.published_at = 0, clock.monotonic()
         self._clock, self._boot = clock, boot
         self._published: tuple[int, Encoded] | None = None
-        self._ring, self._ring_bytes = deque[_Change](), 0  # the newest leads to the published snapshot
+        self._ring, self._ring_bytes = deque[_Change](), 0  # the last change leads to the published snapshot
         self._changed, self._is_closed = asyncio.Event(), False
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The last published snapshot; None before the first."""
+        """Last published snapshot; None before the first."""
         return self._published[1].snapshot if self._published else None
 
     @property
@@ -79,9 +79,9 @@ class Hub:
         return self._id(self._seq)
 
     async def publish(self, snapshot: Snapshot) -> None:
-        """Publish the snapshot. Make one call at a time.
+        """Publish a snapshot. Only one call at a time.
 
-        A thread encodes it, because encoding thousands of events takes a tenth of a second.
+        A thread encodes the snapshot, because thousands of events take a tenth of a second.
         """
         before, seq = self._published[1] if self._published else None, self._seq + 1
         after, frame, packed = await asyncio.to_thread(_encoded, self._id(seq), snapshot, before)
@@ -96,7 +96,7 @@ class Hub:
         self._wake()
 
     async def listing(self, samples: int = wire.LISTED_SAMPLES, *, by: str = "", may: str = "") -> Listed | None:
-        """Return a listing with the last `samples` of each event, or None before the first snapshot.
+        """Return a listing with the last `samples` samples of each event; None before the first snapshot.
 
         `by`, `may`: name and right of the reader's token. A thread encodes the listing, because hundreds of events take
         tens of milliseconds.
@@ -107,12 +107,11 @@ class Hub:
         return await asyncio.to_thread(_listed, self._id(seq), self._now(), encoded, samples, (by, may))
 
     def changes(self, after: str, *, is_packed: bool = False) -> AsyncGenerator[bytes, None]:
-        """Yield changes after the id `after` as server-sent events, until the hub is closed.
+        """Yield the changes after the id `after` as server-sent events, until the hub is closed.
 
-        A comment comes after the changes that exist already, then every `BEAT_SECONDS`. `is_packed`: the items together
-        form one gzip stream, and each can be decompressed on arrival.
-
-        Raises Gone if some change after that id is no longer kept, or if the id is from another run.
+        A comment follows the present changes, and then every `BEAT_SECONDS`. `is_packed`: compress the events; together
+        they form one gzip stream, and each can be decompressed on arrival. Raises Gone if a change after the id is no
+        longer in the ring, or if the id is from another run.
         """
         boot, _, digits = after.rpartition("-")
         if boot != self._boot or not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(self._seq)):
@@ -172,7 +171,7 @@ class Hub:
 
     @property
     def _oldest(self) -> int:
-        """The lowest number of a change from which a reader can resume."""
+        """Lowest number of a change after which a reader can resume."""
         return self._seq - len(self._ring)
 
     def _keep(self, change: _Change) -> None:
@@ -201,15 +200,15 @@ _GZIP_HEAD, _GZIP_END = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"
 
 
 def _pack(frame: bytes) -> bytes:
-    """Return the frame as deflate blocks without references to other frames, so that frames join to one stream."""
+    """Return a frame as deflate blocks without references to other frames, so that frames can be joined."""
     packer = compressobj(wbits=-MAX_WBITS)
     return packer.compress(frame) + packer.flush(Z_FULL_FLUSH)
 
 
 def _encoded(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tuple[Encoded, bytes, bytes]:
-    """Return the encoded snapshot, and the frame of the change from `before` to it, plain and compressed.
+    """Return the encoded snapshot, and the frame of the change from `before`, plain and compressed.
 
-    Both forms of the frame are empty without `before`.
+    Without `before`, both forms of the frame are empty.
     """
     after = encode(snapshot, before)
     if before is None:

@@ -1,7 +1,7 @@
 """Record of the last use of each access token, and of refused tokens (collector.md, "Access").
 
-A request only changes an entry in memory. The file of last uses is written at most once a minute, and the audit gets a
-few records in ten minutes, however many requests arrive.
+A request only changes an entry in memory. The file of last uses is written at most once a minute, and the audit gets at
+most a few records in ten minutes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ USES_SECONDS = 60.0
 """Minimum seconds between two writes of the file of last uses."""
 
 REFUSALS_SECONDS, MAX_NAMED, MAX_COUNTED = 600.0, 5, 1024
-"""Minimum seconds between reports of refused tokens; maximum addresses that a report names, and that are counted."""
+"""Minimum seconds between two reports of refused tokens; maximum number of addresses in a report, and to count."""
 
 REFUSED_ACTION = "collector.token"
-"""Name that the audit gives to refusals of tokens."""
+"""Name of a refused token in the audit."""
 
 MAX_KEPT, _MAX_BYTES = 1000, 2**20
-"""Maximum tokens in the file of last uses (the most recently used stay), and maximum bytes read from it."""
+"""Maximum number of tokens in the file of last uses (the most recently used stay), and of bytes to read from it."""
 
 _log = Log("livedeck.collector")
 
@@ -42,16 +42,16 @@ class Use(NamedTuple):
 
 
 class UsesError(Exception):
-    """The file of last uses cannot be read; the text says why."""
+    """The file of last uses cannot be read. The message has the reason."""
 
 
 def uses_path(history: Path) -> Path:
-    """Return the path of the file of last uses, which lies beside the history."""
+    """Return the path of the file of last uses, beside the history."""
     return history.with_name(f"{history.name}.uses")
 
 
 def read_uses(path: Path) -> Mapping[str, Use]:
-    """Return the last use of each token by its SHA-256. Raises FileNotFoundError, UsesError."""
+    """Return SHA-256 of a token -> its last use. Raises FileNotFoundError, UsesError."""
     try:
         content, _ = read_regular(path, _MAX_BYTES)
         rows = json.loads(content).items()
@@ -65,14 +65,14 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """A group of refusals: address of the client, empty if counted together with others, and the reason."""
+    """Group of refusals by the client's address and the reason. `peer`: empty for several addresses together."""
 
     peer: str
     reason: str
 
 
 class Ledger:
-    """Collects uses and refusals of tokens; `run` writes them. Construct it in a thread, because it reads the file.
+    """Collector of uses and refusals of tokens, which `run` writes. Make it in a thread, because it reads the file.
 
     `path`: file of last uses. `record`: adds a record to the audit; None without a history.
     """
@@ -86,7 +86,7 @@ class Ledger:
         self._refused_since = clock.now()
 
     def note_use(self, sha256: str, peer: str) -> None:
-        """Record that the token with this digest is used now. `peer`: address of the client."""
+        """Record a use of the token with this digest. `peer`: address of the client."""
         self._uses[sha256] = Use(self._clock.now().replace(microsecond=0), peer)
         self._used.set()
 
@@ -101,7 +101,7 @@ class Ledger:
         self._refused.set()
 
     async def run(self) -> None:
-        """Write uses and refusals until cancelled: at once after a quiet time, else as often as the limits allow."""
+        """Write uses and refusals until cancelled, as often as the limits allow."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write_each(self._used, self._write_uses, USES_SECONDS))
@@ -119,7 +119,7 @@ class Ledger:
             await self._clock.sleep(seconds)
 
     async def _write_uses(self) -> None:
-        """Hand the uses to the writer thread. After a failed write, the next use causes another try."""
+        """Pass the uses to the writer thread. After a failed write, the next use causes another try."""
         kept = nlargest(MAX_KEPT, self._uses.items(), key=lambda item: item[1].at)
         if kept:
             self._file.write(json.dumps({digest: (use.at.isoformat(), use.peer) for digest, use in kept}))

@@ -19,7 +19,7 @@ _log = Log("livedeck.collector")
 
 
 class Outbox(Protocol):
-    """Sender of notifications, as these routes use it."""
+    """Interface of the sender of notifications."""
 
     async def unsent(self) -> tuple[Spooled, ...]:
         """Return waiting messages and dead letters. Raises SpoolError."""

@@ -18,11 +18,11 @@ from livedeck.monitor import HistoryReads
 from livedeck.text.secrets import masked_line
 
 MAX_QUESTIONS = 2
-"""Maximum number of questions handled at a time: each result is in memory as a whole, and results can be large."""
+"""Maximum number of questions at a time, because results are in memory as a whole and can be large."""
 
 
 def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Route]:
-    """Return the route. `history`: the collector's, None if it keeps none. `now`: returns the collector's time."""
+    """Return the route. `history`: history of the collector, or None. `now`: returns the collector's time."""
     slots = asyncio.Semaphore(MAX_QUESTIONS)
 
     async def respond(request: Request, _: Caller) -> Response:
@@ -46,5 +46,5 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
 
 
 def _dumped(question: Question, found: Any, fault: str, now: int) -> bytes:
-    """Return the response body. Even in a thread msgspec blocks the event loop: 4 ms for a day of samples."""
+    """Return the body of the reply. Even in a thread msgspec blocks the event loop, 4 ms for a day of samples."""
     return json.encode({"answer": question.dump(found), "fault": masked_line(fault), "now": now})

@@ -288,7 +288,7 @@ class Database:
             self._db.interrupt()
 
     def close(self) -> None:
-        """Close the connection. A writer first moves its log into the file, unless another process reads."""
+        """Close the connection. A writer first moves the write-ahead log into the file, if nobody else reads it."""
         try:
             if not self._reads:
                 with suppress(StorageError):

@@ -1,7 +1,6 @@
-"""Alarms, their transitions and diagnoses: frozen values without decisions (monitoring.md, "Alarm lifecycle").
+"""Alarms, their transitions and diagnoses, as frozen values (monitoring.md, "Alarm lifecycle").
 
 The states are those of ISA-18.2. All times are by this machine's clock.
-
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pydantic import Field
 from livedeck.record import Record
 
 DECK = ""
-"""`event_id` of the deck's own alarms."""
+"""Value of `event_id` in the deck's own alarms."""
 
 
 class Severity(StrEnum):
@@ -28,7 +27,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the most severe."""
+        """Rank of the severity; 0 is the most severe."""
         return _SEVERITY_RANKS[self]
 
 
@@ -44,7 +43,7 @@ class AlarmKey(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """An alarm as an operator saw it: start of its fault, severity and stage."""
+    """Alarm as an operator saw it: start of its fault, severity and stage."""
 
     since: datetime
     severity: Severity
@@ -54,8 +53,8 @@ class Shown(NamedTuple):
 class AlarmState(StrEnum):
     """State of an alarm by ISA-18.2.
 
-    RETURNED: the fault cleared, but nobody acknowledged the alarm. CLEARED: the fault cleared and the alarm is
-    acknowledged; it stays listed for 5 min. SUPPRESSED: the fault is present, but a parent alarm hides it.
+    RETURNED: the fault has cleared, but nobody acknowledged the alarm. CLEARED: the fault has cleared, and the alarm is
+    acknowledged; it stays listed for 5 min. SUPPRESSED: the fault is present, but a parent hides the alarm.
     """
 
     UNACKNOWLEDGED = "unacknowledged"
@@ -68,7 +67,7 @@ class AlarmState(StrEnum):
 
     @property
     def active(self) -> bool:
-        """True if an operator must look at it now."""
+        """True if an operator must look at the alarm now."""
         return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
 
 
@@ -81,7 +80,7 @@ class Diagnosis(Record):
 
 
 class TimelineEntry(NamedTuple):
-    """Entry in the timeline of an alarm. `actor`: `user@host:pid`, empty if no person acted."""
+    """Entry in the timeline of an alarm. `actor`: `user@host:pid`; empty if no person acted."""
 
     at: datetime
     text: str
@@ -90,18 +89,20 @@ class TimelineEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A present or past fault. `event_id` is empty for alarms of the deck itself.
+    """Present or past fault.
 
-    `since`: start of the fault according to the data; `changed`: start of `state`. `present`: the fault exists now;
-    `needs_ack`: the alarm awaits an acknowledgement. `acknowledged_at`, `acknowledged_until`: time and expiry of the
-    acknowledgement of this occurrence. `answered_by`, `answered_at`: author and time of the last acknowledgement,
-    withdrawal, shelving or unshelving. `shelved_until`: None unless shelved for a time. `reason`: reason for the shelf
-    or for out of service. `parent`: kind of the alarm that hides it. `activations`: starts of the fault in the last 10
-    min; `flapping`: the starts are too many to ring each time; `escalated`: they are so many that a warning becomes
-    critical. `stage` grows when an ongoing fault deserves attention again. `affects`: event ids of a PLATFORM incident.
-    `timeline`: history of this occurrence, oldest first. `found`: the fault began before the first look at its event,
-    so nobody saw its onset. `cleared_at`: end of the fault, None while it is ongoing. `hides`: gravest severity of the
-    symptoms that are hidden with a shelved or out-of-service alarm, None if it hides none.
+    Of the fault: `event_id`: DECK for the deck's own alarms. `since`: start of the fault according to the data.
+    `present`: the fault exists now. `cleared_at`: end of the fault; None while it is ongoing. `stage`: rises when an
+    ongoing fault deserves attention again. `activations`: starts of the fault in the last 10 min. `flapping`: too many
+    activations to ring each time. `escalated`: so many activations that a warning is critical. `affects`: event ids of
+    a PLATFORM incident. `found`: the fault began before the first look at its event, so nobody saw its onset.
+
+    Of the state: `changed`: start of `state`. `needs_ack`: nobody has acknowledged the alarm yet. `acknowledged_at`,
+    `acknowledged_until`: time and expiry of this occurrence's acknowledgement. `answered_by`, `answered_at`: author and
+    time of the last acknowledgement (given or taken back), shelving or unshelving. `shelved_until`: end of the shelf;
+    None without an end. `reason`: reason for the shelf or for out of service. `parent`: kind of the alarm that hides
+    this one. `hides`: gravest severity of the symptoms that are hidden together with this shelved or out-of-service
+    alarm; None if it hides none. `timeline`: changes of this occurrence, oldest first.
     """
 
     event_id: str
@@ -138,22 +139,22 @@ class Alarm:
 
     @property
     def key(self) -> AlarmKey:
-        """Identity: event, kind and target."""
+        """Identity of the alarm: event, kind and target."""
         return AlarmKey(self.event_id, self.kind, self.target)
 
     @property
     def shown(self) -> Shown:
-        """The part of the alarm that an alarm action refers to."""
+        """Alarm as an operator sees it now, for an alarm action."""
         return Shown(self.since, self.severity, self.stage)
 
     @property
     def active(self) -> bool:
-        """True if an operator must look at it now."""
+        """True if an operator must look at the alarm now."""
         return self.state.active
 
     @property
     def is_ongoing(self) -> bool:
-        """True if the fault counts as present, as a flapping fault does even in its pauses."""
+        """True if the fault counts as present; a flapping fault does so even in its pauses."""
         return self.present or self.flapping
 
     @property
@@ -162,7 +163,7 @@ class Alarm:
         return len(self.activations)
 
     def moved(self, seconds: float) -> Alarm:
-        """Return a copy whose times are those of a clock that is `seconds` ahead."""
+        """Return a copy with its times by a clock that is `seconds` ahead."""
         if not seconds:
             return self
         ahead = timedelta(seconds=seconds)
@@ -221,7 +222,7 @@ class AlarmChange(Record):
 
     @property
     def actor(self) -> str:
-        """Person who caused the transition; empty if nobody did, as when an acknowledged fault clears by itself."""
+        """Person who caused the transition; empty if nobody did, such as when an acknowledged fault clears."""
         alarm = self.alarm
         is_over_by_itself = (
             self.transition is AlarmTransition.CLEARED

@@ -1,4 +1,4 @@
-"""Alarm actions of operators: one row each, appended and never changed (monitoring.md, "Shared alarms")."""
+"""Alarm actions of operators, each a row that never changes (monitoring.md, "Shared alarms")."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 TAKE_BACK_FOR = timedelta(minutes=5)
-"""Time to take an acknowledgement back: as long as one of a critical alarm lasts. Later, other people rely on it."""
+"""Time in which an acknowledgement can be taken back; later, other people rely on it."""
 
 
 class ActionKind(StrEnum):
-    """Kind of an alarm action. CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take either back.
+    """Kind of an alarm action.
 
-    SHELVE_ALONE: shelve an alarm without its symptoms. A program that does not know it ignores the action.
+    CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take back an acknowledgement. SHELVE_ALONE: shelve an
+    alarm without its symptoms. A program ignores actions of a kind that it does not have.
     """
 
     ACKNOWLEDGE = "acknowledge"
@@ -39,16 +40,15 @@ ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKi
 SHELVINGS = frozenset(
     {ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE}
 )
-"""Groups of kinds: within a group the later action replaces the earlier. Notes are independent of both."""
+"""Two groups of kinds. Of two actions in a group, the later replaces the earlier."""
 
 
 class AlarmCommand(Record):
     """Command of an operator for an alarm; `carry_out` applies or refuses it.
 
-    `shown`: the alarm on the operator's screen; None: the alarm's present state. `minutes`: length of a shelf; None:
-    until the alarm clears. `text`: reason or note. `actor`: as in AlarmAction. `uid`: id of the resulting action, so
-    that a repeated command results in no second action.
-
+    `shown`: alarm on the operator's screen; None for its present state. `minutes`: length of a shelf; None for until
+    the alarm clears. `text`: reason or note. `actor`: as in AlarmAction. `uid`: id of the resulting action, so that a
+    repeated command makes no second action.
     """
 
     key: AlarmKey
@@ -61,11 +61,11 @@ class AlarmCommand(Record):
 
 
 class AlarmAction(Record):
-    """Action of an operator. `since`, `severity`, `stage`: those of the alarm at the time of the action.
+    """Action of an operator on an alarm. Times are by this machine's clock.
 
-    `at`, `until`: by this machine's clock. `until`: expiry of the acknowledgement or shelf, None without one; for an
-    alarm that was unshelved after it cleared, the time of unshelving. `actor`: `user@host:pid`. `reason`: reason or
-    note. `uid`: unique id.
+    `since`, `severity`, `stage`: values of the alarm at the time of the action. `until`: expiry of the acknowledgement
+    or shelf; None without one. For unshelving a cleared alarm it equals `at`. `actor`: `user@host:pid`. `reason`:
+    reason or note. `uid`: unique id.
     """
 
     uid: str
@@ -84,16 +84,16 @@ class AlarmAction(Record):
 
     @property
     def shown(self) -> Shown:
-        """The alarm as the operator saw it."""
+        """Alarm as the operator saw it."""
         return Shown(self.since, self.severity, self.stage)
 
     @property
     def order(self) -> tuple[datetime, str]:
-        """Sort key: the later of two actions counts; `uid` decides for equal times."""
+        """Sort key of actions: by time, and by `uid` for equal times."""
         return self.at, self.uid
 
     def moved(self, seconds: float) -> AlarmAction:
-        """Return a copy whose times are those of a clock that is `seconds` ahead."""
+        """Return a copy with its times by a clock that is `seconds` ahead."""
         if not seconds:
             return self
         ahead = timedelta(seconds=seconds)
@@ -102,6 +102,6 @@ class AlarmAction(Record):
 
 
 def person(actor: str) -> str:
-    """Return the actor without the process: `anna@regie`."""
+    """Return the person of an actor, without the process id: `anna@regie`."""
     name, _, process = actor.rpartition(":")
     return name if name and process.isdigit() else actor

@@ -1,4 +1,4 @@
-"""Connection of a deck to its collector: frozen values. All times are by the collector's clock."""
+"""Connection of a deck to its collector, as frozen values. All times are by the collector's clock."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from livedeck.record import Record
 class AttachmentState(StrEnum):
     """State of the connection to the collector.
 
-    LISTING: the complete state is awaited, for the first time or again. RESUMING: the connection broke a moment ago.
-    SILENT: no message for 12 s. REFUSED: the collector refuses this deck. ALONE: this deck polls the platform itself.
-
+    LISTING: the deck waits for the complete state. RESUMING: the connection has just broken. SILENT: no message for
+    12 s. REFUSED: the collector refuses this deck. ALONE: this deck polls the platform itself.
     """
 
     LISTING = "listing"
@@ -27,17 +26,15 @@ class AttachmentState(StrEnum):
 
 
 class Attachment(Record):
-    """A deck's attachment to its collector.
+    """Attachment of a deck to its collector.
 
-    `host`: the collector in use; `since`: start of `state`; `heard_at`: time of the collector's last message, None
-    before the first. `reason`: why the collector is silent, in words, or empty.
+    `host`: host of the collector. `since`: start of `state`. `heard_at`: time of the collector's last message; None
+    before the first. `reason`: reason for the collector's silence, in words, or empty. `skew`: seconds by which this
+    machine's clock is ahead of the collector's; 0 while under 2 s.
 
-    `skew`: seconds that this machine's clock is ahead of the collector's; 0 while under 2 s. `unshared`: alarms with
-    actions that the collector has not received yet. `told`: results of such actions, in words, learnt since the last
-    snapshot.
-
-    `actor`: owner of the token; `may`: the token's permission (`read`, `act`); both empty if unknown. `own`: alarms of
-    this deck alone, which it handles without the collector.
+    `unshared`: alarms with actions that the collector has not received yet. `told`: results of such actions, in words,
+    since the last snapshot. `actor`: owner of the token. `may`: right of the token (`read`, `act`); both empty if
+    unknown. `own`: alarms of this deck alone, which it handles without the collector.
     """
 
     state: AttachmentState
@@ -53,10 +50,9 @@ class Attachment(Record):
     own: frozenset[AlarmKey] = frozenset()
 
     def refusal(self, *keys: AlarmKey) -> str:
-        """Return why no alarm action can go through the collector now, in words; empty if it can.
+        """Return the reason, in words, why an action on these alarms is not possible now; empty if it is possible.
 
-        Also empty for alarms of this deck alone, and if this deck keeps actions until the collector is back.
-
+        It is always possible for alarms of this deck alone, and while this deck polls by itself.
         """
         if self.is_alone or self.own & {*keys}:
             return ""

@@ -1,4 +1,4 @@
-"""Result of a failed call, and the cause of missing data: frozen values."""
+"""Result of a failed call, and the cause of missing data, as frozen values."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from livedeck.record import Record
 
 
 class Sight(StrEnum):
-    """Result of a failed call, as far as it tells who is to blame.
+    """Kind of a failed call, by which the cause is found.
 
-    NO_CONNECTION: no connection was made (no name, no route, refused, TLS, proxy). SILENCE: a new connection was made,
-    and no answer came. UNDECIDED: no answer came on an older connection. BREAK: the connection broke before the answer
-    was complete. FOREIGN: the answer is not of the platform's shape, or a redirect. PACE: too many requests. TOKEN: the
-    token was refused, or a payment is due. REQUEST, FAULT: an error 4xx or 5xx in the platform's shape. GATEWAY: an
-    error in another shape. UNREADABLE: the platform's shape with unreadable content. CACHED: a cache answered with what
-    was made before the request. UNSENT: this machine could not send the request.
+    NO_CONNECTION: no connection was made (no name, no route, refused, TLS, proxy). SILENCE: no reply on a new
+    connection. UNDECIDED: no reply on an older connection. BREAK: the connection broke before the reply was complete.
+    FOREIGN: a reply in another form than the platform's, or a redirect. PACE: too many requests. TOKEN: the token was
+    refused, or a payment is due. REQUEST, FAULT: an error 4xx or 5xx in the platform's form. GATEWAY: an error in
+    another form. UNREADABLE: a reply in the platform's form with unreadable content. CACHED: a reply from a cache, made
+    before the request. UNSENT: this machine could not send the request.
     """
 
     NONE = ""
@@ -35,7 +35,7 @@ class Sight(StrEnum):
 
 
 class Failure(Record):
-    """Failed call. `status`: its HTTP status, None without an answer. `reason`: details in words."""
+    """Failed call. `status`: HTTP status; None without a reply. `reason`: details in words."""
 
     sight: Sight = Sight.NONE
     status: int | None = None
@@ -46,7 +46,7 @@ NO_FAILURE = Failure()
 
 
 class Culprit(StrEnum):
-    """Cause of missing data, the nearest to this process first. NONE: nothing is missing. UNKNOWN: nothing decides."""
+    """Cause of missing data, the nearest to this process first. NONE: no data is missing. UNKNOWN: cause not proven."""
 
     NONE = ""
     OWN_STOP = "own stop"

@@ -16,15 +16,15 @@ from livedeck.record import Record
 from livedeck.text.patterns import fits
 
 Overrides = Mapping[str, object]
-"""Fields of `Thresholds` with other values, as `with_overrides` takes them."""
+"""Name of a field of `Thresholds` -> other value, for `with_overrides`."""
 
 _NONE: Overrides = MappingProxyType({})
 
 
 class LimitTemplate(Record):
-    """Limits of the events that fit: their id or name one of `events`, their project one of `projects`.
+    """Limits for some events.
 
-    Both are shell patterns.
+    `events`: shell patterns of which one must match the event's id or name. `projects`: the same for its project.
     """
 
     overrides: Overrides
@@ -32,12 +32,12 @@ class LimitTemplate(Record):
     projects: tuple[str, ...] = ("*",)
 
     def fits(self, event: Event) -> bool:
-        """Return whether the limits hold for an event."""
+        """Return whether the limits apply to an event."""
         return fits(self.events, event.id, event.name or "") and fits(self.projects, event.parent_id or "")
 
     @property
     def is_for_all(self) -> bool:
-        """True if the limits hold for every event."""
+        """True if the limits apply to every event."""
         return not str(self)
 
     def __str__(self) -> str:
@@ -48,8 +48,8 @@ class LimitTemplate(Record):
 class Limits(Record):
     """Limits by which events are judged.
 
-    `base`: limits of all events; the `templates` that fit an event override it in their order, and last the limits of
-    that event alone. `events`: event id -> its own limits.
+    `base`: limits of all events. `templates`: those that fit an event override `base`, in their order. `events`: event
+    id -> limits of this event alone, which override both.
     """
 
     base: Thresholds = field(default_factory=Thresholds)
@@ -65,7 +65,10 @@ class Limits(Record):
         return thresholds
 
     def changes_since(self, before: Limits) -> tuple[LimitChange, ...]:
-        """Return the changed limits: of all events, then of templates, then of single events whose change differs."""
+        """Return the changed limits: first of all events, then of templates, then of single events.
+
+        A change for all events is not repeated for a template or an event.
+        """
         of_all = tuple(_differences(before.base, self.base))
 
         def own(old: Overrides, new: Overrides) -> list[str]:
@@ -83,7 +86,7 @@ class Limits(Record):
         return tuple(changes)
 
     def _by_template(self) -> dict[str, Overrides]:
-        """Return the limits by the words of their template; those of equal words are joined."""
+        """Return template in words -> its limits; templates with the same words are joined."""
         found: dict[str, Overrides] = {}
         for template in self.templates:
             found[str(template)] = {**found.get(str(template), _NONE), **template.overrides}
@@ -98,22 +101,24 @@ class LimitChange(Record):
 
 
 class LimitsError(Exception):
-    """Settings that cannot be used, with line and reason."""
+    """The settings cannot be used. The message has the line and the reason."""
 
 
 class LimitsSource(Protocol):
     """Source of limits, such as a file that a person may change while the deck runs."""
 
     def changed(self) -> Limits | None:
-        """Return the limits if they changed since the last call, else None. Raises LimitsError once for each change."""
+        """Return the limits if they have changed since the last call, else None.
+
+        Raises LimitsError once for each change that cannot be used.
+        """
 
 
 class RuleChange(Record):
-    """Change in how events are judged, in words.
+    """Change of a limit or a ruling, in words.
 
-    `event_id`: the event, empty for all or several; `actor`: who made the change, empty if the settings changed.
-    `is_fault`: nothing changed, because the settings cannot be used.
-
+    `event_id`: the event; empty for all or several. `actor`: person who made the change; empty if the settings changed.
+    `is_fault`: the settings cannot be used, so nothing has changed.
     """
 
     at: datetime

@@ -1,4 +1,4 @@
-"""Stops and slowness of the process that watches: time that it did not watch proves nothing about an event."""
+"""Stops and slowness of the monitoring process. Time that it did not watch proves nothing about an event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from livedeck.record import Record
 
 
 class Why(StrEnum):
-    """Cause of time without monitoring."""
+    """Cause of time that was not watched."""
 
     SLEPT = "slept"
     STOPPED = "stopped"
@@ -18,7 +18,7 @@ class Why(StrEnum):
 
 
 class NotWatched(Record):
-    """Time in which this process watched nothing (this machine's clock)."""
+    """Time in which this process did not watch (this machine's clock)."""
 
     since: datetime
     until: datetime
@@ -36,21 +36,21 @@ class NotWatched(Record):
 
 
 def watched_seconds(since: datetime, until: datetime, stops: Iterable[NotWatched]) -> float:
-    """Return the seconds from `since` to `until` without the stops in between; below 0 if `until` is earlier."""
+    """Return the seconds from `since` to `until`, without the stops in between; negative if `until` is earlier."""
     cut = sum(max(0.0, (min(until, stop.until) - max(since, stop.since)).total_seconds()) for stop in stops)
     return (until - since).total_seconds() - cut
 
 
 def whole_since(since: datetime, stops: Iterable[NotWatched]) -> datetime:
-    """Return the start of the watch without a break, at `since` or later. Slowness alone breaks no watch."""
+    """Return the end of the last stop after `since`, or `since` without one. Slowness does not count as a stop."""
     return max([since, *(stop.until for stop in stops if stop.why is not Why.SLOW)])
 
 
 class Slowness(Record):
-    """Slowness of this process that calls for a person.
+    """Slowness of this process that calls for a person (OWN_SLOW).
 
-    `since`: this machine's clock. `behind`: seconds by which it is late. `events`: number of events that it judges.
-    `is_grave`: most polls have been late or missing for long.
+    `since`: start of the slowness, by this machine's clock. `behind`: seconds by which this process is late. `events`:
+    number of events that it judges. `is_grave`: too many polls have been late for `own_hold` seconds.
     """
 
     since: datetime
@@ -60,11 +60,11 @@ class Slowness(Record):
 
 
 class OwnState(Record):
-    """Trust that this process deserves.
+    """Stops and slowness of this process.
 
-    `stops`: newest stops, oldest first. `behind`: whole seconds by which this process is late, 0 below the limit.
-    `slowness`: None unless it lasts. `reading_delay`: while this process is behind, the longest time between a request
-    and the reading of its answer in the last half minute (s); otherwise 0.
+    `stops`: newest stops, oldest first. `behind`: whole seconds by which this process is late; 0 below the limit.
+    `slowness`: slowness that lasts, or None. `reading_delay`: longest time in the last half minute from a request to
+    the reading of its reply (s); 0 while this process is not behind.
     """
 
     stops: tuple[NotWatched, ...] = ()
@@ -74,4 +74,4 @@ class OwnState(Record):
 
 
 WATCHING = OwnState()
-"""State of a process that watches without a break."""
+"""State of a process without stops and slowness."""

@@ -34,7 +34,7 @@ def _integers() -> array[int]:
 
 
 class Readings(Record, eq=False):
-    """QoS samples of one stream in columns, ascending by time, one row for each time. NaN: missing; 0: measured."""
+    """QoS samples of one stream in columns, ascending, one row for each time. NaN is missing; 0 is a measurement."""
 
     time: array[float] = field(default_factory=_doubles)
     video: array[float] = field(default_factory=_doubles)
@@ -57,7 +57,7 @@ class Readings(Record, eq=False):
 
     @property
     def last(self) -> Reading | None:
-        """The newest reading, or None."""
+        """Newest sample, or None."""
         return self[-1] if len(self.time) else None
 
 

@@ -1,7 +1,6 @@
-"""Records that the history stores and returns: frozen values. Times are by this machine's clock unless noted.
+"""Records that the history stores and returns, as frozen values. Times are by this machine's clock unless noted.
 
-Records contain no secrets: texts from people or the platform are masked when a record is made.
-
+Records have no secrets in them: texts from people or the platform are masked when a record is made.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from livedeck.text.secrets import masked_line
 
 
 class AlarmRecord(Record):
-    """Transition of an alarm, with the alarm after it.
+    """Transition of an alarm, with the alarm after the transition.
 
-    `actor`: person who caused the transition, or empty; `process`: process that recorded it.
+    `actor`: person who caused the transition, or empty. `process`: process that recorded it.
     """
 
     at: datetime
@@ -57,7 +56,7 @@ class AlarmRecord(Record):
 
     @classmethod
     def of(cls, change: AlarmChange, process: str = "", ahead: float = 0.0) -> AlarmRecord:
-        """Return the record of a change; its times are those of a clock that is `ahead` seconds ahead."""
+        """Return the record of a change, with its times by a clock that is `ahead` seconds ahead."""
         alarm = change.alarm.moved(ahead)
         return cls(
             change.at + timedelta(seconds=ahead),
@@ -79,7 +78,7 @@ class AlarmRecord(Record):
 
 
 class LinkRecord(Record):
-    """Change of the connection to the platform, as seen by `process`."""
+    """Change of a process's connection to the platform."""
 
     at: datetime
     state: ConnectionState
@@ -89,12 +88,12 @@ class LinkRecord(Record):
 
     @classmethod
     def of(cls, link: ConnectionStatus, process: str = "") -> LinkRecord:
-        """Return the record of a link that has just changed."""
+        """Return the record of a connection that has just changed."""
         return cls(link.since, link.state, link.problem, masked_line(link.reason), process)
 
 
 class RestreamRecord(Record):
-    """Restream of an event, without the address and key that it sends to."""
+    """Restream of an event, without its address and key."""
 
     id: str
     name: str
@@ -108,10 +107,10 @@ class RestreamRecord(Record):
 class EventRecord(Record):
     """Name and state of an event from `at` until its next record.
 
-    `scheduled`, `started_at`, `finished_at`: times of the event and its stream, by the platform's clock. `parent_id`:
-    project or folder of the event; `recording_parent_id`: that of its recording. `is_gone`: the event is no longer
-    listed; the other fields keep their last values. `presets`: qualities of its video; None if the platform reported
-    none, or an older version made the record.
+    `scheduled`, `started_at`, `finished_at`: times of the event and its stream, by the platform's clock. `parent_id`,
+    `recording_parent_id`: project or folder of the event and of its recording. `is_gone`: the event is no longer
+    listed; the other fields keep their last values. `presets`: picture sizes of the event; None if the platform
+    reported none, or if an older version made the record.
     """
 
     at: datetime
@@ -159,15 +158,15 @@ class EventRecord(Record):
         return self.tally is BroadcastState.COMPLETED
 
     def is_same(self, other: EventRecord) -> bool:
-        """Return whether both records are equal, apart from their times."""
+        """Return whether both records are equal except for their times."""
         return replace(self, at=other.at) == other
 
 
 class EpisodeRecord(Record):
-    """Past fault of an event, by its samples or the platform's dates (server clock).
+    """Past fault of an event (server clock).
 
-    `since`: first bad sample; `until`: first good one. `severity`: the highest severity of the fault.
-
+    `since`: time of the first bad sample. `until`: time of the first good sample. `severity`: highest severity of the
+    fault.
     """
 
     event_id: str
@@ -201,7 +200,7 @@ class EpisodeRecord(Record):
 
 
 class WatchRecord(Record):
-    """Unbroken time in which a process watched the platform, from its first to its last good response."""
+    """Unbroken time in which a process watched the platform, from its first to its last good reply."""
 
     at: datetime
     until: datetime
@@ -209,7 +208,7 @@ class WatchRecord(Record):
 
 
 class UnwatchedRecord(Record):
-    """Time of a stream, between two of its samples, that no response covers (server clock)."""
+    """Time between two samples of a stream that no reply covers (server clock)."""
 
     at: datetime
     until: datetime
@@ -218,15 +217,15 @@ class UnwatchedRecord(Record):
 
 
 WATCH_WRITTEN_EACH = timedelta(seconds=30)
-"""Interval at which a watch record is stored: the most that a killed process loses of it."""
+"""Interval at which a watch record is stored, so that a killed process loses at most this much of it."""
 
 
 class AuditOutcome(StrEnum):
     """Outcome of an action (trust.md, "Verdicts").
 
-    DONE: the platform confirmed it, or it never left this machine. REFUSED: the platform refused it, or it was provably
-    not sent. APPLIED: the response was lost, but the change is visible. UNKNOWN: neither is proven. NOT_APPLIED: only
-    in files of 0.1.0, after four looks without proof; DONE is APPLIED there.
+    DONE: the platform confirmed the action, or it needed no request. REFUSED: the platform refused the action, or it
+    was provably not sent. APPLIED: the reply was lost, but the change is visible. UNKNOWN: neither is proven.
+    NOT_APPLIED: only in files of version 0.1.0, after four reads without proof; DONE means APPLIED there.
     """
 
     DONE = "done"
@@ -248,10 +247,10 @@ class FieldChange(Record):
 
 
 class IntentRecord(Record):
-    """Intent of a change, recorded before the change is sent. It remains as proof if the deck is killed.
+    """Intent of a change, recorded before the change is sent, as proof in case the deck is killed.
 
-    `action`: registry name of the change; `verb`: the change in words. `actor`, `host`, `pid`: the sender, as this
-    machine knows it; `pid` is 0 if another collector records the outcome.
+    `action`: name of the action in the registry. `verb`: the change in words. `actor`, `host`, `pid`: sender of the
+    change; `pid` is 0 if another collector records the outcome.
     """
 
     id: str
@@ -271,7 +270,7 @@ class IntentRecord(Record):
 
     @property
     def by(self) -> str:
-        """Sender and machine, such as `anna@regie`."""
+        """Sender with machine, such as `anna@regie`."""
         return f"{self.actor}@{self.host}"
 
 
@@ -288,10 +287,10 @@ def ending_actors(intents: Iterable[IntentRecord]) -> dict[str, str]:
 
 
 class OpenChange(Record):
-    """Change that was sent and whose outcome is not proven.
+    """Change that was sent and has an unknown outcome.
 
-    `detail`: known facts, empty if the sender was killed. `watched_until`: time until which the sender checks the
-    outcome again; None if it does not.
+    `detail`: facts so far; empty if the sender was killed. `watched_until`: time until which the sender goes on
+    checking the outcome; None if it does not.
     """
 
     intent: IntentRecord
@@ -300,10 +299,11 @@ class OpenChange(Record):
 
 
 class ActionRecord(Record):
-    """Action of a person, for the audit, with its target and outcome. `action`: registry name.
+    """Action of a person, for the audit, with its target and outcome.
 
-    `detail`: the platform's text, or ours. `intent`: id of the intent that this record completes, or only updates if
-    the outcome is UNKNOWN; empty if nothing left this machine. `watched_until`: as in OpenChange.
+    `action`: name of the action in the registry. `detail`: text of the platform, or of livedeck. `intent`: id of the
+    intent that this record completes (or only updates, if the outcome is UNKNOWN); empty if no request was sent.
+    `watched_until`: as in OpenChange.
     """
 
     at: datetime
@@ -333,7 +333,7 @@ class Marker(Record):
 
 
 class NotificationRecord(Record):
-    """Message that the deck showed: a toast, an error, a bell."""
+    """Message that the deck has shown: a toast, an error, a bell."""
 
     at: datetime
     severity: Severity
@@ -346,11 +346,7 @@ class NotificationRecord(Record):
 
 
 class MaterialRecord(Record):
-    """Additional material that this deck created; the platform cannot list such materials.
-
-    See platform-api.md, "Additional materials".
-
-    """
+    """Additional material that livedeck created; the platform has no list (platform-api.md, "Additional materials")."""
 
     id: str
     video_id: str
@@ -363,7 +359,7 @@ class MaterialRecord(Record):
 
 
 class StreamRecord(Record):
-    """Stream in the history: times of its first and last sample (server clock), and the number of samples."""
+    """Stream in the history: times of its first and last sample (server clock), and number of samples."""
 
     stream_id: str
     first: datetime
@@ -372,7 +368,7 @@ class StreamRecord(Record):
 
 
 class StreamSpan(Record):
-    """Time range for which the history has samples of a stream (server clock)."""
+    """Time from the first to the last sample of a stream in the history (server clock)."""
 
     event_id: str
     stream_id: str
@@ -381,7 +377,7 @@ class StreamSpan(Record):
 
 
 class CollectedStream(Record):
-    """Stream whose samples were polled after its end and need no further poll. `samples`: number that arrived."""
+    """Ended stream with all samples collected. `samples`: number of samples in the last reply."""
 
     at: datetime
     event_id: str
@@ -390,7 +386,7 @@ class CollectedStream(Record):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Event and stream."""
+        """Event id and stream id."""
         return self.event_id, self.stream_id
 
 
@@ -412,9 +408,9 @@ class MinMax(Record, eq=False):
 class Buckets(Record, eq=False):
     """Samples of one stream in equal steps of time, one for each column of a chart.
 
-    Column `i` begins at `since + i * step` (epoch s, server clock). `count`: number of samples, 0 is a gap. Rates in
-    bit/s, frames/s. `status`: the worst status in the column (from worst: 5, 4, 3, an undocumented one, 0), NO_STATUS
-    without any. `statuses`: status (0, 3, 4, 5) -> number of samples with it, by column.
+    Column `i` begins at `since + i * step` (epoch s, server clock). `count`: number of samples; 0 is a gap. `video`,
+    `audio`, `fps`: rates in bit/s and frames/s. `status`: worst status (from the worst: 5, 4, 3, an undocumented one,
+    0); NO_STATUS without any. `statuses`: status (0, 3, 4, 5) -> number of samples with this status.
     """
 
     since: float

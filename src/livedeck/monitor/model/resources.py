@@ -26,7 +26,7 @@ class ResourceKind(StrEnum):
 
 
 class ResourceKey(NamedTuple):
-    """Name of one list. `id`: event or video that it belongs to; `track`: subtitle track."""
+    """Key of a list. `id`: event or video of the list. `track`: subtitle track."""
 
     kind: ResourceKind
     id: str = ""
@@ -47,12 +47,12 @@ def event_key(event_id: str) -> ResourceKey:
 
 
 class CachedList(Record, Generic[T]):
-    """A list as last received, in the platform's order.
+    """List as last received, in the platform's order.
 
-    `as_of`: time of the last good response (this machine's clock); None before the first. An empty list has a time.
-    `error`: reason of the last failure, or empty; the items of the last good response stay. `interval`: seconds between
-    polls; a list older than two intervals is stale. `unreadable`: number of rows that were left out because their id
-    could not be read. `shortfall`: rows that were announced and not received; None if the list is complete.
+    `as_of`: time of the last good reply (this machine's clock); None before the first. `error`: reason of a failure
+    since, or empty; the items of the last good reply stay. `interval`: seconds between two polls; a list older than two
+    intervals is stale. `unreadable`: number of rows left out because their id could not be read. `shortfall`: rows that
+    the platform announced but that were not received; None if the list is complete.
     """
 
     items: tuple[T, ...] = ()
@@ -73,10 +73,10 @@ class CachedList(Record, Generic[T]):
 
 
 class Video(Record):
-    """A video. `event`: name of the recorded event, or empty.
+    """Video. `event`: name of the recorded event, or empty.
 
-    `recording`: None if only the id is known: no endpoint reads a video (platform-api.md, "Missing operations").
-
+    `recording`: None if only the id is known, because the platform cannot return a single video (platform-api.md,
+    "Missing operations").
     """
 
     id: str
@@ -95,7 +95,7 @@ class Video(Record):
 
 
 class KnownMaterial(Record):
-    """Additional material of a video. `size`: bytes, None if unknown. `source`: how the deck knows of the material."""
+    """Additional material of a video. `size`: bytes; None if unknown. `source`: where the deck found the material."""
 
     id: str
     video_id: str
@@ -108,7 +108,7 @@ class KnownMaterial(Record):
 
     @classmethod
     def of(cls, material: Material, video_id: str, source: str) -> KnownMaterial:
-        """Return a material as the platform described it."""
+        """Return a material of the platform."""
         return cls(
             material.id,
             video_id,

@@ -1,7 +1,6 @@
-"""Rulings: decisions on how to judge an event or a platform. Each is a row of the history and is never changed.
+"""Rulings: decisions on how to judge an event or a platform (monitoring.md, "Rulings").
 
-See monitoring.md, "Rulings".
-
+Each ruling is a row of the history that never changes.
 """
 
 from __future__ import annotations
@@ -20,14 +19,13 @@ from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.record import Record
 
 _JUST_AFTER = 0.001
-"""Seconds between the newest sample and a ruling, which counts from the next sample on."""
+"""Seconds from the newest sample to the time of a mark, which applies from the next sample on."""
 
 
 class UsualMark(Record):
-    """Mark at `time` (epoch s, server clock): the samples of the stream at that time are usual.
+    """Ruling that the samples of a stream just before `time` (epoch s, server clock) are the baseline.
 
-    `at` is by this machine's clock; `actor` is `user@host:pid`.
-
+    `at`: time of the ruling, by this machine's clock. `actor`: `user@host:pid`.
     """
 
     at: datetime
@@ -38,12 +36,12 @@ class UsualMark(Record):
 
     @classmethod
     def of(cls, event_id: str, stream_id: str, newest: Reading, at: datetime, actor: str) -> UsualMark:
-        """Return a mark by which the sample `newest` and those just before it are usual."""
+        """Return a mark that makes the newest sample, and those just before, the baseline."""
         return cls(at, event_id, stream_id, newest.time + _JUST_AFTER, actor)
 
     @property
     def text(self) -> str:
-        """The ruling and its author, in words."""
+        """Ruling and author, in words."""
         return f"baseline set by {person(self.actor)}"
 
     @property
@@ -53,9 +51,9 @@ class UsualMark(Record):
 
 
 class ProfileChoice(Record):
-    """Choice of an event's content by a person; stored under the key `profile`.
+    """Choice of an event's content by a person.
 
-    `profile` is the content, or None to follow the settings. `at` is by this machine's clock; `actor` is
+    `profile`: the content; None to follow the settings. `at`: time of the ruling, by this machine's clock. `actor`:
     `user@host:pid`.
     """
 
@@ -66,7 +64,7 @@ class ProfileChoice(Record):
 
     @property
     def text(self) -> str:
-        """The ruling and its author, in words."""
+        """Ruling and author, in words."""
         chosen = f"content {self.profile}" if self.profile else "content by the settings"
         return f"{chosen}, chosen by {person(self.actor)}"
 
@@ -77,10 +75,10 @@ class ProfileChoice(Record):
 
 
 class UnitChoice(Record):
-    """Choice of the unit in which a platform counts bit rates, by a person, or by livedeck itself.
+    """Choice of the unit of a platform's bit rates, by a person or by livedeck itself.
 
-    `at` is by this machine's clock; `actor` is `user@host:pid`, or `LIVEDECK`. `origin`: host of the platform, which
-    stays in the history; empty if the ruling is only shown.
+    `at`: time of the ruling, by this machine's clock. `actor`: `user@host:pid`, or `LIVEDECK`. `origin`: host of the
+    platform; empty in a copy that is only shown.
     """
 
     at: datetime
@@ -90,12 +88,12 @@ class UnitChoice(Record):
 
     @property
     def event_id(self) -> str:
-        """Empty, because the unit is the same for every event."""
+        """Empty event id, because the unit is the same for every event."""
         return ""
 
     @property
     def text(self) -> str:
-        """The ruling and its author, in words."""
+        """Ruling and author, in words."""
         return f"bit rates taken as {self.unit}/s by {person(self.actor)}"
 
     @property
@@ -105,16 +103,16 @@ class UnitChoice(Record):
 
 
 LIVEDECK = "livedeck"
-"""Actor of a ruling that the evidence alone made."""
+"""Actor of a ruling that livedeck made by itself."""
 
 Ruling: TypeAlias = UsualMark | ProfileChoice | UnitChoice
 
 
 class Rulings(Record):
-    """Set of rulings. Neither their order of arrival nor repetition matters.
+    """Set of rulings, which may be added in any order and repeatedly.
 
-    `marks`: by event and stream, oldest first; `choices`: the last choice of each event; `units`: the last one of each
-    platform.
+    `marks`: event and stream -> marks, oldest first. `choices`: event -> last choice. `units`: platform -> last choice
+    of its unit.
     """
 
     marks: Mapping[tuple[str, str], tuple[UsualMark, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -136,7 +134,7 @@ class Rulings(Record):
         return Rulings(marks, choices, units)
 
     def lacks(self, ruling: Ruling) -> bool:
-        """Return whether a ruling is missing here and would change something."""
+        """Return whether adding a ruling would change this set."""
         return self.including([ruling]) != self
 
     def on(self, event_id: str, stream_id: str) -> tuple[Ruling, ...]:
@@ -146,7 +144,7 @@ class Rulings(Record):
         return (*self.marks.get((event_id, stream_id), ()), *chosen)
 
     def content_of(self, event_id: str) -> Content | None:
-        """Return the content that a person chose for the event, or None if the settings decide."""
+        """Return the content that a person chose for the event; None if the settings apply."""
         choice = self.choices.get(event_id)
         return choice.profile if choice else None
 
@@ -156,17 +154,11 @@ class Rulings(Record):
         return choice.unit if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """Return the time to store for a choice made `now`.
-
-        It is later than the last choice, even if a clock was set back.
-        """
+        """Return the time to store for a choice made `now`, which is later than the event's last choice."""
         return _after(self.choices.get(event_id), now)
 
     def next_unit_moment(self, origin: str, now: datetime) -> datetime:
-        """Return the time to store for a choice of a platform's unit made `now`.
-
-        It is later than the last such choice.
-        """
+        """Return the time to store for a choice of the unit made `now`, which is later than the platform's last one."""
         return _after(self.units.get(origin), now)
 
 

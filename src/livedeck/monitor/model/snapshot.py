@@ -1,4 +1,4 @@
-"""The monitor's complete state at one moment. Frozen."""
+"""Complete state of the monitor at one moment, frozen."""
 
 from __future__ import annotations
 
@@ -22,19 +22,23 @@ _NEVER_RECEIVED: CachedList[Any] = CachedList()
 
 
 class Snapshot(Record):
-    """Complete state at `at` (this machine's clock). `seq` grows by one with each snapshot; events are worst first.
+    """Complete state at `at` (this machine's clock). `seq`: grows by one with each snapshot.
 
-    `alarms`: alarms that need an operator now, most urgent first. `quiet`: shelved, suppressed, out of service, and
-    cleared less than 5 min ago. `changes`: transitions of alarms announced since the last snapshot; `alarm_actions`:
-    operators' actions since then, here and at other decks; `rule_changes`: changes since then in how events are judged.
-    `bells`: alarms that ring now. `flood`: the last 10 min brought more alarms than a person can follow. `lists`: lists
-    polled on demand. `ended`: events that ended on air in the last minute. `unreadable`: number of events left out
-    because even their id could not be read. `shortfall`: events that the last list announced and lacks; None if it is
-    complete. `list_doubt`: known events that whole lists lack; None without any. `attachment`: connection to the
-    collector that sent this; None if this process polls the platform itself. `withheld`: facts about the keys and
-    addresses that the events here lack, by event id; None if they lack none, or if a history of an older version holds
-    no such facts. `log`: transitions since the last snapshot at their true times, also of alarms that are not announced
-    yet; None: the same as `changes`.
+    Of events: `events`: worst first. `ended`: events that ended on air in the last minute. `unreadable`: number of
+    events left out because their id could not be read. `shortfall`: events that the last list announced but lacks; None
+    if it is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists polled on
+    demand. `withheld`: event id -> facts about its keys and addresses, in a snapshot without them; None if the snapshot
+    has them, or if an older version made it.
+
+    Of alarms: `alarms`: alarms that need an operator now, most urgent first. `quiet`: alarms that are hidden or cleared
+    less than 5 min ago. `bells`: alarms that ring now. `flood`: the last 10 min brought more alarms than a person can
+    follow.
+
+    Since the last snapshot: `changes`: announced transitions of alarms. `log`: all transitions at their true times;
+    None if equal to `changes`. `alarm_actions`: operators' actions, here and at other decks. `rule_changes`: changes of
+    limits and rulings.
+
+    `attachment`: connection to the collector that sent the snapshot; None if this process polls the platform itself.
     """
 
     seq: int
@@ -64,11 +68,11 @@ class Snapshot(Record):
 
     @property
     def rooms(self) -> CachedList[Room]:
-        """The meeting rooms."""
+        """Meeting rooms, as last received."""
         return self.cached(ROOM_LIST)
 
     def cached(self, key: ResourceKey | None) -> CachedList[Any]:
-        """Return the list with this key. For None, or if it was never polled: an empty list without a response."""
+        """Return the list with this key; an empty list without a time if the key is None or was never polled."""
         return self.lists.get(key, _NEVER_RECEIVED) if key else _NEVER_RECEIVED
 
     def find(self, event_id: str) -> EventState | None:

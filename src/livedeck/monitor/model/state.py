@@ -1,8 +1,7 @@
-"""State of events and of the connection, as frozen values that leave the monitor. Nothing here decides.
+"""State of events and of the connection, as frozen values that leave the monitor.
 
-Two clocks occur. `as_of` and all ages use this machine's clock; `scheduled`, sample times and countdowns use the
-server's. `ConnectionStatus.skew` is the difference.
-
+There are two clocks. `as_of` and all ages use this machine's clock. `scheduled`, sample times and countdowns use the
+server's clock. `ConnectionStatus.skew` is the difference.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from livedeck.record import Record
 
 
 class Clock(Protocol):
-    """Clock that is passed in, so that a test or a rehearsal can control it."""
+    """Clock of the monitor. It is passed in, so that a test or a rehearsal can control time."""
 
     def now(self) -> datetime:
-        """Return the wall clock of this machine, aware, UTC."""
+        """Return this machine's wall clock as an aware time in UTC."""
 
     def monotonic(self) -> float:
-        """Return seconds that never run backwards and continue while the machine sleeps; for delays and cadence."""
+        """Return seconds that never run backwards and go on while the machine sleeps, to measure delays."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return after `seconds` of this clock."""
+        """Wait for `seconds` of this clock."""
 
 
 class BroadcastState(StrEnum):
-    """State of an event for its audience. `phase.derive` computes it; the platform has no such field."""
+    """State of an event for its audience (tally). The platform has no such field; `phase.derive` computes the state."""
 
     DRAFT = "DRAFT"
     SCHEDULED = "SCHEDULED"
@@ -52,7 +51,7 @@ class BroadcastState(StrEnum):
 
     @property
     def expects_signal(self) -> bool:
-        """True if the audience waits for a signal now, so that a missing one is a fault."""
+        """True if the audience waits for a signal now, so that a missing signal is a fault."""
         return self in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING, BroadcastState.LOST}
 
 
@@ -68,7 +67,7 @@ class IngestState(StrEnum):
 
 
 class Freshness(StrEnum):
-    """Freshness of a value: how far to trust it. NEVER: no good response yet."""
+    """Trust in a value by its age. NEVER: no good reply yet."""
 
     FRESH = "fresh"
     LATE = "late"
@@ -77,7 +76,7 @@ class Freshness(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """State of the connection to the platform. POOR: responses are lost at times. BLIND: no response for 30 s."""
+    """State of the connection to the platform. POOR: some replies are lost. BLIND: no good reply for 30 s."""
 
     CONNECTING = "connecting"
     OK = "ok"
@@ -87,12 +86,12 @@ class ConnectionState(StrEnum):
 
     @property
     def is_answering(self) -> bool:
-        """True if the platform can be monitored through it."""
+        """True if the platform can be monitored in this state."""
         return self in {ConnectionState.OK, ConnectionState.POOR}
 
 
 class ConnectionProblem(StrEnum):
-    """Problem of the connection; `banner` puts it in words. NONE: the connection works, or was not tried yet."""
+    """Problem of the connection. NONE: the connection works, or was not tried yet."""
 
     NONE = ""
     UNAUTHORIZED = "TOKEN REFUSED"
@@ -107,12 +106,12 @@ class ConnectionProblem(StrEnum):
 
     @property
     def banner(self) -> str:
-        """Text of the banner. The value itself keeps the older word ANSWER, which histories and recordings hold."""
+        """Text of the banner. Stored values have the older word ANSWER in place of REPLY."""
         return self.value.replace("ANSWER", "REPLY")
 
 
 class Grade(StrEnum):
-    """Grade of an event's health; the last four stand for a missing score."""
+    """Grade of an event's health. The last four grades have no score."""
 
     GOOD = "GOOD"
     FAIR = "FAIR"
@@ -126,8 +125,7 @@ class Grade(StrEnum):
 class Component(StrEnum):
     """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    If several components have the lowest score, the first in this order is named.
-
+    If several components have the lowest score, the first one in this order is named.
     """
 
     UNKNOWN = "unknown"
@@ -141,7 +139,7 @@ class Component(StrEnum):
 
 
 class Ingest(Record):
-    """State of the encoder's signal, its start, and the end of the reconnect window (server clock)."""
+    """State of the encoder's signal, start of this state, and end of the reconnect window (server clock)."""
 
     state: IngestState = IngestState.UNKNOWN
     since: datetime | None = None
@@ -149,11 +147,10 @@ class Ingest(Record):
 
 
 class Phase(Record):
-    """Tally and ingest of an event. The event's clock counts from `reference_time` (on air, T+) or down to it (T-).
+    """Tally and ingest of an event.
 
-    For a completed event, `reference_time` is its end and `elapsed` its seconds on air. None if the platform lacks a
-    time.
-
+    `reference_time`: start of the event, by which its clock counts (on air from the start, before that down to it); for
+    a completed event its end. `elapsed`: seconds on air of a completed event. Each is None if unknown.
     """
 
     tally: BroadcastState
@@ -163,15 +160,15 @@ class Phase(Record):
 
     @property
     def is_silent(self) -> bool:
-        """True if a signal is expected but missing."""
+        """True if the audience waits for a signal and none arrives."""
         return self.tally.expects_signal and self.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED}
 
 
 class Finding(Record):
     """Present fault, with the actual and expected value in words.
 
-    `since`: start by samples or schedule (server clock); None if unknown. `target`: faulty part of the event (a
-    restream's id), empty for the whole. `stage` grows when the fault deserves attention again without a break.
+    `since`: start of the fault, by samples or schedule (server clock); None if unknown. `target`: faulty part of the
+    event (a restream's id); empty for the whole event. `stage`: rises when an ongoing fault deserves attention again.
     """
 
     kind: str
@@ -185,10 +182,10 @@ class Finding(Record):
 
 
 class Episode(Record):
-    """Fault of a stream, present (`until` None) or past, according to its samples (server clock).
+    """Present or past fault of a stream, according to its samples (server clock).
 
-    `since`: first bad sample; `until`: first good sample, once the end is confirmed. `severity`: the highest so far;
-    `actual`, `expected`: values in words, at the last bad sample.
+    `since`: time of the first bad sample. `until`: time of the first good sample; None while the fault is present.
+    `severity`: highest severity so far. `actual`, `expected`: values in words, at the last bad sample.
     """
 
     kind: str
@@ -201,7 +198,7 @@ class Episode(Record):
 
 
 class Pattern(StrEnum):
-    """The eight known fault patterns (monitoring.md, "Fault patterns"); NONE: no pattern."""
+    """Known fault pattern (monitoring.md, "Fault patterns"). NONE: no pattern."""
 
     NETWORK = "network"
     BURSTS = "wireless burst loss"
@@ -215,10 +212,9 @@ class Pattern(StrEnum):
 
 
 class Health(Record):
-    """Score from 0 to 100, the minimum of its components; `score` is None without a fresh measured picture.
+    """Health of an event. `score`: 0 to 100, the minimum of the components; None without a fresh, measured picture.
 
-    `component` has the lowest score; `detail` is its measured value (`fps 22.1/30`). Both are empty at 100.
-
+    `component`: component with the lowest score. `detail`: its measured value (`fps 22.1/30`). Both are empty at 100.
     """
 
     score: int | None = None
@@ -228,11 +224,10 @@ class Health(Record):
 
 
 class HealthAssessment(Record):
-    """Result of `health.assess` for one event: health, findings and reference values.
+    """Health, findings and reference values of an event.
 
-    `limit_video`: rate (bit/s) under which the video counts as low. The reference values are None until enough samples
-    were measured.
-
+    `nominal_fps`, `baseline_video`: usual frame rate (frames/s) and video rate (bit/s). `limit_video`: video rate below
+    which the video may count as low (bit/s). These three are None until they are learnt.
     """
 
     health: Health = field(default_factory=Health)
@@ -245,13 +240,15 @@ class HealthAssessment(Record):
 class QosState(Record):
     """Samples of an event and their freshness.
 
-    `as_of`: last good response (this machine's clock). `cadence`: seconds between samples, learnt. `error`: reason of
-    the last failure, or empty; `failing_since`: first failure since `as_of`. `future_samples`: number of samples of the
-    last response left out because they are dated in the future; `unreadable`: field -> number of samples without a
-    readable value. `lag`: usual delay of samples (s); None if unknown. `is_overdue`: at the last response the newest
-    sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still. `not_watched`: ranges of
-    time between the samples that no response covers (server clock), so that nothing is known of them.
-    `failure`: the last failure since `as_of`, as far as it tells who is to blame.
+    Of the polls: `as_of`: time of the last good reply (this machine's clock). `failing_since`: time of the first
+    failure since `as_of`. `error`: reason of the last failure, or empty. `failure`: kind of the last failure since
+    `as_of`.
+
+    Of the samples: `cadence`: learnt seconds between samples. `lag`: usual delivery delay (s); None if unknown.
+    `is_overdue`: at the last reply the newest sample was older than `lag`. `is_frozen`: samples arrive, but their time
+    stands still. `not_watched`: times between samples that no reply covers (server clock). `future_samples`: number of
+    samples left out of the last reply because they are dated in the future. `unreadable`: field -> number of samples
+    without a readable value.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -270,7 +267,7 @@ class QosState(Record):
 
 
 class Proof(StrEnum):
-    """State of a claim's evidence. NOT_KNOWN: not decided, and nothing more is asked."""
+    """State of the evidence for a claim. NOT_KNOWN: not decided, and no further poll will decide it."""
 
     PROVEN = "proven"
     NOT_YET = "not yet"
@@ -278,11 +275,11 @@ class Proof(StrEnum):
 
 
 class ClaimEvidence(Record):
-    """Evidence for a claim about an event, so that nothing is said that nothing proves.
+    """Evidence for a claim about an event. Times are by the server clock.
 
-    `claim`: the claim in words; `have`: evidence so far; `need`: evidence that would prove it. `since`: time from which
-    on it would be true. `decided_at`: time at which it is decided if nothing changes; None if nothing more is asked.
-    Server clock. `asked_for`: seconds after which a report stopped asking; None while the platform is asked.
+    `claim`: the claim in words. `have`: evidence so far. `need`: evidence that would prove the claim. `since`: start of
+    the time for which the claim would be true. `decided_at`: time at which the claim is decided if no new sample comes;
+    None if no further poll is made. `asked_for`: seconds after which a report stopped polling; None while it polls.
     """
 
     claim: str
@@ -295,16 +292,14 @@ class ClaimEvidence(Record):
 
 
 class EventState(Record):
-    """Event as the operator sees it: the platform's object, and the monitor's results.
+    """Event as the operator sees it: the platform's object, and the results of the monitor.
 
-    `episodes`: present and past faults of this stream by the kept samples, oldest first, 200 at most. `pattern`: known
-    fault pattern of the samples, if any.
-
-    `is_stale`: polling fails, or brought nothing for two intervals, so the shown state may be outdated. If samples stop
-    while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
-    held the event; if it did not, the state is from the event's own answers. `content`:
-    kind of programme that the event carries. `rulings`: people's decisions on how it is judged. `evidence`: evidence
-    that the encoder is lost; None while samples come as usual. `blame`: nearest cause while `is_stale`.
+    `episodes`: present and past faults of the stream, oldest first, at most 200. `pattern`: fault pattern of the
+    samples. `is_stale`: there was no good reply for two poll intervals, so the state may be outdated. If the platform
+    replies without new samples, the state is not stale. `is_listed`: the last list held the event; False if its state
+    comes from requests by id. `content`: content of the event. `rulings`: people's decisions on how to judge the event.
+    `evidence`: evidence that the encoder is lost; None while samples come as usual. `blame`: nearest cause while
+    `is_stale`.
     """
 
     event: Event
@@ -323,12 +318,12 @@ class EventState(Record):
 
     @property
     def is_undecided(self) -> bool:
-        """True if samples are late, and nothing shows yet whether the encoder still sends."""
+        """True if samples are late, and no proof shows yet whether the encoder still sends."""
         return self.evidence is not None and self.evidence.state is not Proof.PROVEN
 
     @property
     def id(self) -> str:
-        """Identity that a cursor, a dialog and an action follow."""
+        """Id of the event."""
         return self.event.id
 
     @property
@@ -341,11 +336,11 @@ class EventState(Record):
 
 
 class ListDoubt(Record):
-    """Doubt of the event list, which lacks `missing` known events although it claims to be whole.
+    """Doubt about the event list, because whole lists lack events that no source has proven gone.
 
-    `since`: first such list (this machine's clock). `listed`: number of events in the last list. `served`: number of
-    missing events that the platform still serves, by id or by new samples. `expected`: number of missing events that
-    only the history knows, so that they cannot be shown yet.
+    `since`: time of the first such list (this machine's clock). `listed`: number of events in the last list. `missing`:
+    number of events that the list lacks. `served`: number of them that the platform still serves by id or sends new
+    samples of. `expected`: number of them that only the history has, so that they cannot be shown yet.
     """
 
     since: datetime
@@ -365,10 +360,10 @@ class EndWay(StrEnum):
 
 
 class EndedEvent(Record):
-    """Event that ended on air. `how`: the end in words, without its time; `at`: time of the response that showed it.
+    """Event that ended on air.
 
-    `is_gone`: the event no longer exists. `by`: the person who ended it at a deck of this history, empty if nobody did,
-    None if that is not known.
+    `how`: the end in words, without its time. `at`: time of the reply that showed the end. `is_gone`: the event no
+    longer exists. `by`: person who ended the event at a deck of this history; empty if nobody did, None if unknown.
     """
 
     id: str
@@ -381,9 +376,9 @@ class EndedEvent(Record):
 
 
 class ClockChange(Record):
-    """Step of this machine's clock by `seconds` at the time `at`, or a stop of `seconds` that ended then.
+    """Step of this machine's clock by `seconds` at the time `at`.
 
-    `is_sleep`: it was a stop, with its cause in `why`.
+    `is_sleep`: this process was stopped instead, for `seconds` up to `at`; `why` is the cause of the stop.
     """
 
     at: datetime
@@ -393,10 +388,10 @@ class ClockChange(Record):
 
 
 class SharingFault(Record):
-    """Fault among processes that poll together.
+    """Fault among collectors that poll together.
 
-    `apart_since`, `reason`: since when and why this process is separated from the others. `lost`: processes that
-    vanished.
+    `apart_since`, `reason`: time since which, and reason why, this process cannot exchange polls with the others.
+    `lost`: names of collectors that disappeared.
     """
 
     apart_since: datetime | None = None
@@ -417,18 +412,20 @@ class NotifyFault(Record):
 class ConnectionStatus(Record):
     """Connection to the platform.
 
-    `since`: start of `state`. `problem`: cause of the state in two words, empty without one; `reason`: the full text.
-    `as_of`: last good response. `recovered_at`: last return from FAILING or BLIND. `round_trip`: seconds of the last
-    exchange. `skew`: seconds that the server's clock is ahead of this machine's; 0 while under 2 s. `interval`: seconds
-    between event rounds; values older than two of them are stale. `failures`: number of failed rounds in a row;
-    `next_try`: time of the next retry after them, None during a retry. `lost_share`: share of lost responses in the
-    last minute; 0 while the link is not poor. `blame`: nearest cause of the state. `slowed_to`: seconds between two
-    polls of an event after the platform refused our pace, 0 at the usual pace. `is_checking`: the platform answers
-    again after the connection was blind, and it is not yet proven that events can be judged.
+    `since`: start of `state`. `problem`: cause of the state in two words, or empty. `reason`: full text of the last
+    failure. `blame`: nearest cause of the state. `as_of`: time of the last good reply. `recovered_at`: time of the last
+    recovery from FAILING or BLIND. `is_checking`: the platform replies again after the connection was blind, but it is
+    not proven yet that events can be judged. `failures`: number of failed rounds in a row. `next_try`: time of the next
+    retry; None without failures and during a retry.
 
-    `clock_offset`: seconds that this machine's clock was set forward since the monitor began; all times exclude them.
-    `clock_change`: clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no response has
-    shown yet whether it was set or the machine slept. `own`: trust that the polling process itself deserves.
+    `round_trip`: seconds of the last exchange. `interval`: seconds between two event lists; values older than two
+    intervals are stale. `lost_share`: share of lost replies in the last minute; 0 while the link is not poor.
+    `slowed_to`: seconds between two polls of an event after the platform refused our pace; 0 at the usual pace.
+
+    `skew`: seconds by which the server's clock is ahead of this machine's; 0 while under 2 s. `clock_offset`: seconds
+    by which this machine's clock was set forward since the monitor began; all times leave them out. `clock_change`:
+    clock change of the last minute. `is_clock_doubtful`: the clock made a step, and no reply has shown yet whether it
+    was set or the machine slept. `own`: stops and slowness of the polling process.
     """
 
     state: ConnectionState
@@ -453,9 +450,9 @@ class ConnectionStatus(Record):
 
     @property
     def why(self) -> str:
-        """Cause of the state, and the failure that shows it; empty without one.
+        """Cause of the state with the last failure in brackets; empty without a failure.
 
-        A refused token is named by its failure alone, which says where to write another one.
+        For a refused token this is only the failure, which says where to store another token.
         """
         text, reason = self.blame.text, self.reason
         if self.is_unauthorized and reason:
@@ -466,10 +463,10 @@ class ConnectionStatus(Record):
 
     @property
     def measured_skew(self) -> float | None:
-        """`skew` after a response that measured it; None before the first."""
+        """Skew (s) as measured by a reply; None before the first reply."""
         return None if self.round_trip is None else self.skew
 
     @property
     def is_unauthorized(self) -> bool:
-        """True if the platform responds but refuses this token."""
+        """True if the platform refuses this token."""
         return self.problem is ConnectionProblem.UNAUTHORIZED

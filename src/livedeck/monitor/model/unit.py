@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class BitrateUnit(StrEnum):
-    """Unit of the bit rates in a platform's answers, per second. The deck itself counts in bit/s everywhere."""
+    """Unit of the bit rates in a platform's replies, per second. Everything else in livedeck is in bit/s."""
 
     BIT = "bit"
     KBIT = "kbit"

@@ -1,4 +1,4 @@
-"""Facts about keys and addresses, for readers that get neither: the past, and decks attached to a collector. Pure."""
+"""Facts about keys and addresses for the past and for attached decks, which get neither keys nor addresses. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from livedeck.text.values import safe
 class Withheld(Record):
     """Facts about the keys and addresses of an event (past.md, "Stored data").
 
-    `incomplete`: places in `Event.restreams` of those without an address or a key. `shared`: ids of the other events
-    that have an enabled restream to the same address with the same key. `public_keys`: descriptions of keys that are
-    also a name or an id, so that everyone can read them. `has_poster`: True if the event has a picture.
+    `incomplete`: positions in `Event.restreams` of restreams without an address or a key. `shared`: ids of other events
+    that have an enabled restream to the same address with the same key. `public_keys`: descriptions of keys that equal
+    a name or an id, so that everyone can read them. `has_poster`: the event has a picture.
     """
 
     incomplete: tuple[int, ...] = ()
@@ -25,7 +25,7 @@ class Withheld(Record):
 
 
 def withheld(events: Sequence[Event]) -> dict[str, Withheld]:
-    """Return the facts of the events, by id, without events that have nothing to tell."""
+    """Return event id -> facts, without events that have none of them."""
     users = defaultdict[tuple[str, str], list[str]](list)
     for event in events:
         for destination in destinations(event):
@@ -44,7 +44,7 @@ def _facts(event: Event, users: dict[tuple[str, str], list[str]]) -> Withheld:
 
 
 def destinations(event: Event) -> frozenset[tuple[str, str]]:
-    """Return address and key of every enabled restream that has both."""
+    """Return the address and the key of each enabled restream with both."""
     return frozenset(target for restream in enabled(event.restreams or ()) if (target := destination(restream)))
 
 
@@ -54,14 +54,14 @@ def enabled(restreams: Iterable[EventRestream]) -> list[EventRestream]:
 
 
 def destination(restream: EventRestream) -> tuple[str, str] | None:
-    """Return address and key of a restream; None if either is missing."""
+    """Return the address and the key of a restream; None if either is missing."""
     if not restream.url or not restream.key or not restream.key.reveal():
         return None
     return restream.url.rstrip("/"), restream.key.reveal()
 
 
 def public_keys(event: Event) -> tuple[str, ...]:
-    """Return the keys of an event that are also a name or an id, in words."""
+    """Return descriptions of the event's keys that equal a name or an id."""
     return tuple(_public_keys(event))
 
 

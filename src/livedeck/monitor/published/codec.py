@@ -1,7 +1,7 @@
 """Encodes a snapshot as JSON values and decodes it (past.md, "Stored data"). Pure.
 
-Only the fields named here leave the process: no key, no address, and no undocumented field of the platform. Texts are
-masked. Readers ignore unknown names; a field that changes its meaning needs a new `VERSION`.
+Only the fields in `_FIELDS` leave the process: no key, no address, and no undocumented field of the platform. Texts are
+masked. Readers ignore unknown names. If a field changes its meaning, raise `VERSION`.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ _FIELDS: Mapping[type, str] = {
     ruling.ProfileChoice: "at event_id profile actor",
     ruling.UnitChoice: "at unit actor",
 }
-"""Type -> names of the fields that are encoded. Other fields of the platform's objects stay behind."""
+"""Type -> names of the fields that are encoded."""
 
 _NULLS: Mapping[type, tuple[str, ...]] = {
     Event: ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
 }
-"""Type -> names of the fields whose null is a fact of the platform: a preflight tells it from a missing field."""
+"""Type -> names of the fields of which null is encoded, because a preflight tells null from a missing field."""
 
 _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ROOMS: Room,
@@ -113,7 +113,7 @@ _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ANNOTATIONS: Annotation,
     ResourceKind.MATERIALS: KnownMaterial,
 }
-"""Kind of each encoded list -> type of its items. Cues are not encoded: a subtitle track is a file."""
+"""Kind of an encoded list -> type of its items. Cues are not encoded, because a subtitle track is a file."""
 
 SHARED_LISTS = frozenset(_ITEMS)
 """Kinds of the lists that are encoded."""
@@ -121,24 +121,24 @@ SHARED_LISTS = frozenset(_ITEMS)
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice, "unit": ruling.UnitChoice}
 
 _STORED = {"content": "profile", "alarm_actions": "answers"}
-"""Name of a field -> older name under which it is stored, because recordings have that name."""
+"""Name of a field -> older name in JSON, which recordings have."""
 
 _SHORTFALL = "shortfall"
-"""Field of a snapshot and of a list that is encoded only if rows are missing, as older programs do not know it."""
+"""Field of a snapshot and of a list; it is written only if rows are missing."""
 
 _LIST_DOUBT = "list_doubt"
-"""Field of a snapshot that is encoded only while the list is doubted, as older programs do not know it."""
+"""Field of a snapshot; it is written only while the event list is in doubt."""
 
 _WITHHELD = "withheld"
-"""Member with the facts about keys and addresses, which older programs do not write."""
+"""Member of a snapshot with the facts about keys and addresses; older programs do not write it."""
 _LOG = "log"
-"""Field of a snapshot that is encoded only while it differs from `changes`, as older programs do not know it."""
+"""Field of a snapshot; it is written only if it differs from `changes`."""
 
 _HEAD = ("seq", "at", "link", "flood", "unreadable", "ended", "changes", "alarm_actions", "rule_changes", "bells")
 
 
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
-"""Exceptions that decoding values of an unexpected form raises."""
+"""Exceptions of decoding values that have an unexpected form."""
 
 
 class UnreadableSnapshotError(ValueError):
@@ -146,7 +146,7 @@ class UnreadableSnapshotError(ValueError):
 
 
 class KnownSamples(NamedTuple):
-    """The samples of an event that the monitor knew: `size` of them, the last at `newest` (epoch s, server clock)."""
+    """Samples of an event that the monitor had: `size` samples, the last at `newest` (epoch s, server clock)."""
 
     stream_id: str
     newest: float
@@ -154,14 +154,14 @@ class KnownSamples(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """A snapshot and its JSON values."""
+    """Snapshot with its JSON values."""
 
     snapshot: Snapshot
     values: Values
 
 
 def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
-    """Encode a snapshot. Reuses the values of objects that are the same as in the previous snapshot, `before`."""
+    """Encode a snapshot. `before`: previous snapshot; the values of unchanged objects are reused."""
     last, encoded = before or Encoded(snapshot, {})
     events: Values = encoded.get("events", {})
     states = {state.id: state for state in last.events}
@@ -193,8 +193,8 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
 
     Args:
         values: JSON values of the snapshot.
-        readings: Event id -> samples, which the values do not hold.
-        before: A previous snapshot; objects whose values are the same objects are reused.
+        readings: Event id -> samples, which are not part of the values.
+        before: Previous snapshot; objects with the identical values are reused.
 
     Raises:
         UnreadableSnapshotError: The values are not a snapshot, or are of an unknown version.
@@ -246,7 +246,7 @@ def decode_alarm(values: Values) -> alarm.Alarm:
 
 
 def known_samples(values: Values) -> dict[str, KnownSamples]:
-    """Return event id -> samples known at the time of the snapshot, without events that had none.
+    """Return event id -> samples that the monitor had at the snapshot, for events with samples.
 
     Raises UnreadableSnapshotError.
     """
@@ -294,7 +294,7 @@ def _encode_lists(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Valu
 
 
 def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | None) -> Values:
-    """Encode the facts about keys and addresses: those that a collector sent, else those of the events here."""
+    """Encode the facts about keys and addresses: the snapshot's own if a collector sent them, else from its events."""
     if snapshot.withheld is not None:
         found = snapshot.withheld
     else:
@@ -363,7 +363,7 @@ def _decode_lists(
 
 
 def _text_of(key: Iterable[str]) -> str:
-    """Join the parts of a key. The result is unique, because no id holds the separator."""
+    """Join the parts of a key. The result is unique, because no id has the separator in it."""
     return "\x1f".join(key)
 
 
@@ -371,10 +371,10 @@ class _Coder(NamedTuple):
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
     after: Callable[[Any, Any, Values], Values] | None = None
-    """Encodes a record by an earlier one and its values, which it reuses for members that are equal."""
+    """Function that encodes a record, given an earlier record and its values, which are reused for equal members."""
 
     def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
-        """Encode a value. Takes unchanged parts from `encoded`, which is the encoded `before`, if there are both."""
+        """Encode a value. `before`, `encoded`: earlier value and its encoding, of which equal parts are reused."""
         if self.after is None or before is None or encoded is None or value is None:
             return self.encode(value)
         return self.after(value, before, encoded)
@@ -396,10 +396,10 @@ def _unchanged(value: Any) -> Any:
 
 
 _LONGEST_TIME = 1e10
-"""Longest duration and latest time since the epoch, in seconds: about 300 years."""
+"""Largest number of seconds, as a duration or since the epoch: about 300 years."""
 
 _RATES = frozenset({"nominal_fps", "baseline_video", "limit_video"})
-"""Fields whose numbers are not seconds."""
+"""Fields with rates; all other numbers are seconds."""
 
 
 def _text(value: Any) -> Any:
@@ -451,12 +451,12 @@ _LEAVES: Mapping[Any, _Coder] = {
 }
 
 _IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent", "shared"})
-"""Fields that hold an id. Masking would change the id."""
+"""Fields with an id, which are not masked."""
 
 
 @cache
 def _of_type(hint: Any) -> _Coder:
-    """Return the coder of values of a type."""
+    """Return the coder for values of a type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return _of_union(arguments)
@@ -513,7 +513,7 @@ def _decode_ruling(values: Values) -> Any:
 
 
 def _of_row(row_type: Any) -> _Coder:
-    """Return the coder of a named tuple, as a list. Decoding ignores additional items."""
+    """Return the coder that writes a named tuple as a list. Decoding ignores additional items."""
     coders = [_of_member(name, hint) for name, hint in _hints(row_type).items()]
 
     def encode_row(row: Any) -> list[Any]:
@@ -553,7 +553,7 @@ def _list_members() -> tuple[_Member, ...]:
 
 
 def _default(owner: Any, name: str) -> Any:
-    """Return the default of a field, for JSON that lacks it; `_REQUIRED` if the field must be present."""
+    """Return the value of a field that JSON lacks; `_REQUIRED` if the field must be present."""
     if not is_dataclass(owner):
         return None
     (field,) = (field for field in fields(owner) if field.name == name)

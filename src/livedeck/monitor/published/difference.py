@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Values = dict[str, Any]
-"""A JSON object, never changed after it was made."""
+"""JSON object, which is never changed after it was made."""
 
 _SET, _INSIDE, _GONE = "set", "in", "gone"
 
