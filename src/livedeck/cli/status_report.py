@@ -19,6 +19,7 @@ from livedeck.presentation.serialization import snapshot_object
 from livedeck.settings import Settings
 from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
+from livedeck.text.values import counted
 
 TIMEOUT = 15.0
 """Seconds to wait until every event on air has been judged."""
@@ -47,6 +48,8 @@ async def print_status(settings: Settings, *, as_json: bool, patience: float = P
         if snapshot.link.as_of is not None:
             echo(status_table(snapshot, render_time))
         echo(open_changes_text(changes, SystemClock().now()), nl=False)
+    for change in snapshot.rule_changes:
+        echo(f"livedeck: {change.text}", err=True)
     code = code_of_link(snapshot.link)
     if code:
         where = "" if snapshot.attachment else f" at {settings.base_url}"
@@ -87,7 +90,8 @@ def summary(snapshot: Snapshot) -> str:
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
     known = "" if is_whole(snapshot) else " known"
-    return f"{len(snapshot.events)} events{known}, {len(snapshot.alarms)} alarms{flood}, {age}"
+    events = counted(len(snapshot.events), "event")
+    return f"{events}{known}, {counted(len(snapshot.alarms), 'alarm')}{flood}, {age}"
 
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:

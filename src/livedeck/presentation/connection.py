@@ -21,7 +21,7 @@ from livedeck.monitor import (
 from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import age, safe
+from livedeck.text.values import age, counted, safe
 
 
 def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
@@ -55,7 +55,7 @@ def missing_text(snapshot: Snapshot) -> str:
     Such as `20 of 300 events not received; 1 event could not be read and cannot be shown`.
     """
     count = snapshot.unreadable
-    unread = f"{count} {'event' if count == 1 else 'events'} could not be read and cannot be shown" if count else ""
+    unread = f"{counted(count, 'event')} could not be read and cannot be shown" if count else ""
     lost = snapshot.shortfall.text("event") if snapshot.shortfall else ""
     doubt = list_text(snapshot.list_doubt) if snapshot.list_doubt else ""
     return "; ".join(filter(None, [doubt, lost, unread]))
@@ -87,7 +87,7 @@ def served_text(listed: int, served: int) -> str:
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
     """Return the rows that a list lacks: `≠ 20 of 300 rooms not received, 2 rooms could not be read`; empty if none."""
     count = cached.unreadable
-    unread = f"{count} {noun}{'s' if count > 1 else ''} could not be read" if count else ""
+    unread = f"{counted(count, noun)} could not be read" if count else ""
     lost = cached.shortfall.text(noun) if cached.shortfall else ""
     text = ", ".join(filter(None, [lost, unread]))
     return [(f"≠ {text}", StyleRole.WARNING)] if text else []

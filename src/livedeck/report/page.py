@@ -32,7 +32,7 @@ from livedeck.report.sections import (
 )
 from livedeck.report.spans import Span, common, seconds_of
 from livedeck.report.text import stretch_text
-from livedeck.text.values import bits, duration, frames, safe, short_duration
+from livedeck.text.values import bits, counted, duration, frames, safe, short_duration
 
 T = TypeVar("T")
 
@@ -228,7 +228,7 @@ def _charts(facts: EventFacts, within: Span) -> Iterator[str]:
 
 def _outages(facts: EventFacts) -> str:
     count = len(facts.outages)
-    return f"{count or 'no'} outage{'' if count == 1 else 's'}"
+    return counted(count, "outage") if count else "no outages"
 
 
 def _chat(facts: EventFacts, within: Span) -> str:

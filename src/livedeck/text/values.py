@@ -51,6 +51,11 @@ def compact_duration(seconds: float) -> str:
     return f"{whole // 86_400}d {whole // 3600 % 24:02}h"
 
 
+def counted(count: int, noun: str) -> str:
+    """Format a number of things: `1 event`, `1,200 events`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def age(seconds: float) -> str:
     """Format an age in seconds: `3 s`, `01:19`, `02:10:33`."""
     whole = max(0, int(seconds))

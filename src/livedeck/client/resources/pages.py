@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, overload
 from livedeck.client.http.errors import Unreadable
 from livedeck.client.resources.validation import FieldFault
 from livedeck.record import Record
+from livedeck.text.values import counted
 
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
@@ -34,7 +35,7 @@ class Shortfall(Record):
         """Return `20 of 300 events not received`; `noun`: word for a row, in the singular."""
         if self.missing is None or self.announced is None:
             return f"an unknown number of {noun}s not received"
-        return f"{self.missing} of {self.announced} {noun}{'' if self.announced == 1 else 's'} not received"
+        return f"{self.missing} of {counted(self.announced, noun)} not received"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from livedeck.presentation import chat_export, events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
 from livedeck.text.segments import Group, Line, Segment, StyleRole, labelled, wrap, wrap_groups
-from livedeck.text.values import UNKNOWN, age, safe
+from livedeck.text.values import UNKNOWN, age, counted, safe
 from livedeck.ui.chat.jobs import ExportJob, JobState
 from livedeck.ui.chat.preview import MAX_ROWS, Preview, PreviewRow
 
@@ -144,7 +144,7 @@ def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys, t
     if preview is None:
         return _labelled("preview", (f"none yet: {keys.read} reads the log", StyleRole.DIM))
     count = preview.count
-    text = f"{count:,} message{'' if count == 1 else 's'}{' match' if preview.export.filter else ''}"
+    text = f"{counted(count, 'message')}{' match' if preview.export.filter else ''}"
     if preview.is_reading:
         return _labelled("preview", (f"{text} so far, reading", StyleRole.INFO))
     if preview.error:

@@ -20,6 +20,7 @@ from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.timeline import Today
 from livedeck.text.segments import Line, ShadedLine, StyleRole
+from livedeck.text.values import counted
 from livedeck.ui.events.preflight import short_preflight_lines
 from livedeck.ui.events.view import Chart, cockpit_lines, waiting_lines
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
@@ -243,7 +244,7 @@ def _count_text(snapshot: Snapshot) -> str:
     critical, warnings, quiet = counts[Severity.CRITICAL], counts[Severity.WARNING], len(snapshot.quiet)
     parts = (
         f"{critical} critical" if critical else "",
-        f"{warnings} warning{'s' if warnings > 1 else ''}" if warnings else "",
+        counted(warnings, "warning") if warnings else "",
         f"{quiet} quiet" if quiet else "",
     )
     return "  ".join(filter(None, parts))
