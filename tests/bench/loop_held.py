@@ -134,7 +134,7 @@ async def _tick(hold: Hold) -> None:
 async def rounds(world: World, seconds: float, path: Path) -> tuple[Hold, Hold]:
     """Return the longest holds of a deck that starts on that platform, and of its next `seconds`."""
     gc.freeze()  # as `lasting_imports` does
-    garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=1.0, full=300.0))  # as the deck does
+    garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=2.0, full=300.0))  # as the deck does
     history = await History.open(path, datetime.now(UTC))
     async with Api(base_url="http://127.0.0.1", token="token-of-bench", retry=0.0, mount=world) as api:
         monitor = Monitor(api, SystemClock(), random=Random(1), history=history)

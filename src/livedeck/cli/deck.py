@@ -188,7 +188,7 @@ async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, 
             **rest,
         )
         with end_on_signals(deck.end, terminal_guard(has_title=past is None and settings.window_title)):
-            garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=1.0, full=300.0))
+            garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=2.0, full=300.0))
             try:
                 code = await deck.run_async()
             finally:
