@@ -277,6 +277,10 @@ class Proof(StrEnum):
     NOT_KNOWN = "not known"
 
 
+ENCODER_LOST, NO_SAMPLE = "encoder lost", "no sample ever"
+"""Claims about an event."""
+
+
 class ClaimEvidence(Record):
     """Evidence for a claim about an event, so that nothing is said that nothing proves.
 
@@ -304,7 +308,7 @@ class EventState(Record):
     while the platform responds, nothing is stale: the silence itself is the current state. `is_listed`: the last list
     held the event; if it did not, the state is from the event's own answers. `content`:
     kind of programme that the event carries. `rulings`: people's decisions on how it is judged. `evidence`: evidence
-    that the encoder is lost; None while samples come as usual. `blame`: nearest cause while `is_stale`.
+    that the encoder is lost or never sent; None while samples come as usual. `blame`: nearest cause while `is_stale`.
     """
 
     event: Event
@@ -323,7 +327,7 @@ class EventState(Record):
 
     @property
     def is_undecided(self) -> bool:
-        """True if samples are late, and nothing shows yet whether the encoder still sends."""
+        """True if samples are late or missing, and nothing shows yet whether the encoder sends."""
         return self.evidence is not None and self.evidence.state is not Proof.PROVEN
 
     @property

@@ -105,16 +105,16 @@ class DataQuality(Record):
 
     `since`: time of the last good answer, or of the first failure if there was none (server time). `blame`: nearest
     cause while it is STALE. `future_samples`: number of samples dropped because they are dated in the future.
-    `last_empty_at`: time of the last good answer without samples (server time). `lag`: the shortest delay of the last
-    samples (s); None if unknown. `false_silence`: start of a silence that late samples disproved, kept for a while;
-    `late_by`: the delay of those samples (s). `has_unit`: the unit of the bit rates is known.
+    `empty_at`: time of the last good answer that proves that no sample ever came (server time). `lag`: the shortest
+    delay of the last samples (s); None if unknown. `false_silence`: start of a silence that late samples disproved,
+    kept for a while; `late_by`: the delay of those samples (s). `has_unit`: the unit of the bit rates is known.
     """
 
     freshness: Freshness = Freshness.FRESH
     since: datetime | None = None
     blame: Blame = NO_BLAME
     future_samples: int = 0
-    last_empty_at: datetime | None = None
+    empty_at: datetime | None = None
     lag: float | None = None
     false_silence: datetime | None = None
     late_by: float = 0.0
