@@ -40,18 +40,18 @@ from livedeck.monitor import (
     Snapshot,
 )
 from livedeck.monitor.published.codec import decode_alarm
-from monitor.stage import NOW, Stage, event
+from monitor.stage import NOW, Stage, at, event
 from monitor.test_restart import MovedClock
 from virtual_clock import VirtualClock
 
-KEY = AlarmKey("one", "NO_INGEST")
+KEY = AlarmKey("one", "LATE_START")
 AT = 240.0
 """Seconds from NOW."""
 
 
 @dataclass
 class Room:
-    """A collector that watches an event whose encoder was not started, and two decks."""
+    """A collector that watches an event that is about to begin without its encoder, and two decks."""
 
     stage: Stage
     monitor: Monitor
@@ -94,7 +94,8 @@ async def room() -> AsyncIterator[Room]:
 @asynccontextmanager
 async def opened(path: Path | None = None) -> AsyncIterator[Room]:
     """That room; `path`: of its history, None: in memory."""
-    stage = Stage(VirtualClock(NOW + timedelta(seconds=AT)), event("one"))
+    stage = Stage(VirtualClock(NOW + timedelta(seconds=AT)), event("one", scheduled={"time": at(AT + 200)}))
+    stage.events[0]["stream"].update(status="pending", started_at=None)
     stage.unsent.add("one")
     history = await History.open(path, NOW)
     clock = MovedClock(AT)
@@ -134,7 +135,7 @@ async def test_who_acknowledges_second_is_told_who_was_first(room: Room) -> None
     await room.anna.command(room.command(ActionKind.ACKNOWLEDGE))
     second = await room.bert.command(room.command(ActionKind.ACKNOWLEDGE))
     assert (second.status, second.body["changed"]) == (200, False)
-    assert second.body["say"].startswith("NO_INGEST: acknowledged by anna, ")
+    assert second.body["say"].startswith("LATE_START: acknowledged by anna, ")
     assert fields(second, "answered_by") == {"answered_by": "anna"}
     assert len((await room.until(lambda snapshot: snapshot.alarm_actions)).alarm_actions) == 1
 
@@ -200,7 +201,7 @@ async def test_a_command_for_another_occurrence_is_refused_with_the_alarm_as_it_
     for kind in (ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.NOTE):
         answered = await room.anna.command(room.command(kind, shown=shown, text="known"))
         assert (answered.status, answered.body["error"]) == (409, "over")
-        assert "NO_INGEST came back at" in answered.body["say"]
+        assert "LATE_START came back at" in answered.body["say"]
         assert decode_alarm(answered.body["alarm"]) == before == room.standing()
 
 

@@ -92,7 +92,7 @@ def test_no_window_at_all_is_used_up_at_once() -> None:
 def has_no_ingest(analysis: SignalAnalysis, empty: float | None, began: float = -600.0) -> bool:
     """`empty`: when the last answer without samples came; `began`: when the stream went live."""
     warming_up = Phase(BroadcastState.ON_AIR, moment(began), Ingest(IngestState.WARMING_UP))
-    quality = DataQuality(last_empty_at=None if empty is None else moment(empty))
+    quality = DataQuality(empty_at=None if empty is None else moment(empty))
     return bool(findings("NO_INGEST", warming_up, analysis, quality))
 
 
@@ -101,7 +101,7 @@ def test_a_stream_that_never_sent_is_told_until_ten_seconds_of_samples_came() ->
         return detect(SignalAnalysis(), merge(after(0, count=1), samples(signal(count))), StreamRules(T))
 
     nothing = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.NONE))
-    assert findings("NO_INGEST", nothing, quality=DataQuality(last_empty_at=NOW))
+    assert findings("NO_INGEST", nothing, quality=DataQuality(empty_at=NOW))
     assert has_no_ingest(begun(5), empty=-10.0)
     assert not has_no_ingest(begun(6), empty=-10.0)
     assert not has_no_ingest(begun(5), empty=None)  # nobody saw that it was silent

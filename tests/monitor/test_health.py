@@ -34,7 +34,8 @@ ON_AIR = Phase(BroadcastState.ON_AIR, NOW - timedelta(seconds=900), Ingest(Inges
 def assess_readings(
     readings: Readings, phase: Phase = ON_AIR, freshness: Freshness = Freshness.FRESH
 ) -> HealthAssessment:
-    return assess_signal(readings, phase, DataQuality(freshness, blame=blame(Facts(is_of_event=True))))
+    quality = DataQuality(freshness, blame=blame(Facts(is_of_event=True)), empty_at=NOW)
+    return assess_signal(readings, phase, quality)
 
 
 def assess_signal(readings: Readings, phase: Phase, quality: DataQuality) -> HealthAssessment:

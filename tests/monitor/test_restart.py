@@ -17,7 +17,7 @@ import pytest
 from livedeck.client import Api
 from livedeck.monitor import AlarmKey, AlarmState, Cadence, History, HistoryReader, Monitor, Severity, Snapshot
 from monitor.recordings import everything, locked
-from monitor.stage import NOW, Stage, event
+from monitor.stage import NOW, Stage, at, event
 from virtual_clock import VirtualClock
 
 
@@ -60,6 +60,11 @@ async def run(path: Path, stage: Stage, at: float, **options: Any) -> AsyncItera
     async with api:
         yield Monitor(api, clock, random=Random(1), history=history, **options), history
     await history.close()
+
+
+def late(event_id: str) -> dict[str, Any]:
+    """An event that should have begun at NOW."""
+    return event(event_id, stream=None, scheduled={"time": at(0)})
 
 
 def kinds(snapshot: Snapshot) -> dict[str, AlarmState]:
@@ -110,8 +115,8 @@ async def test_a_wall_judges_by_what_a_deck_of_the_same_history_has_learnt(tmp_p
 
 async def test_what_the_platform_answers_wins_over_what_was_recorded_of_the_same_stretch(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
-    for at, newest in ((0, 3600), (1, 100)):
-        async with run(path, Newest(at, newest, event()), at) as (monitor, _):
+    for begun, newest in ((0, 3600), (1, 100)):
+        async with run(path, Newest(begun, newest, event()), begun) as (monitor, _):
             (state,) = (await monitor.wait_ready()).events
             assert len(state.qos.readings) == 301
             assert len(set(state.qos.readings.time)) == 301
@@ -132,10 +137,9 @@ async def test_another_stream_of_the_event_begins_with_no_samples(tmp_path: Path
 
 async def test_alarms_stand_as_a_person_left_them(tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
-    silent = event("one"), event("two")
-    shelved, acknowledged = AlarmKey("one", "NO_INGEST"), AlarmKey("two", "NO_INGEST")
+    silent = late("one"), late("two")
+    shelved, acknowledged = AlarmKey("one", "LATE_START"), AlarmKey("two", "LATE_START")
     stage = Newest(240, 3600, *silent)
-    stage.unsent.update(("one", "two"))
     async with run(path, stage, 240) as (monitor, _):
         await monitor.wait_ready()
         await monitor.acknowledge(acknowledged)
@@ -203,16 +207,15 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
 
 async def test_what_is_answered_while_another_program_writes_is_kept_once_it_lets_go(tmp_path: Path) -> None:
     """With no poll waited for: nothing is due for an hour."""
-    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "NO_INGEST")
-    stage = Newest(240, 3600, event("one"))
-    stage.unsent.update(("one",))
+    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "LATE_START")
+    stage = Newest(240, 3600, late("one"))
     seldom = Cadence(events=3600.0, qos=3600.0, tick=3600.0)
     async with (
         run(path, stage, 240, cadence=seldom) as (anna, history),
         aclosing(anna.snapshots()) as snapshots,
         asyncio.timeout(20),
     ):
-        while "NO_INGEST" not in kinds(await anext(snapshots)):
+        while "LATE_START" not in kinds(await anext(snapshots)):
             pass
         await history.flush()
         listening = asyncio.create_task(anext(snapshots))
@@ -235,14 +238,13 @@ async def test_what_is_answered_while_another_program_writes_is_kept_once_it_let
 
 async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_path: Path) -> None:
     """With nobody's poll waited for: the row is written at once, and the others look for rows twice a second."""
-    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "NO_INGEST")
-    stage, clock = Newest(240, 3600, event("one"), event("two")), MovedClock(240)
-    stage.unsent.update(("one", "two"))
+    path, key = tmp_path / "deck.sqlite", AlarmKey("one", "LATE_START")
+    stage, clock = Newest(240, 3600, late("one"), late("two")), MovedClock(240)
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
     async with run(path, stage, 240) as (anna, _), run(path, stage, 240) as (bert, _), api:
         wall = Monitor(api, clock, random=Random(1), reader=HistoryReader(path))
         for monitor in (anna, bert, wall):
-            assert kinds(await monitor.wait_ready())["NO_INGEST"] is AlarmState.UNACKNOWLEDGED
+            assert kinds(await monitor.wait_ready())["LATE_START"] is AlarmState.UNACKNOWLEDGED
         assert await anna.acknowledge(key)
         async with asyncio.timeout(20):
             for other in (bert, wall):

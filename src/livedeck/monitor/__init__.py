@@ -64,6 +64,7 @@ from livedeck.monitor.model.resources import (
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
+    NO_SAMPLE,
     BroadcastState,
     ClaimEvidence,
     Clock,
@@ -109,6 +110,7 @@ from livedeck.monitor.shares import SharedAnswer, Shares
 __all__ = [
     "FASTEST",
     "NO_BLAME",
+    "NO_SAMPLE",
     "NO_STATUS",
     "PATIENCE",
     "ROOM_LIST",

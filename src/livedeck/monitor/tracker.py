@@ -24,6 +24,7 @@ from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
 from livedeck.monitor.evidence.presence import (
+    ANSWERS_APART,
     Asks,
     EncoderStanding,
     Presence,
@@ -43,6 +44,8 @@ from livedeck.monitor.model.resources import ResourceKey, event_key
 from livedeck.monitor.model.ruling import Ruling, Rulings, UsualMark
 from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.state import (
+    ENCODER_LOST,
+    NO_SAMPLE,
     BroadcastState,
     ClaimEvidence,
     ClockChange,
@@ -57,6 +60,7 @@ from livedeck.monitor.model.state import (
     IngestState,
     ListDoubt,
     Pattern,
+    Phase,
     Proof,
     QosState,
 )
@@ -167,7 +171,7 @@ class EventTracker:
         self._learnt: Learnt | None = None  # of an earlier process, until the first reply
         self._last_learnt: tuple[object, ...] | None = None
         self._answered_at: ClockReading | None = None
-        self._last_empty_at: ClockReading | None = None  # last good reply without samples
+        self._empty_at: ClockReading | None = None  # last good response that proves that no sample ever came
         self._error = ""
         self._failing_since: ClockReading | None = None  # first failure since the last good reply
         self._is_polled = False  # the last evaluation demands polls of samples
@@ -278,6 +282,8 @@ class EventTracker:
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading, *, is_listed: bool = True) -> None:
         """Set the event as read at `at`, from a list or by id. Its stream must be the same."""
+        if _is_live(event) and not _is_live(self.event) and not len(self._readings):
+            self._asks, self._empty_at = Asks(), None  # before the stream was live, no sample was due
         self.event, self._listed_at, self._seen_at, self.is_listed = event, at, at, is_listed
         self._update_restreams(status)
 
@@ -350,6 +356,8 @@ class EventTracker:
         self._answer, self._read_by = payload, self._unit
         payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
+        if not len(readings):
+            readings = self._recorded  # samples of this stream are known, although the platform serves none any more
         self._dated_at = dated.lower(status.skew)
         if len(readings):
             was_frozen, newest_before = self._is_frozen, self._readings.last
@@ -362,7 +370,8 @@ class EventTracker:
                 self._learn_delivery(self._dated_at, is_proof=not (was_frozen or self._is_frozen))
             self._presence = self._judge_presence()
         else:
-            self._last_empty_at = at
+            self._asks = self._asks.after_answer(sent, self._dated_at, self._interval, has_news=False)
+            self._empty_at = at if self._asks.are_apart else self._empty_at
         self._answered_at, self._error, self._failing_since, self._failure = at, "", None, NO_FAILURE
         self._future_samples, self._unreadable = series.count_future(payload, until), _count_unreadable(payload)
         if len(readings):
@@ -385,7 +394,7 @@ class EventTracker:
 
     async def _analyse(self, readings: Readings, coverage: Coverage, *, is_frozen: bool) -> None:
         """Analyse all samples and store the results. If cancelled, change nothing."""
-        if len(self._recorded):
+        if len(self._recorded) and readings is not self._recorded:
             limit = order.silence_limit(series.cadence(readings), self._thresholds)
             readings = series.prepend(self._recorded, readings, limit)
         rules = self._rules()
@@ -465,9 +474,11 @@ class EventTracker:
         since = self._coverage.known_since(newest)
         return presence(self._asks, newest, limits, self._interval, self._presence, watched_since=since)
 
-    def _claim_evidence(self) -> ClaimEvidence | None:
+    def _claim_evidence(self, phase: Phase) -> ClaimEvidence | None:
         """Return the evidence that the encoder is lost; None while it is present, or if sample time stands still."""
         found = self._presence
+        if found is None and phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.NONE:
+            return self._no_ingest_evidence(phase.reference_time)
         if found is None or self._is_frozen or found.standing is EncoderStanding.PRESENT:
             return None
         is_gone = found.standing is EncoderStanding.GONE
@@ -475,12 +486,33 @@ class EventTracker:
         count = f"{found.answers} {'reply' if found.answers == 1 else 'replies'}"
         need = "no new sample" if decided is None else f"no new sample until {decided:%H:%M:%S}Z, in 2 replies or more"
         return ClaimEvidence(
-            "encoder lost",
+            ENCODER_LOST,
             Proof.PROVEN if is_gone else Proof.NOT_YET,
             f"no new sample in {count}, the newest {age(found.age)} old",
             need,
             datetime.fromtimestamp(found.newest, UTC),
             decided,
+        )
+
+    def _no_ingest_evidence(self, live_since: datetime | None) -> ClaimEvidence | None:
+        """Return the evidence that no encoder has ever sent anything; None before the first good response."""
+        asks = self._asks
+        if asks.answered is None:
+            return None
+        first = asks.answered if asks.first is None else asks.first
+        due = first + ANSWERS_APART
+        if live_since is not None:
+            due = max(due, live_since.timestamp() + self._thresholds.warm_up)
+        is_proven = asks.are_apart and asks.answered >= due
+        count = f"{asks.answers} {'reply' if asks.answers == 1 else 'replies'}"
+        at = datetime.fromtimestamp(due, UTC)
+        return ClaimEvidence(
+            NO_SAMPLE,
+            Proof.PROVEN if is_proven else Proof.NOT_YET,
+            f"no sample in {count}",
+            "no sample" if is_proven else f"no sample until {at:%H:%M:%S}Z, in 2 replies or more",
+            datetime.fromtimestamp(first, UTC),
+            None if is_proven else at,
         )
 
     def _update_restreams(self, status: ConnectionStatus) -> None:
@@ -548,7 +580,7 @@ class EventTracker:
             self.is_listed,
             self._thresholds.content,
             self._rulings,
-            self._claim_evidence(),
+            self._claim_evidence(phase),
             cause,
         )
         self.state = before if before == state else state  # the same object saves readers a comparison
@@ -569,7 +601,7 @@ class EventTracker:
     def _quality(
         self, of_answer: Freshness, of_samples: Freshness, status: ConnectionStatus, qos: QosState, now: datetime
     ) -> DataQuality:
-        empty = server_time(status, self._last_empty_at.wall) if self._last_empty_at else None
+        empty = server_time(status, self._empty_at.wall) if self._empty_at else None
         freshness = self._trusted_freshness(of_answer, of_samples)
         quality = DataQuality(
             freshness,
@@ -678,6 +710,10 @@ _CACHED = "the reply is from a cache: it was made before the request"
 def _is_sending(state: EventState | None) -> bool:
     """Return whether the event is on air with a sending encoder, by its last state."""
     return state is not None and state.phase.tally is BroadcastState.ON_AIR and not state.phase.is_silent
+
+
+def _is_live(event: Event) -> bool:
+    return event.stream is not None and event.stream.status == "live"
 
 
 def _is_finished(stream: Stream) -> bool:

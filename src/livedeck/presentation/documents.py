@@ -237,8 +237,8 @@ class NotKnown(TypedDict):
 class Event(TypedDict):
     """An event. `reference_time`: start of its clock; `faults`: fields that could not be read.
 
-    `evidence`: evidence that the encoder is lost; None while samples come as usual. `not_known`: why the state may be
-    outdated, and since when; None while it is current.
+    `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `not_known`: why the
+    state may be outdated, and since when; None while it is current.
     """
 
     id: str

@@ -11,7 +11,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from livedeck.client import FieldFault
-from livedeck.monitor import Blame, BroadcastState, EventState, Freshness, Grade, IngestState, Reading, Severity
+from livedeck.monitor import (
+    NO_SAMPLE,
+    Blame,
+    BroadcastState,
+    EventState,
+    Freshness,
+    Grade,
+    IngestState,
+    Reading,
+    Severity,
+)
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
@@ -73,13 +83,16 @@ def not_watched_text(state: EventState) -> str:
 
 
 def doubt_of_encoder(state: EventState, render_time: RenderTime) -> str:
-    """Return the text for late samples of which nothing shows yet if the encoder has left; empty without doubt.
+    """Return the text for late or missing samples of which nothing shows yet if the encoder sends; empty without doubt.
 
-    `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` if a report has stopped asking.
+    `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` if a report has stopped asking. `no sample yet,
+    asked for 6 s` if none ever came.
     """
     if state.evidence is None or not state.is_undecided:
         return ""
     decided_at, asked_for = state.evidence.decided_at, state.evidence.asked_for
+    if state.evidence.claim == NO_SAMPLE and state.evidence.since:
+        return f"no sample yet, asked for {age(max(0.0, render_time.server_seconds_since(state.evidence.since)))}"
     if decided_at is None:
         return f"late or gone: not decided in {age(asked_for or 0.0)}"
     return f"late or gone: known in {age(max(0.0, -render_time.server_seconds_since(decided_at)))}"

@@ -18,7 +18,16 @@ from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
 from livedeck.client import Api, ApiError
-from livedeck.monitor import BroadcastState, ConnectionProblem, ConnectionStatus, EventState, Grade, Monitor, Severity
+from livedeck.monitor import (
+    BroadcastState,
+    ConnectionProblem,
+    ConnectionStatus,
+    EventState,
+    Grade,
+    IngestState,
+    Monitor,
+    Severity,
+)
 from livedeck.settings import load
 from livedeck.text.values import safe
 
@@ -137,16 +146,20 @@ def is_reached(state: EventState, goal: str) -> bool:
     """Return whether the event has reached the goal. Late samples prove neither a signal nor its absence."""
     if goal == "completed":
         return state.phase.tally is BroadcastState.COMPLETED
-    if state.phase.tally is not BroadcastState.ON_AIR or state.is_undecided:
+    if state.phase.tally is not BroadcastState.ON_AIR or _is_late(state):
         return False
     has_fault = any(finding.severity is not Severity.INFO for finding in state.assessment.findings)
     return goal == "on-air" or (state.assessment.health.grade is Grade.GOOD and not has_fault)
+
+
+def _is_late(state: EventState) -> bool:
+    return state.is_undecided and state.phase.ingest.state is not IngestState.NONE
 
 
 def describe(state: EventState) -> str:
     """Return the state of the event in words: `Choir, hall B: ON AIR, 100 GOOD`."""
     health = state.assessment.health
     score = f", {health.score} {health.grade}" if health.score is not None else ""
-    doubts = ["late or gone"] if state.is_undecided else []
+    doubts = ["late or gone"] if _is_late(state) else []
     faults = ", ".join([*doubts, *(finding.kind for finding in state.assessment.findings)])
     return f"{safe(state.event.name or state.id, 60)}: {state.phase.tally}{score}{f', {faults}' if faults else ''}"

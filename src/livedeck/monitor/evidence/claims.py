@@ -33,7 +33,12 @@ def _of_samples(needs: str) -> Claim:
 
 CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {
-        "NO_INGEST": Claim("a live stream, and good replies without a sample", "no sample yet", "the first samples"),
+        "NO_INGEST": Claim(
+            "a live stream, two good replies without a sample, 4 s apart or more, with every planned poll between "
+            "them, and no sample of the stream in the history",
+            "no sample yet, asked for 6 s",
+            "the first samples",
+        ),
         "RECONNECTING": Claim(
             "two good replies without a new sample, dated 4 s apart or more; the newest sample is too old for this "
             "stream's delay",

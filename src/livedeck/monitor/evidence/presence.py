@@ -110,6 +110,11 @@ class Asks(Record):
             answers=before.answers + 1,
         )
 
+    @property
+    def are_apart(self) -> bool:
+        """True if at least two good answers without news are far enough apart, with every planned ask between them."""
+        return self.first is not None and self.answered is not None and self.answered - self.first >= ANSWERS_APART
+
     def _after_ask(self, sent: float, interval: float) -> Asks:
         """Return the record with a poll at `sent`: if a poll is missing before it, the count of replies starts again.
 
@@ -167,7 +172,7 @@ def presence(
         return here
     settled = max(ANSWERS_APART, limits.due) if limits.wait is not None else ANSWERS_APART
     is_over = age > limits.lost or (limits.wait is not None and quiet > limits.wait)
-    if is_over and asks.answered - asks.first >= ANSWERS_APART and quiet >= settled:
+    if is_over and asks.are_apart and quiet >= settled:
         return replace(here, standing=EncoderStanding.GONE)
     unmoved = min(age, quiet) if limits.wait is not None and asks.has_moved else age
     if unmoved <= limits.late:

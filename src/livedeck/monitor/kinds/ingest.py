@@ -44,13 +44,13 @@ def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Obse
 
 
 def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
-    """Return the last time at which a reply had no sample; None once samples have come for `silence_off` seconds."""
+    """Return the last time at which no sample is proven; None once samples have come for `silence_off` seconds."""
     if case.phase.ingest.state is IngestState.NONE:
-        return case.last_answer
+        return case.quality.empty_at
     features, first_time = case.analysis.features, case.analysis.first_time
     if features is None or first_time is None or features.time - first_time >= thresholds.silence_off:
         return None
-    return case.quality.last_empty_at
+    return case.quality.empty_at
 
 
 def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:

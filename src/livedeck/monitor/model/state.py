@@ -274,6 +274,10 @@ class Proof(StrEnum):
     NOT_KNOWN = "not known"
 
 
+ENCODER_LOST, NO_SAMPLE = "encoder lost", "no sample ever"
+"""Claims about an event."""
+
+
 class ClaimEvidence(Record):
     """Evidence for a claim about an event. Times are by the server clock.
 
@@ -298,8 +302,8 @@ class EventState(Record):
     samples. `is_stale`: there was no good reply for two poll intervals, so the state may be outdated. If the platform
     replies without new samples, the state is not stale. `is_listed`: the last list held the event; False if its state
     comes from requests by id. `content`: content of the event. `rulings`: people's decisions on how to judge the event.
-    `evidence`: evidence that the encoder is lost; None while samples come as usual. `blame`: nearest cause while
-    `is_stale`.
+    `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `blame`: nearest
+    cause while `is_stale`.
     """
 
     event: Event
@@ -318,7 +322,7 @@ class EventState(Record):
 
     @property
     def is_undecided(self) -> bool:
-        """True if samples are late, and no proof shows yet whether the encoder still sends."""
+        """True if samples are late or missing, and no proof shows yet whether the encoder sends."""
         return self.evidence is not None and self.evidence.state is not Proof.PROVEN
 
     @property

@@ -105,17 +105,17 @@ class DataQuality(Record):
 
     `freshness`: STALE if polling fails or the samples' time stands still, LATE if samples are late. `since`: time of
     the last good reply, or of the first failure if no reply was good. `blame`: nearest cause while it is STALE.
-    `future_samples`: number of samples dropped because they are dated in the future. `last_empty_at`: time of the last
-    good reply without samples. `lag`: shortest delay of the last samples (s); None if unknown. `false_silence`: start
-    of a recent silence that late samples disproved. `late_by`: delay of those samples (s). `has_unit`: the unit of the
-    bit rates is known.
+    `future_samples`: number of samples dropped because they are dated in the future. `empty_at`: time of the last good
+    reply that proves that no sample ever came. `lag`: shortest delay of the last samples (s); None if unknown.
+    `false_silence`: start of a recent silence that late samples disproved. `late_by`: delay of those samples (s).
+    `has_unit`: the unit of the bit rates is known.
     """
 
     freshness: Freshness = Freshness.FRESH
     since: datetime | None = None
     blame: Blame = NO_BLAME
     future_samples: int = 0
-    last_empty_at: datetime | None = None
+    empty_at: datetime | None = None
     lag: float | None = None
     false_silence: datetime | None = None
     late_by: float = 0.0
