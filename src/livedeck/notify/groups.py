@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from msgspec import field
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
-from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Status
+from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Open, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
 from livedeck.record import Record
@@ -181,18 +181,30 @@ class Outcome(NamedTuple):
     withdrawn: tuple[str, ...] = ()
 
 
-def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence[Message] = ()) -> Outcome:
+def step(
+    plan: Plan,
+    state: State,
+    board: Board,
+    now: datetime,
+    unsent: Sequence[Message] = (),
+    *,
+    opens: Sequence[Open] = (),
+    is_reconciling: bool = False,
+) -> Outcome:
     """Return the messages that follow from the alarms.
 
-    `unsent`: earlier messages that no target has taken, oldest first.
+    `unsent`: earlier messages that no target has taken, oldest first. `opens`: alarms whose end no message reports yet.
+    `is_reconciling`: `opens` was just read, so that those whose alarm nobody knows get their end.
     """
-    turn = _Turn(plan, state, board, now, unsent)
+    turn = _Turn(plan, state, board, now, unsent, opens)
     turn.follow_lives()
     turn.drop_handled()
     turn.withdraw_handled()
     turn.collect_firing()
     turn.collect_escalated()
     turn.collect_resolved()
+    if is_reconciling and board.is_known:
+        turn.collect_unknown()
     messages = tuple(turn.release())
     return Outcome(turn.state(), messages, tuple(turn.withdrawn))
 
@@ -226,6 +238,7 @@ class _Turn:
     board: Board
     now: datetime
     unsent: Sequence[Message]
+    opens: Sequence[Open]
     alarms: dict[AlarmKey, Alarm] = dataclasses.field(init=False)
     lives: dict[AlarmKey, Life] = dataclasses.field(init=False)
     opened: dict[tuple[str, str], datetime] = dataclasses.field(default_factory=dict, init=False)
@@ -338,14 +351,14 @@ class _Turn:
         keys = {life.id: key for key, life in self.lives.items()}
         self.awaited = {beginning.life for message in self.unsent for beginning in message.beginnings} & {*self.missed}
         for message in reversed(self.unsent):
-            lives = [self.lives[keys[life]] for life, _ in message.beginnings if life in keys]
+            lives = [self.lives[keys[told.life]] for told in message.beginnings if told.life in keys]
             is_whole = len(lives) == len(message.beginnings) > 0
             if not (is_whole and all(life.is_handled and _is_settled(life, self.now) for life in lives)):
                 self.awaited |= {life.id for life in lives}
                 continue
             self.withdrawn.append(message.key)
-            for life, (_, stage_before) in zip(lives, message.beginnings, strict=True):
-                self._restore(life, message.route, message.status, stage_before)
+            for life, beginning in zip(lives, message.beginnings, strict=True):
+                self._restore(life, message.route, message.status, beginning.stage_before)
 
     # Entries to send
 
@@ -438,13 +451,31 @@ class _Turn:
             self.held[box] = (*self.held.get(box, ()), *entries)
 
     def _readers(self, life: Life) -> Iterator[tuple[Box, Notified]]:
-        """Yield each box that must be notified of the end of the alarm, with the last notification there."""
+        """Yield each box that must be notified of the end of the alarm, with the last notification there.
+
+        A target that took the beginning learns of the end, also if its route has gone.
+        """
+        targets = set[str]()
         for route in self.plan.routes:
             last = life.notified.get(route.name)
             if last is not None and route.resolved:
+                targets.add(route.to)
                 yield Box(route.name, route.to), last
                 if route.name in life.escalated:
+                    targets.add(route.escalate_to)
                     yield Box(route.name, route.escalate_to), last
+        for known in self.opens:
+            if known.life == life.id and known.target not in targets:
+                yield Box(known.route, known.target), Notified(known.end.stage, self.now)
+
+    def collect_unknown(self) -> None:
+        """Hold an end for each beginning that a target took, and whose alarm nobody knows any more."""
+        lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
+        waiting = {(box.target, entry.life) for box, entries in self.held.items() for entry in entries}
+        for known in self.opens:
+            if known.life not in lives and (known.target, known.life) not in waiting:
+                box, seconds = Box(known.route, known.target), (self.now - known.end.since).total_seconds()
+                self.held[box] = (*self.held.get(box, ()), known.end.as_end(seconds, is_undated=True))
 
     # Messages
 
@@ -464,7 +495,8 @@ class _Turn:
                     continue
                 self._drop(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
-                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood)
+                has_end = all(route.resolved for route in self.plan.routes if route.name == box.route)
+                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood, has_end=has_end)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
