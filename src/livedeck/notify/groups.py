@@ -250,6 +250,7 @@ class _Turn:
     awaited: set[str] = dataclasses.field(default_factory=set, init=False)
     kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
     on_air: int = dataclasses.field(init=False)
+    open_lives: defaultdict[str, list[Open]] = dataclasses.field(init=False)
     missed: dict[str, Life] = dataclasses.field(default_factory=dict, init=False)  # lives whose end no step saw, by id
 
     def __post_init__(self) -> None:
@@ -258,6 +259,9 @@ class _Turn:
         for alarm in self.board.alarms:
             if alarm.active and alarm.is_ongoing:
                 self.kinds[alarm.event_id].add(alarm.kind)
+        self.open_lives = defaultdict(list)
+        for known in self.opens:
+            self.open_lives[known.life].append(known)
         self.on_air = sum(info.is_on_air for info in self.board.events.values())
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
@@ -447,6 +451,9 @@ class _Turn:
             for box, last in self._readers(life):
                 if (box, life.id) not in waiting:  # otherwise the waiting entry of its onset becomes the end
                     ends[box].append(self._end(life, last))
+        self._hold_ends(ends)
+
+    def _hold_ends(self, ends: Mapping[Box, list[Entry]]) -> None:
         for box, entries in ends.items():
             self.held[box] = (*self.held.get(box, ()), *entries)
 
@@ -464,18 +471,20 @@ class _Turn:
                 if route.name in life.escalated:
                     targets.add(route.escalate_to)
                     yield Box(route.name, route.escalate_to), last
-        for known in self.opens:
-            if known.life == life.id and known.target not in targets:
+        for known in self.open_lives[life.id]:
+            if known.target not in targets:
                 yield Box(known.route, known.target), Notified(known.end.stage, self.now)
 
     def collect_unknown(self) -> None:
         """Hold an end for each beginning that a target took, and whose alarm nobody knows any more."""
         lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
         waiting = {(box.target, entry.life) for box, entries in self.held.items() for entry in entries}
+        ends = defaultdict[Box, list[Entry]](list)
         for known in self.opens:
             if known.life not in lives and (known.target, known.life) not in waiting:
-                box, seconds = Box(known.route, known.target), (self.now - known.end.since).total_seconds()
-                self.held[box] = (*self.held.get(box, ()), known.end.as_end(seconds, is_undated=True))
+                seconds = (self.now - known.end.since).total_seconds()
+                ends[Box(known.route, known.target)].append(known.end.as_end(seconds, is_undated=True))
+        self._hold_ends(ends)
 
     # Messages
 
