@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -62,7 +63,9 @@ def test_a_route_is_tried_and_explained_and_its_address_is_shown_nowhere(tmp_pat
     env = configured(tmp_path, sink)
     tried = called(tmp_path, "notify", "test", env=env)
     assert (tried.returncode, tried.stdout) == (0, "ops -> ops: taken: 200 thanks\n")
-    assert json.loads(sink.received[0].body)["status"] == "test"
+    body = json.loads(sink.received[0].body)
+    assert body["status"] == "test"
+    assert re.match(r"livedeck/[0-9a-f]{8}/", body["alarms"][0]["dedup_key"])
     sink.status, sink.answer = 403, f"no {SECRET}".encode()
     refused = called(tmp_path, "notify", "test", "ops", env=env)
     assert refused.returncode == 1

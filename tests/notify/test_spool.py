@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from livedeck.monitor import Severity
-from livedeck.notify import DEAD, SENT, WAITING, Box, Outcome, Route, Spool, SpoolError
+from livedeck.notify import DEAD, SENT, WAITING, Beginning, Box, Outcome, Route, Spool, SpoolError
 from notify.stage import NOW, Desk, acknowledged, alarm
 
 OPS = Box("ops", "ops")
@@ -137,7 +137,11 @@ def test_a_file_of_the_version_before_is_continued_in_place(tmp_path: Path) -> N
         spool = Spool(tmp_path / "spool")
         (waiting,) = spool.messages(WAITING)
         (life,) = spool.state(NOW).lives.values()
-        assert (waiting.message.beginnings, waiting.tries, waiting.answer) == ((("one/NO_INGEST//1", -1),), 2, "503")
+        assert (waiting.message.beginnings, waiting.tries, waiting.answer) == (
+            (Beginning("one/NO_INGEST//1", -1),),
+            2,
+            "503",
+        )
         assert (life.id, life.notified["ops"].stage) == ("one/NO_INGEST//1", 200)
         desk = told()
         spool.keep(outcome(desk), desk.now)

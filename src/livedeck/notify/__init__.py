@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         withheld,
     )
     from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
-    from livedeck.notify.message import Beginning, Entry, Message, Status
+    from livedeck.notify.message import Beginning, Entry, Message, Open, Status
     from livedeck.notify.notifier import Notifier, Storage
     from livedeck.notify.spool import (
         DEAD,
@@ -71,6 +71,7 @@ __all__ = [
     "NotOnDutyError",
     "Notified",
     "Notifier",
+    "Open",
     "Outcome",
     "OutdatedError",
     "Plan",

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from msgspec import field
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
-from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Status
+from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Open, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
 from livedeck.record import Record
@@ -181,18 +181,30 @@ class Outcome(NamedTuple):
     withdrawn: tuple[str, ...] = ()
 
 
-def step(plan: Plan, state: State, board: Board, now: datetime, unsent: Sequence[Message] = ()) -> Outcome:
+def step(
+    plan: Plan,
+    state: State,
+    board: Board,
+    now: datetime,
+    unsent: Sequence[Message] = (),
+    *,
+    opens: Sequence[Open] = (),
+    is_reconciling: bool = False,
+) -> Outcome:
     """Return the messages that follow from the alarms.
 
-    `unsent`: earlier messages that no target has taken, oldest first.
+    `unsent`: earlier messages that no target has taken, oldest first. `opens`: alarms whose end no message reports yet.
+    `is_reconciling`: `opens` was just read, so that those whose alarm nobody knows get their end.
     """
-    turn = _Turn(plan, state, board, now, unsent)
+    turn = _Turn(plan, state, board, now, unsent, opens)
     turn.follow_lives()
     turn.drop_handled()
     turn.withdraw_handled()
     turn.collect_firing()
     turn.collect_escalated()
     turn.collect_resolved()
+    if is_reconciling and board.is_known:
+        turn.collect_unknown()
     messages = tuple(turn.release())
     return Outcome(turn.state(), messages, tuple(turn.withdrawn))
 
@@ -226,6 +238,7 @@ class _Turn:
     board: Board
     now: datetime
     unsent: Sequence[Message]
+    opens: Sequence[Open]
     alarms: dict[AlarmKey, Alarm] = dataclasses.field(init=False)
     lives: dict[AlarmKey, Life] = dataclasses.field(init=False)
     opened: dict[tuple[str, str], datetime] = dataclasses.field(default_factory=dict, init=False)
@@ -237,6 +250,7 @@ class _Turn:
     awaited: set[str] = dataclasses.field(default_factory=set, init=False)
     kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
     on_air: int = dataclasses.field(init=False)
+    open_lives: defaultdict[str, list[Open]] = dataclasses.field(init=False)
     missed: dict[str, Life] = dataclasses.field(default_factory=dict, init=False)  # lives whose end no step saw, by id
 
     def __post_init__(self) -> None:
@@ -245,6 +259,9 @@ class _Turn:
         for alarm in self.board.alarms:
             if alarm.active and alarm.is_ongoing:
                 self.kinds[alarm.event_id].add(alarm.kind)
+        self.open_lives = defaultdict(list)
+        for known in self.opens:
+            self.open_lives[known.life].append(known)
         self.on_air = sum(info.is_on_air for info in self.board.events.values())
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
@@ -338,14 +355,14 @@ class _Turn:
         keys = {life.id: key for key, life in self.lives.items()}
         self.awaited = {beginning.life for message in self.unsent for beginning in message.beginnings} & {*self.missed}
         for message in reversed(self.unsent):
-            lives = [self.lives[keys[life]] for life, _ in message.beginnings if life in keys]
+            lives = [self.lives[keys[told.life]] for told in message.beginnings if told.life in keys]
             is_whole = len(lives) == len(message.beginnings) > 0
             if not (is_whole and all(life.is_handled and _is_settled(life, self.now) for life in lives)):
                 self.awaited |= {life.id for life in lives}
                 continue
             self.withdrawn.append(message.key)
-            for life, (_, stage_before) in zip(lives, message.beginnings, strict=True):
-                self._restore(life, message.route, message.status, stage_before)
+            for life, beginning in zip(lives, message.beginnings, strict=True):
+                self._restore(life, message.route, message.status, beginning.stage_before)
 
     # Entries to send
 
@@ -434,17 +451,40 @@ class _Turn:
             for box, last in self._readers(life):
                 if (box, life.id) not in waiting:  # otherwise the waiting entry of its onset becomes the end
                     ends[box].append(self._end(life, last))
+        self._hold_ends(ends)
+
+    def _hold_ends(self, ends: Mapping[Box, list[Entry]]) -> None:
         for box, entries in ends.items():
             self.held[box] = (*self.held.get(box, ()), *entries)
 
     def _readers(self, life: Life) -> Iterator[tuple[Box, Notified]]:
-        """Yield each box that must be notified of the end of the alarm, with the last notification there."""
+        """Yield each box that must be notified of the end of the alarm, with the last notification there.
+
+        A target that took the beginning learns of the end, also if its route has gone.
+        """
+        targets = set[str]()
         for route in self.plan.routes:
             last = life.notified.get(route.name)
             if last is not None and route.resolved:
+                targets.add(route.to)
                 yield Box(route.name, route.to), last
                 if route.name in life.escalated:
+                    targets.add(route.escalate_to)
                     yield Box(route.name, route.escalate_to), last
+        for known in self.open_lives[life.id]:
+            if known.target not in targets:
+                yield Box(known.route, known.target), Notified(known.end.stage, self.now)
+
+    def collect_unknown(self) -> None:
+        """Hold an end for each beginning that a target took, and whose alarm nobody knows any more."""
+        lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
+        waiting = {(box.target, entry.life) for box, entries in self.held.items() for entry in entries}
+        ends = defaultdict[Box, list[Entry]](list)
+        for known in self.opens:
+            if known.life not in lives and (known.target, known.life) not in waiting:
+                seconds = (self.now - known.end.since).total_seconds()
+                ends[Box(known.route, known.target)].append(known.end.as_end(seconds, is_undated=True))
+        self._hold_ends(ends)
 
     # Messages
 
@@ -464,7 +504,8 @@ class _Turn:
                     continue
                 self._drop(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
-                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood)
+                has_end = all(route.resolved for route in self.plan.routes if route.name == box.route)
+                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood, has_end=has_end)
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.

@@ -42,7 +42,8 @@ class Entry(Record):
     lasted. `airing`: since when the event is on air, or its planned start, in words. `others`: kinds of the other
     alarms of the event. `affected`: names of the events of an incident; `on_air`: number of events on air.
     `acknowledged`: the person whose acknowledgement expired. `is_cleared`: the alarm cleared before its message could
-    go out. `stage_before`: the stage in the previous notification to the same target.
+    go out. `stage_before`: the stage in the previous notification to the same target. `is_undated`: the end of an alarm
+    at an unknown time, at the latest `seconds` after its onset.
     """
 
     status: Status
@@ -68,6 +69,7 @@ class Entry(Record):
     acknowledged: str = ""
     is_cleared: bool = False
     stage_before: int = NOT_NOTIFIED
+    is_undated: bool = False
 
     @property
     def key(self) -> AlarmKey:
@@ -84,6 +86,23 @@ class Entry(Record):
         """Whether the entry tells that a critical alarm is present. Such an entry waits for no allowance."""
         return self.severity is Severity.CRITICAL and self.status in BEGINNINGS and not self.is_cleared
 
+    def as_end(self, seconds: float, *, is_undated: bool = False) -> Entry:
+        """Return the entry for the end of the alarm, `seconds` after its onset."""
+        return Entry(
+            Status.RESOLVED,
+            self.life,
+            self.stage,
+            *self.key,
+            self.severity,
+            self.event,
+            self.part,
+            "",
+            "",
+            self.since,
+            seconds,
+            is_undated=is_undated,
+        )
+
     def to_json(self) -> str:
         """Return the entry as JSON for the spool, with secrets masked."""
         words = {name: masked(getattr(self, name)) for name in _WORDS}
@@ -99,10 +118,28 @@ class Entry(Record):
 
 
 class Beginning(NamedTuple):
-    """An alarm that a message reports as present: its life, and the alarm's stage in the previous notification."""
+    """An alarm that a message reports as present: its life, and the alarm's stage in the previous notification.
+
+    `dedup_key`, `end`: its key for receivers, and the entry of its end as JSON; empty if no end must be sent.
+    """
 
     life: str
     stage_before: int
+    dedup_key: str = ""
+    end: str = ""
+
+
+class Open(Record):
+    """An alarm whose beginning a target took, and whose end it has not taken yet.
+
+    `route`: route of the beginning. `end`: entry of the end, as far as the beginning knew.
+    """
+
+    target: str
+    life: str
+    dedup_key: str
+    route: str
+    end: Entry
 
 
 class Message(Record):
@@ -129,7 +166,17 @@ class Message(Record):
     @property
     def alarms(self) -> frozenset[str]:
         """The alarms of the message; a later life of an alarm is the same alarm."""
-        return frozenset(life.rpartition("/")[0] for life in (*self.ends, *(life for life, _ in self.beginnings)))
+        lives = (*self.ends, *(beginning.life for beginning in self.beginnings))
+        return frozenset(life.rpartition("/")[0] for life in lives)
+
+    @property
+    def opens(self) -> tuple[Open, ...]:
+        """The alarms that are open at the target once it has taken the message."""
+        return tuple(
+            Open(self.target, beginning.life, beginning.dedup_key, self.route, Entry.from_json(beginning.end))
+            for beginning in self.beginnings
+            if beginning.end
+        )
 
     def as_plain_text(self) -> Message:
         """Return the message as short plain text, under a key of its own, for a receiver that refuses it as it is."""

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from livedeck.log import Log
 from livedeck.monitor import Clock, NotifyFault, Snapshot
 from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
-from livedeck.notify.message import Message
+from livedeck.notify.message import Message, Open
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
 from livedeck.notify.targets import Delivery, Target
 
@@ -38,6 +38,9 @@ FIRST_LOOK = timedelta(seconds=30)
 
 PROBED_AFTER = 3
 """Number of failed tries of a message after which another message shows whether the target takes anything."""
+
+RECONCILED = timedelta(seconds=60)
+"""Time between two looks for alarms that are open at a target, although they are over."""
 
 _RELOAD = 30.0
 """Seconds between two checks for messages that another process wants retried."""
@@ -83,8 +86,14 @@ class Storage(Protocol):
     def may_send(self, key: str) -> bool:
         """Return whether this process should still send the message."""
 
-    def mark(self, key: str, state: str, tries: int, answer: str) -> None:
-        """Store the new state of a message."""
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+        """Store the new state of a message, and what is open at its target.
+
+        `is_taken`: the target took it, as it does if it is sent.
+        """
+
+    def opens(self) -> tuple[Open, ...]:
+        """Return the alarms whose beginning a target took, and whose end it has not taken."""
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
@@ -128,8 +137,10 @@ class Notifier:
         self._ahead = timedelta()  # the storage uses the machine's clock, which is ahead by this
         self._is_open = self._has_looked = False
         self._opened_at: datetime | None = None  # time of the first snapshot since the state was read
+        self._opens: tuple[Open, ...] = ()
+        self._reconciled_at: datetime | None = None
         self._unkept: list[Message] = []
-        self._unmarked: dict[str, Spooled] = {}  # new states that the storage does not have yet
+        self._unmarked: dict[str, tuple[Spooled, bool]] = {}  # new states that the storage does not have yet
         self._withheld: list[Message] = []  # messages kept until this process is known to be on duty
         self._withdrawn: list[str] = []  # keys that the file still has to drop
         self._called_back = frozenset[str]()
@@ -148,6 +159,7 @@ class Notifier:
         """Continue from the stored state. Raises SpoolError."""
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now(), self._ahead.total_seconds()))
         self._is_open, self._has_looked, self._opened_at = True, False, None
+        self._opens, self._reconciled_at = (), None
         await self._reload()
         self._call_back(self._clock.now())
 
@@ -214,7 +226,10 @@ class Notifier:
         unsent = sorted(
             (message for message in self._queued() if message.key not in self._on_way), key=lambda message: message.at
         )
-        self._state, messages, withdrawn = step(self._plan, self._state, board, snapshot.at, unsent)
+        is_reconciling = await self._read_opens(board, snapshot.at)
+        self._state, messages, withdrawn = step(
+            self._plan, self._state, board, snapshot.at, unsent, opens=self._opens, is_reconciling=is_reconciling
+        )
         self._unkept += messages
         self._withheld += messages
         self._withdrawn += withdrawn
@@ -239,6 +254,24 @@ class Notifier:
         messages, self._withheld = tuple(self._withheld), []
         self._enqueue(Spooled(message) for message in messages)
         return messages
+
+    async def _read_opens(self, board: Board, at: datetime) -> bool:
+        """Read the alarms that are open at a target, and return True; each `RECONCILED` only, on a known board."""
+        is_due = self._reconciled_at is None or at - self._reconciled_at >= RECONCILED
+        if not (is_due and board.is_known):
+            return False
+        ending = [*self._queued(), *(spooled.message for spooled, _ in self._unmarked.values())]
+        ended = {(message.target, life) for message in ending for life in message.ends}  # before the file is read
+        try:
+            opens = await self._in_thread(self._spool.opens)
+        except SpoolError as error:
+            _log.warning("open alarms cannot be read", reason=str(error))
+            return False
+        self._opens = tuple(
+            known for known in opens if known.target in self._targets and (known.target, known.life) not in ended
+        )
+        self._reconciled_at = at
+        return True
 
     async def _go_on_duty(self) -> bool:
         """Return whether this process is on duty. If it has just come on duty, continue from the stored state."""
@@ -358,7 +391,7 @@ class Notifier:
             return None
         delivery = await self._try(target, message)
         self._note(name, delivery)
-        is_dead = delivery.is_refused or self._is_too_old(message)
+        is_dead = delivery.is_refused or (self._is_too_old(message) and not message.ends)
         state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
         self.results[message.route, _RESULTS[state]] += 1
         tried = Spooled(message, state, spooled.tries + 1, delivery.answer)
@@ -455,7 +488,7 @@ class Notifier:
         delivery = await self._try(target, dead.message.as_plain_text())
         if delivery.is_taken:
             self._note(name, delivery)
-            await self._mark(replace(dead, answer=f"{dead.answer}; taken as plain text"))
+            await self._mark(replace(dead, answer=f"{dead.answer}; taken as plain text"), is_taken=True)
 
     async def _may_send(self, key: str) -> bool:
         """Return whether to send the message. If the storage fails, return True: twice is better than never."""
@@ -475,23 +508,23 @@ class Notifier:
         _log.info("message", target=message.target, title=message.title, taken=delivery.is_taken, reply=delivery.answer)
         return delivery
 
-    async def _mark(self, spooled: Spooled) -> None:
+    async def _mark(self, spooled: Spooled, *, is_taken: bool = False) -> None:
         key = spooled.message.key
-        mark = partial(self._spool.mark, key, spooled.state, spooled.tries, spooled.answer)
+        mark = partial(self._spool.mark, key, spooled.state, spooled.tries, spooled.answer, is_taken=is_taken)
         try:
             await self._in_thread(mark)
         except SpoolError as error:  # after a restart it is sent again under the same key
             _log.warning("state of a message not stored", reason=str(error))
-            self._unmarked[key] = spooled
+            self._unmarked[key] = spooled, is_taken
         else:
             self._unmarked.pop(key, None)
             if any(message.key == key for message in self._unkept):
-                self._unmarked[key] = spooled  # it was sent from memory and is not stored yet
+                self._unmarked[key] = spooled, is_taken  # it was sent from memory and is not stored yet
 
     async def _mark_late(self) -> None:
         """Store the states that changed while the storage failed."""
-        for spooled in tuple(self._unmarked.values()):
-            await self._mark(spooled)
+        for spooled, is_taken in tuple(self._unmarked.values()):
+            await self._mark(spooled, is_taken=is_taken)
 
     def _wait(self, tries: int, delivery: Delivery) -> float:
         """Return the seconds until the next try."""

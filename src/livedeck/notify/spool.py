@@ -20,12 +20,12 @@ from typing import Any
 from livedeck.atomic_file import open_private
 from livedeck.monitor import AlarmKey
 from livedeck.notify.groups import RATE_WINDOW, Box, Life, Notified, Outcome, State
-from livedeck.notify.message import Beginning, Entry, Message, Status
+from livedeck.notify.message import Beginning, Entry, Message, Open, Status
 from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 5
+_SCHEMA = 6
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
@@ -44,6 +44,9 @@ CREATE TABLE spool (  -- state: waiting, sent, dead
     ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX spool_by_state ON spool (state, at);
+CREATE TABLE open (  -- an alarm whose beginning a target took, until it takes the end
+    target TEXT, life TEXT, dedup_key TEXT NOT NULL, route TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (target, life)
+);
 """
 _STEPS = {
     3: """
@@ -53,6 +56,11 @@ ALTER TABLE spool ADD COLUMN is_urgent INTEGER NOT NULL DEFAULT 0
     4: """
 ALTER TABLE life ADD COLUMN cleared_since TEXT;
 ALTER TABLE life ADD COLUMN is_hidden INTEGER NOT NULL DEFAULT 0
+""",
+    5: """
+CREATE TABLE open (
+    target TEXT, life TEXT, dedup_key TEXT NOT NULL, route TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (target, life)
+)
 """,
 }
 """Schema of a file -> the change that makes the next one of it."""
@@ -265,12 +273,33 @@ class Spool:
             ],
         )
 
-    def mark(self, key: str, state: str, tries: int, answer: str) -> None:
-        """Store the new state of a message."""
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+        """Store the new state of a message, and what is open at its target.
+
+        `is_taken`: the target took it, as it does if it is sent.
+        """
         with self._transaction():
             self._db.execute(
                 "UPDATE spool SET state = ?, tries = ?, answer = ? WHERE key = ?", (state, tries, answer, key)
             )
+            for message in (spooled.message for spooled in self._messages("key = ?", key)):
+                opens = message.opens if is_taken or state == SENT else ()
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO open VALUES (?, ?, ?, ?, ?)",
+                    [(known.target, known.life, known.dedup_key, known.route, known.end.to_json()) for known in opens],
+                )
+                ends = message.ends if state != WAITING else ()
+                self._db.executemany(
+                    "DELETE FROM open WHERE target = ? AND life = ?", [(message.target, life) for life in ends]
+                )
+
+    def opens(self) -> tuple[Open, ...]:
+        """Return the alarms whose beginning a target took, and whose end it has not taken."""
+        with self._named():
+            rows = self._rows("SELECT target, life, dedup_key, route, body FROM open ORDER BY rowid")
+        return tuple(
+            Open(target, life, dedup_key, route, Entry.from_json(body)) for target, life, dedup_key, route, body in rows
+        )
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago."""
@@ -294,11 +323,14 @@ class Spool:
     def messages(self, state: str) -> tuple[Spooled, ...]:
         """Return the messages in that state, oldest first."""
         with self._named():
-            rows = self._rows(
-                "SELECT state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, "
-                "is_urgent FROM spool WHERE state = ? ORDER BY at, rowid",
-                (state,),
-            )
+            return self._messages("state = ?", state)
+
+    def _messages(self, condition: str, value: str) -> tuple[Spooled, ...]:
+        columns = (
+            "state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent"
+        )
+        query = f"SELECT {columns} FROM spool WHERE {condition} ORDER BY at, rowid"  # noqa: S608  conditions of ours
+        rows = self._rows(query, (value,))
         return tuple(Spooled(_message(*row[3:]), *row[:3]) for row in rows)
 
     def _rows(self, query: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:

@@ -70,11 +70,19 @@ def shown_status(entry: Entry) -> Status:
 
 
 def compose(
-    route: str, target: str, entries: Sequence[Entry], at: datetime, sender: Sender, *, flood: int = 0
+    route: str,
+    target: str,
+    entries: Sequence[Entry],
+    at: datetime,
+    sender: Sender,
+    *,
+    flood: int = 0,
+    has_end: bool = True,
 ) -> Message:
     """Return the message about alarms of one status: the worst first, and last those that have cleared already.
 
-    `flood`: number of alarms of the route in the last 10 min, if it is a flood; otherwise 0.
+    `flood`: number of alarms of the route in the last 10 min, if it is a flood; otherwise 0. `has_end`: the route also
+    sends the ends of alarms.
     """
     entries = sorted(entries, key=lambda entry: (entry.is_cleared, entry.severity.rank, entry.since, entry.key))
     status = shown_status(entries[0])
@@ -102,7 +110,7 @@ def compose(
         title,
         text,
         json.dumps(payload, ensure_ascii=False),
-        tuple(Beginning(entry.life, entry.stage_before) for entry in entries if is_beginning),
+        tuple(_beginning(entry, sender, has_end=has_end) for entry in entries if is_beginning),
         tuple(entry.life for entry in entries if status is Status.RESOLVED),
         any(entry.is_urgent for entry in entries),
     )
@@ -111,6 +119,11 @@ def compose(
 def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str:
     parts = [route, target, at.isoformat(), *(f"{entry.life} {entry.status} {entry.stage}" for entry in entries)]
     return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:32]
+
+
+def _beginning(entry: Entry, sender: Sender, *, has_end: bool) -> Beginning:
+    end = entry.as_end(0.0).to_json() if has_end else ""
+    return Beginning(entry.life, entry.stage_before, dedup_key(entry.life, sender), end)
 
 
 def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
@@ -146,7 +159,7 @@ def _title(entries: Sequence[Entry]) -> str:
     elif len(entries) > 1:
         names = [f"{len(entries)} alarms: {', '.join(names)}"]
     elif first.is_cleared or first.status is Status.RESOLVED:
-        names += ["after", _length(first.seconds)]
+        names += [] if first.is_undated else ["after", _length(first.seconds)]
     return safe(" ".join(filter(None, [label, severity, *names])), MAX_TITLE)
 
 
@@ -219,6 +232,9 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
     """
     if entry.status is Status.RESOLVED:
         kind = "" if lead else f"{entry.kind} "
+        if entry.is_undated:
+            spans = f"began {_time(entry.since, at, sender)}, cleared {_time(_end(entry), at, sender)} or before"
+            return f"{lead}{_named(entry, 40)}: {kind}{spans}"
         return f"{lead}{_named(entry, 40)}: {kind}cleared after {_length(entry.seconds)}, {_span(entry, at, sender)}"
     if entry.is_cleared:
         when = f"{_span(entry, at, sender)}, cleared after {_length(entry.seconds)}"

@@ -185,6 +185,25 @@ async def test_one_tells_and_the_next_goes_on_from_there(redis_server: RedisServ
         assert len({message.key for message in room.sink.taken}) == len(room.sink.taken)
 
 
+async def test_the_next_one_knows_what_is_open_at_a_target_and_closes_it(redis_server: RedisServer) -> None:
+    async with room_of(redis_server, "a", "b") as room:
+        room.raise_alarm("one")
+        await room.look()
+        await until(lambda: room.told() == [("one",)])
+        await room.leave(room.teller)
+        spool = room.spools[room.teller]
+        (known,) = spool.opens()
+        assert (known.target, known.route, known.life, known.end.event) == ("ops", "ops", known.end.life, "ONE")
+        assert known.dedup_key == loads(room.sink.taken[0].payload)["alarms"][0]["dedup_key"]
+        assert spool.revive() == spool.drop([f"open/ops/{known.life}"]) == 0
+        assert spool.messages(WAITING) == ()
+        room.standing = ()
+        for _ in range(20):
+            await room.look()
+        await until(lambda: room.told() == [("one",), ("one",)])
+        await until(lambda: spool.opens() == ())
+
+
 @pytest.mark.parametrize("offset", [0.0, -3600.0, 3600.0])
 async def test_each_reads_in_its_own_times_what_was_told(redis_server: RedisServer, offset: float) -> None:
     async with room_of(redis_server, "a", "b") as room:

@@ -29,7 +29,9 @@ from livedeck.notify import (
     Box,
     Entry,
     Life,
+    Message,
     NotOnDutyError,
+    Open,
     Outcome,
     OutdatedError,
     Spooled,
@@ -40,6 +42,7 @@ from livedeck.notify import (
 
 _LIFE, _ENTRY, _SPOOLED = TypeAdapter(Life), TypeAdapter(Entry), TypeAdapter(Spooled)
 _HELD, _COUNTED = TypeAdapter(tuple[str, str, list[str]]), TypeAdapter(tuple[str, str, list[AwareDatetime]])
+_OPENS, _OPEN = TypeAdapter(Open), "open/"
 _IN_MEMORY = "; the notifier's state is kept in memory until Redis is back"
 
 
@@ -159,11 +162,25 @@ class SharedSpool:
             is_ours = self._desk.mark(self._epoch(), {})
         return is_ours and all(spooled.state == WAITING for spooled in self._decoded(text))
 
-    def mark(self, key: str, state: str, tries: int, answer: str) -> None:
-        """Store the outcome of a message. Raises SpoolError, NotOnDutyError."""
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+        """Store the outcome of a message, and what is open at its target. Raises SpoolError, NotOnDutyError.
+
+        `is_taken`: the target took it, as it does if it is sent.
+        """
         with self._named():
             for spooled in self._decoded(self._desk.message(key)):
-                self._write({key: _encode(Spooled(spooled.message, state, tries, answer))})
+                message, rows = spooled.message, {key: _encode(Spooled(spooled.message, state, tries, answer))}
+                if is_taken or state == SENT:
+                    rows |= {_open_key(known.target, known.life): _encode_open(known) for known in _opens(message)}
+                if state != WAITING:
+                    rows |= {_open_key(message.target, life): "" for life in message.ends}
+                self._write(rows)
+
+    def opens(self) -> tuple[Open, ...]:
+        """Return the alarms whose beginning a target took, and whose end it has not taken. Raises SpoolError."""
+        with self._named():
+            rows = [body for key, body in self._desk.messages().items() if key.startswith(_OPEN)]
+        return tuple(self._readable("open alarm", _OPENS, rows))
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or given up long ago. Raises SpoolError, NotOnDutyError."""
@@ -193,6 +210,7 @@ class SharedSpool:
             return self._desk.change_unchanged(
                 (key, body, change(spooled))
                 for key, body in self._desk.messages().items()
+                if not key.startswith(_OPEN)
                 for spooled in self._decoded(body)
                 if spooled.state == DEAD and (not keys or key in keys)
             )
@@ -204,7 +222,7 @@ class SharedSpool:
         return tuple(sorted(found, key=lambda spooled: spooled.message.at))
 
     def _messages(self) -> list[Spooled]:
-        return self._decoded(*self._desk.messages().values())
+        return self._decoded(*(body for key, body in self._desk.messages().items() if not key.startswith(_OPEN)))
 
     def _decoded(self, *texts: str) -> list[Spooled]:
         return [*self._readable("message", _SPOOLED, [text for text in texts if text])]
@@ -227,6 +245,22 @@ class SharedSpool:
         if epoch is None:
             raise NotOnDutyError
         return epoch
+
+
+def _open_key(target: str, life: str) -> str:
+    return f"{_OPEN}{target}/{life}"
+
+
+def _opens(message: Message) -> tuple[Open, ...]:
+    """Return the alarms that the message opens; none if a stranger wrote what cannot be read."""
+    try:
+        return message.opens
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+def _encode_open(known: Open) -> str:
+    return _OPENS.dump_json(known).decode()
 
 
 def _encode(spooled: Spooled) -> str:
