@@ -80,7 +80,7 @@ NOT_LOGS: Sequence[tuple[ChatFormat, MessageFilter, bytes, str]] = [
     ("txt", NO_FILTER, answer(b"", TXT_TYPE), "it is empty"),
     ("txt", NO_FILTER, answer(b"Service unavailable\n", TXT_TYPE), "its first line is not"),
 ]
-"""Format, filter and answer -> why the answer is not a log."""
+"""Format, filter and reply -> why the reply is not a log."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""settings merges flags, environment and TOML into one frozen `Settings` that knows the origin of each value."""
+"""settings merges flags, environment variables and the TOML file into one frozen `Settings`."""
 
 from __future__ import annotations
 

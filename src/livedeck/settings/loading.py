@@ -49,7 +49,7 @@ _PATHS = ("token_file", "ca_file", "client_cert", "collector_token_file")
 
 
 class Document(Record):
-    """The settings file. `text` is empty if the file does not exist."""
+    """Settings file. `text` is empty if the file does not exist."""
 
     path: Path
     text: str = ""
@@ -67,7 +67,7 @@ class Document(Record):
         return tables if isinstance(tables, dict) else {}
 
     def resolve_paths(self, table: object) -> dict[str, Any]:
-        """Return the table with relative paths resolved against the folder of the settings file."""
+        """Return a table of the file in which relative paths are resolved against the folder of the file."""
         values = dict(table) if isinstance(table, dict) else {}
         for name in _PATHS:
             if values.get(name) and isinstance(values[name], str):
@@ -76,13 +76,13 @@ class Document(Record):
 
 
 def read_document(path: Path) -> Document:
-    """Read the file; return an empty document if it does not exist. Raises SettingsError for invalid TOML."""
+    """Read the settings file; return an empty document if it does not exist. Raises SettingsError for invalid TOML."""
     text = _read_text(path)
     return Document(path, is_there=False) if text is None else parsed_document(path, text)
 
 
 def parsed_document(path: Path, text: str) -> Document:
-    """Parse the text of a file. Raises SettingsError for invalid TOML."""
+    """Parse the text of a settings file. Raises SettingsError for invalid TOML."""
     try:
         values = tomllib.loads(text)
     except RecursionError:
@@ -96,13 +96,14 @@ def parsed_document(path: Path, text: str) -> Document:
 
 
 MAX_BYTES = 2**20
-"""Maximum bytes of a settings file; a file with every setting has 20,000."""
+"""Maximum size of a settings file in bytes. A file with every setting has 20,000."""
 
 
 def _read_text(path: Path) -> str | None:
-    """Return the text of the file; None if it does not exist. Raises SettingsError if others may write the file.
+    """Return the text of the settings file; None if it does not exist.
 
-    The file decides where the token goes and which programs run.
+    Raises SettingsError if another user may write the file, because the file decides where the token is sent and which
+    programs run.
     """
     try:
         content, status = read_regular(path, MAX_BYTES)
@@ -131,7 +132,7 @@ _SYNTAX = re.compile(r"(?P<reason>.*?) \(at (?:line (?P<line>\d+), column \d+|en
 
 
 def _describe_syntax(path: Path, text: str, fault: str) -> str:
-    """Return the parser's message with line and key, but never the value, which may be a token."""
+    """Return the TOML parser's message with line and key. The value may be a token, so the message omits the value."""
     found = _SYNTAX.fullmatch(fault)
     lines = text.rstrip().split("\n")
     number = int(found["line"] or len(lines)) if found else len(lines)
@@ -145,7 +146,7 @@ def _describe_syntax(path: Path, text: str, fault: str) -> str:
 
 
 MAX_DEPTH = 32
-"""Maximum depth of nested tables and lists; no setting needs five."""
+"""Maximum depth of nested tables and lists. No setting needs a depth of five."""
 
 _TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep; no setting needs that"
 
@@ -159,9 +160,10 @@ def _is_too_deep(value: object) -> bool:
 
 
 def line_of(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line (from 1) that sets `keys` in the TOML text, else that of the nearest table around them, or None.
+    """Return the number (from 1) of the line that sets `keys` in the TOML text.
 
-    A table in an array (`[[notify.routes]]`) has its index as key.
+    Without such a line, returns the line of the nearest table around `keys`, or else None. The key of a table in an
+    array (`[[notify.routes]]`) is its index.
     """
     nearest, depth = None, 0
     table: tuple[str | int, ...] = ()
@@ -184,7 +186,7 @@ def line_of(text: str, keys: Sequence[str | int]) -> int | None:
 
 
 def _keys_of_line(line: str) -> tuple[str, ...]:
-    """Return the keys that a line of TOML names: `[a."b c"]` and `a."b c" = 0` both give `a`, `b c`."""
+    """Return the keys in a line of TOML: `a` and `b c` for `[a."b c"]` and for `a."b c" = 0`."""
     try:
         value: object = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
@@ -219,7 +221,7 @@ DEFAULT = "default"
 
 
 class Layer(Record):
-    """The settings of one origin, and the place of each (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
+    """Settings of one origin, with the location of each (`--read-only`, `LIVEDECK_READ_ONLY`, `config.toml:3`)."""
 
     values: Mapping[str, Any]
     location: Callable[[tuple[str | int, ...]], str]
@@ -228,7 +230,7 @@ class Layer(Record):
 
 
 class LoadedSettings(Record):
-    """The settings in force. `origins`: name -> place of its value; the other settings have their default."""
+    """Settings in force. `origins`: setting -> location of its value; a setting without one has its default."""
 
     settings: Settings
     origins: Mapping[str, str]
@@ -255,7 +257,7 @@ def load_with_origins(**flags: Any) -> LoadedSettings:
 
 
 def check_document(document: Document) -> None:
-    """Check the settings of a document by themselves, without flags and environment. Raises SettingsError."""
+    """Check the settings of a file without flags and environment variables. Raises SettingsError."""
     in_file = Layer(document.values, document.location)
     _validate(Settings, document.values, dict.fromkeys(document.values, in_file))
 
@@ -287,7 +289,7 @@ def _load_part(model: type[Model]) -> Model:
 
 
 def key_location(name: str) -> str:
-    """Return file and line of an action in `[keys]`, where its name may be quoted or dotted."""
+    """Return file and line of an action in `[keys]`. The file may quote the name of the action or write it dotted."""
     document = _configured_document()
     lines = [line_of(document.text, ("keys", *parts)) for parts in ((name,), name.split("."))]
     line = max((line for line in lines if line), default=None)
@@ -301,7 +303,7 @@ def unknown_variables() -> tuple[str, ...]:
 
 
 def _layers(flags: dict[str, Any], document: Document) -> tuple[Layer, ...]:
-    """Return the layers, the strongest first. A profile counts more than the environment if a flag names it."""
+    """Return the layers, strongest first. A profile wins over the environment if a flag names the profile."""
     by_flag, environment = _flag_layer(flags), _environment_layer(Settings)
     in_file = Layer(document.resolve_paths(document.values), document.location, is_top_of_file=True)
     naming = next((layer for layer in (by_flag, environment, in_file) if "profile" in layer.values), None)
@@ -316,7 +318,7 @@ def _flag_layer(flags: Mapping[str, Any]) -> Layer:
 
 
 def _environment_layer(model: type[BaseModel]) -> Layer:
-    """Return the layer of environment variables that set fields of the model; empty variables do not count."""
+    """Return the layer of the environment variables that set fields of the model. Ignores empty variables."""
     texts = {name.upper(): text for name, text in variables().items() if text}
     values: dict[str, Any] = {}
     for name, setting in model.model_fields.items():
@@ -346,9 +348,9 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
-    """Return the value of each setting in the strongest layer that has it, and that layer. Omits token sources.
+    """Return the value of each setting from the strongest layer that has it, and that layer. Omits token sources.
 
-    An upload address counts only if its layer is that of the API address or a stronger one.
+    An upload address from a weaker layer than the API address is ignored.
     """
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
@@ -366,9 +368,9 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 
 
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
-    """Add the strongest token source that belongs to the address in force, if there is one.
+    """Add the strongest token source that belongs to the address in force.
 
-    Returns why the strongest source is not used if no source belongs to the address; otherwise an empty text.
+    Without one, returns the reason why the strongest source is not used; otherwise an empty text.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):
@@ -387,8 +389,8 @@ def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[
 def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> None:
     """Add the strongest source of the collector's token.
 
-    The source must be in the layer of the collector's address or in a stronger one. A source in a file never serves an
-    address that a flag or the environment names. Raises SettingsError if the strongest source does not fit.
+    The source must be in the layer of the collector's address or in a stronger one. If a flag or the environment gives
+    the address, a source in the file is never used. Raises SettingsError if the strongest source does not fit.
     """
     home = origins.get("collector_url")
     if home is None:
@@ -413,10 +415,11 @@ def _merge_collector_token(layers: Sequence[Layer], values: dict[str, Any], orig
 def _withheld_reason(
     layers: Sequence[Layer], source: str, values: Mapping[str, Any], origins: Mapping[str, Layer]
 ) -> str:
-    """Return why the token source of the first layer does not fit the addresses in force; empty if it does.
+    """Return why the token source of the first layer does not fit the addresses in force; empty if the source fits.
 
-    A source belongs to the addresses of its own layer, or else of the next weaker layer that has any; for a source in a
-    file, only the layers of the file count. A source outside the file fits every address if no layer has an address.
+    A source belongs to the addresses of its own layer. If that layer has none, the source belongs to the addresses of
+    the next weaker layer; for a source in the file, only layers of the file count. If no layer has an address, a source
+    outside the file fits every address.
     """
     token_layer, in_force = layers[0], values.get("base_url")
     if not in_force:
@@ -448,10 +451,11 @@ _REMEDIES: Mapping[str, str] = {
 
 
 def _is_at_home(name: str, address: str, winner: Layer, home: Layer | None) -> bool:
-    """Return whether the token may go to an address in force. `name`: its setting; `winner`: its layer.
+    """Return whether the token may be sent to an address in force.
 
-    `home`: the layer whose addresses the token belongs to, or None. The address must come from `home`, or have the same
-    origin as the address there; an upload address may have the origin of the API address.
+    `name`: setting of the address. `winner`: layer of the address. `home`: layer whose addresses the token belongs to,
+    or None. The address must be set in `home` or have the same origin as the address in `home`. An upload address may
+    also have the origin of the API address in `home`.
     """
     if home is None:
         return False
@@ -469,7 +473,7 @@ def _is_same_origin(address: object, other: object) -> bool:
 
 
 def _origin(address: object) -> str:
-    """Return scheme, host and port of an address, without the user; `no address` for any other text."""
+    """Return scheme, host and port of an address, without its user. Returns `no address` if the text is none."""
     try:
         parts = urlsplit(str(address).strip())
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
@@ -484,7 +488,7 @@ def _origin(address: object) -> str:
 
 
 def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, Layer]) -> Model:
-    """Make the model. Raises SettingsError with a line for each invalid setting: its name, its place, the reason."""
+    """Make the model. Raises SettingsError with a line for each invalid setting: name, location and reason."""
     try:
         return model(**values)
     except ValidationError as error:
@@ -495,7 +499,7 @@ def _validate(model: type[Model], values: Mapping[str, Any], origins: Mapping[st
 def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
     keys = tuple(fault["loc"])
     text = str(fault["msg"]).removeprefix("Value error, ")
-    if not keys:  # a fault of two settings together; its text begins with the name of a setting
+    if not keys:  # the fault concerns two settings together; its text begins with the name of one
         layer = origins.get(text.partition(" ")[0])
         return f"{text} ({layer.location((text.partition(' ')[0],))})" if layer else text
     if fault["type"] == "extra_forbidden":
@@ -506,15 +510,15 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
 
 
 def _shown_key(key: str | int) -> str:
-    """Return a key as TOML writes it, in one line."""
+    """Return a key as one line of text; a key with unprintable characters becomes a quoted text."""
     text = str(key)
     return text if text.isprintable() else json.dumps(text)
 
 
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
-    """Return the keys of the setting that a fault is about. `keys`: those of the model; `text`: the message.
+    """Return the keys of the faulty setting. `keys`: keys that the model reports. `text`: message of the fault.
 
-    Limits, routes and `listen` are checked as a whole, so the message begins with the further keys.
+    Limits, routes and `listen` are checked as a whole, so their message begins with the remaining keys.
     """
     if "thresholds" not in keys and keys not in {("notify",), ("collector",)}:
         return keys
@@ -523,7 +527,7 @@ def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, .
 
 
 def _describe_unknown(keys: tuple[str | int, ...]) -> str:
-    """Return the message for an unknown name: it lists similar names, or else all names."""
+    """Return the message for an unknown setting. The message lists similar names, or all names if none is similar."""
     allowed = sorted(_names_at(keys[:-1]))
     near = get_close_matches(str(keys[-1]), allowed, n=2)
     if near:
@@ -532,7 +536,7 @@ def _describe_unknown(keys: tuple[str | int, ...]) -> str:
 
 
 def _names_at(keys: tuple[str | int, ...]) -> set[str]:
-    """Return the names that the table at `keys` may have."""
+    """Return the names of all settings that the table at `keys` may have."""
     if not keys:
         return set(Settings.model_fields) - {"token"}
     if keys[0] == "profiles":

@@ -1,4 +1,4 @@
-"""The settings model: every setting with its unit, its allowed values and its description."""
+"""Model of the settings: every setting with its unit, its allowed values and its description."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from livedeck.notify import TARGETS, Hours, Route
 from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
-"""Settings that give the token (trust.md, "Secrets"). The one with the strongest origin is used."""
+"""Settings that give the token (trust.md, "Secrets"). If several are set, the strongest origin wins."""
 
 COLLECTOR_TOKEN_SOURCES = ("collector_token_file", "collector_token_command", "collector_token_keyring")
-"""Settings that give the token for a collector. No setting holds the token itself."""
+"""Settings that give the token for a collector. None of them is the token itself."""
 
 OFF, IN_MEMORY = "off", ":memory:"
 
@@ -50,7 +50,10 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
-"""Fields of `Thresholds` with other values, in the same units. A hold, share or duty is a table; it may be partial."""
+"""Fields of `Thresholds` that differ from the default, in the same units.
+
+The value of a hold, share or duty is a table, in which fields may be missing.
+"""
 
 
 def _refuse_content(limits: dict[str, Any]) -> dict[str, Any]:
@@ -60,11 +63,11 @@ def _refuse_content(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 EventThresholdTable = Annotated[ThresholdTable, AfterValidator(_refuse_content)]
-"""Limits of one event, without its content, which is a setting of its own."""
+"""Limits of one event. The content of the event is a separate setting."""
 
 
 def _none_if_empty(value: object) -> object:
-    return None if value == "" else value  # an empty path would be the folder itself
+    return None if value == "" else value  # an empty path would name the current folder
 
 
 def _check_history(value: str) -> str:
@@ -80,10 +83,10 @@ def _refuse_yes_or_no(value: object) -> object:
 
 
 Number = Annotated[float, BeforeValidator(_refuse_yes_or_no)]
-"""A number; true and false are refused."""
+"""Number. True and false are refused."""
 
 Count = Annotated[int, BeforeValidator(_refuse_yes_or_no)]
-"""A whole number; true and false are refused."""
+"""Whole number. True and false are refused."""
 
 
 def _refuse_shell_line(value: object) -> object:
@@ -95,7 +98,7 @@ def _refuse_shell_line(value: object) -> object:
 
 
 def _flatten_keys(value: object) -> object:
-    """Return action -> keys, with dotted names of actions: TOML makes nested tables of `event.complete = "X"`."""
+    """Return action -> keys. TOML reads `event.complete = "X"` as nested tables; these become dotted names again."""
     return dict(_flat_items(value)) if isinstance(value, dict) else value
 
 
@@ -108,7 +111,7 @@ def _flat_items(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple
 
 
 def is_structured(field: FieldInfo) -> bool:
-    """Return whether a setting is a table or a list, which an environment variable writes as JSON."""
+    """Return whether a setting is a table or a list. An environment variable gives such a setting as JSON."""
     return isinstance(field.default, dict | tuple | BaseModel)
 
 
@@ -146,7 +149,7 @@ class CadenceSettings(BaseModel):
 
 
 class EventSettings(BaseModel):
-    """Settings of one event. Its key is the id, because names change and two events may share one."""
+    """Settings of one event. Their key is the id of the event, because names change and are not unique."""
 
     model_config = _STRICT
 
@@ -157,7 +160,7 @@ class EventSettings(BaseModel):
 
     @property
     def overrides(self) -> Mapping[str, object]:
-        """The limits and the content, by the names of the fields of `Thresholds`."""
+        """Limits and content of the event, by the names of the fields of `Thresholds`."""
         return {**self.thresholds, "content": self.content} if self.content else self.thresholds
 
 
@@ -179,7 +182,7 @@ class LimitTemplateSettings(EventSettings):
 
     @property
     def template(self) -> LimitTemplate:
-        """The template for the monitor."""
+        """Template of limits, as the monitor takes it."""
         return LimitTemplate(self.overrides, self.events, self.projects)
 
 
@@ -190,18 +193,18 @@ def _check_absolute(path: Path | None) -> Path | None:
 
 
 SecretFile = Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_absolute)]
-"""A file that holds a secret; refused if others can read it."""
+"""Path of a file with a secret. The file is refused if another user can read it."""
 
 SecretCommand = Annotated[tuple[str, ...], BeforeValidator(_refuse_shell_line)]
-"""A program that prints a secret, with its arguments. It runs without a shell and for at most 15 s."""
+"""Program that prints a secret, with its arguments. The program runs without a shell for at most 15 s."""
 
 
 ADDRESS_SOURCES = tuple(f"{kind}_{way}" for kind in TARGETS for way in ("command", "file"))
-"""Settings of a target that give its address: a command and a file for each kind of target."""
+"""Settings that give the address of a target: a command and a file for each kind of target."""
 
 
 class _Target(BaseModel):
-    """A receiver of messages. Its address is a secret, because anybody who has it can send messages there."""
+    """Receiver of messages. The address is a secret, because anybody with the address can send messages to it."""
 
     model_config = _STRICT
 
@@ -214,16 +217,16 @@ class _Target(BaseModel):
 
     @property
     def kind(self) -> str:
-        """The kind of the target: a key of `TARGETS`."""
+        """Kind of the target: a key of `TARGETS`."""
         return next(kind for kind in TARGETS if any(self.source(kind)))
 
     def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
-        """Return the command and the file that give the secret `name`; at most one of the two is set."""
+        """Return the command and the file that give the secret `name`. At most one of them is set."""
         return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
 
 
 def _target_fields() -> Iterator[tuple[str, Any]]:
-    """Yield name and type of each setting of a target, made from the table of kinds."""
+    """Yield name and type of each setting of a target, from the table of kinds."""
     for name, kind in TARGETS.items():
         secrets = {name: kind.address} | ({"secret": kind.secret} if kind.secret else {})
         for secret, words in secrets.items():
@@ -256,7 +259,7 @@ def _check_zone(name: str) -> str:
 
 
 class RouteSettings(BaseModel):
-    """A route from alarms to a target (notifications.md, "Routes")."""
+    """Route from alarms to a target (notifications.md, "Routes")."""
 
     model_config = _STRICT
 
@@ -280,11 +283,11 @@ class RouteSettings(BaseModel):
 
     @property
     def called(self) -> str:
-        """The name of the route, by default that of its target."""
+        """Name of the route; by default the name of its target."""
         return self.name or self.to
 
     def route(self) -> Route:
-        """Return the route for the notifier."""
+        """Return the route as the notifier takes it."""
         return Route(
             self.called,
             self.to,
@@ -332,7 +335,10 @@ class NotifySettings(BaseModel):
 
     @model_validator(mode="after")
     def _routes_lead_somewhere(self) -> Self:
-        """Check that targets of routes exist and names are unique. Each fault begins with the key, to find its line."""
+        """Check that the targets of routes exist and that names of routes are unique.
+
+        Each message begins with the key of the fault, by which its line is found.
+        """
         names: list[str] = []
         for index, route in enumerate(self.routes):
             for field in ("to", "escalate_to"):
@@ -377,14 +383,14 @@ def _check_token_name(name: str) -> str:
 
 
 TokenName = Annotated[str, AfterValidator(_check_token_name)]
-"""Name of the holder of a token, as histories and screens show it."""
+"""Name of the holder of a token, as in histories and on screens."""
 
 May = Literal["read", "act", "metrics"]
 """Right of a token; `act` includes `read`, and `read` includes `metrics`."""
 
 
 class CollectorTokenSettings(BaseModel):
-    """A token for the collector: its digest, right and expiry."""
+    """Token for the collector: digest, right and expiry."""
 
     model_config = _STRICT
 
@@ -583,17 +589,17 @@ class LimitSettings(BaseModel):
     )
 
     def limits_in_force(self) -> Limits:
-        """Return the limits for the monitor."""
+        """Return the limits as the monitor takes them."""
         own = {event_id: event.overrides for event_id, event in self.events.items() if event.overrides}
         base = with_overrides(Thresholds(), self.thresholds)
         return Limits(base, tuple(table.template for table in self.limits), own)
 
 
 class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
-    """The settings. The TOML file uses these names, the environment `LIVEDECK_<NAME>`.
+    """All settings. The TOML file uses these names; an environment variable is called `LIVEDECK_<NAME>`.
 
-    The token itself comes only from the environment: never from a flag, which every process of the machine can see, and
-    never from the TOML file (trust.md, "Secrets").
+    The token itself comes only from the environment (trust.md, "Secrets"). It never comes from a flag, because every
+    process of the machine can see flags.
     """
 
     token: SecretStr | None = Field(default=None, description="token of the workspace; only in the environment")
@@ -650,11 +656,11 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
 
     @property
     def withheld_token_reason(self) -> str:
-        """Why the configured token is not used, such as that it belongs to another platform. Empty if it is used."""
+        """Reason why the configured token is not used, such as that it belongs to another platform; otherwise empty."""
         return self._withheld_token_reason
 
     def withholding_token(self, reason: str) -> Self:
-        """Record why the token is not used, and return the settings."""
+        """Record the reason why the token is not used; return the settings."""
         self._withheld_token_reason = reason
         return self
 
@@ -670,5 +676,5 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)
 
     def polling_cadence(self) -> Cadence:
-        """Return the polling cadence for the monitor."""
+        """Return the cadence of polls as the monitor takes it."""
         return replace(_CADENCE, **self.cadence.model_dump())

@@ -1,4 +1,4 @@
-"""The settings file of `livedeck config init`, and the tables of the documentation, made from the settings model."""
+"""Settings file of `livedeck config init` and tables of the documentation, made from the settings model."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _ENGINE = """
 """
 
 _TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]', "limits": "[[limits]]"}
-"""Setting -> heading of its TOML tables, in which the user chooses the capital part."""
+"""Setting -> heading of its TOML tables. The user replaces the word in capitals."""
 
 
 def settings_table(flags: Collection[str]) -> str:
@@ -93,7 +93,7 @@ def settings_table(flags: Collection[str]) -> str:
 
 
 def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
-    """Yield a row for each inner table of a setting that the user names: `[notify.targets.NAME]`."""
+    """Yield a row for each inner table that the user names, such as `[notify.targets.NAME]`."""
     inner = type(field.default).model_fields if isinstance(field.default, BaseModel) else {}
     for part, value in inner.items():
         models = [kind for kind in get_args(value.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
@@ -104,7 +104,7 @@ def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """Return the description of a setting with its allowed values, and its default unless that is empty or off."""
+    """Return the description of a setting with its allowed values and its default. Omits a default empty or off."""
     text = str(field.description).replace("|", "\\|")
     default = field.default
     if isinstance(default, BaseModel):
@@ -118,7 +118,7 @@ def _meaning(field: FieldInfo) -> str:
 
 
 def template() -> str:
-    """Return the whole settings file, every setting commented out with its default and description."""
+    """Return a whole settings file. Every setting is commented out, with its default and description."""
     parts = [
         _HEAD,
         *_top_level(),

@@ -1,4 +1,4 @@
-"""Settings that take effect without a restart: limits, and the tokens of the collector.
+"""Settings that take effect without a restart: limits of alarms, and tokens of the collector.
 
 See monitoring.md, "Changed limits", and collector.md, "Access".
 """
@@ -15,7 +15,7 @@ from livedeck.settings.model import CollectorTokenSettings
 
 
 class WatchedLimits:
-    """LimitsSource of the monitor, from the settings file. Each check costs one `stat` of the file."""
+    """Source of limits for the monitor that reads the settings file. Each check costs one `stat` of the file."""
 
     def __init__(self) -> None:
         self._written = _written()
@@ -23,7 +23,7 @@ class WatchedLimits:
     def changed(self) -> Limits | None:
         """Return the limits in force if the file was written since the last check; otherwise None.
 
-        Raises LimitsError, which names the faulty line, once after each write.
+        After a faulty write, raises LimitsError once. Its message has the number of the faulty line.
         """
         before, self._written = self._written, _written()
         if before == self._written:
@@ -37,8 +37,8 @@ class WatchedLimits:
 class WatchedTokens:
     """Tokens of the collector by name, reloaded when the settings file changes.
 
-    Checks the file by a `stat`, at most once in `seconds`. While the file cannot be read, the tokens stay as they are.
-    `monotonic`: returns monotonic seconds.
+    Checks the file by a `stat`, at most once in `seconds`. While the file cannot be read, the previous tokens stay in
+    force. `monotonic`: returns monotonic seconds.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ _log = Log("livedeck.settings")
 
 
 def _written() -> tuple[int, int, int] | None:
-    """Return identity, size and modification time of the settings file; None if it does not exist."""
+    """Return inode, size and modification time of the settings file; None if it does not exist."""
     try:
         status = config_path().stat()
     except OSError:

@@ -1,7 +1,7 @@
 """Export of a chat log: verbatim from the platform, or parsed, filtered and rewritten.
 
-The screen and the command share this code. Memory is constant, however long the log. Cancelling the task ends an export
-and leaves nothing.
+The screen and the command share this code. The memory is constant, however long the log. Cancelling the task ends an
+export and leaves no file.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from livedeck.client.http.transport import Transport
 from livedeck.record import Record
 
 _MAX_SMALL = 64 * 2**10
-"""Bytes of a JSON log that is decoded as a whole. A longer log is checked by its beginning, end and brackets."""
+"""Maximum number of bytes of a JSON log that is decoded. In a longer log only start, end and brackets are checked."""
 
 _NULL = "its list of messages is null"
 
 
 class ChatExport(Record):
-    """The stream, format and options of an export.
+    """Stream, format and options of an export.
 
     `zone`: rewrite times in this zone. `safe_csv`: put a `'` before cells that a spreadsheet would evaluate. Raises
     Invalid for safe_csv with another format than CSV.
@@ -70,14 +70,15 @@ class ChatExport(Record):
 
     @property
     def is_verbatim(self) -> bool:
-        """True if the file is byte for byte the platform's response."""
+        """True if the file is byte for byte the platform's reply."""
         return CHAT_FORMATS[self.format].is_verbatim and not (self.filter or self.zone or self.safe_csv)
 
 
 class ExportProgress(Record):
-    """The progress of an export. `received`: bytes, out of `size`, which is None if unknown.
+    """Progress of an export. `received`, `size`: received bytes, and all bytes (None if unknown).
 
-    `messages`: written so far; None in a verbatim export, which does not count them. `seconds`: since the start.
+    `messages`: number of messages so far; None in a verbatim export, which does not count them. `seconds`: seconds
+    since the start.
     """
 
     received: int
@@ -97,11 +98,12 @@ class ExportProgress(Record):
 
 
 class ExportResult(Record):
-    """A complete export. `size`: bytes written. `messages`: messages written; None if not counted.
+    """Result of a complete export.
 
-    `read`: messages in the log, before the filter. `undated`: messages without a readable time. `unreadable`: items of
-    the log that are not messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: messages that
-    needed more than one cell of a workbook. `doubt`: why nothing proves that this is the log; empty if it is proved.
+    Numbers: `size`: written bytes. `messages`: written messages; None if not counted. `read`: messages in the log
+    before the filter. `undated`: messages without a readable time. `unreadable`: items of the log that are not
+    messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: messages in more than one cell of a
+    workbook. `doubt`: reason why the file is not proved to be the log; empty if it is.
     """
 
     size: int
@@ -126,10 +128,10 @@ async def export_chat(
     unchecked: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ExportResult:
-    """Write the export to a pipe, or to a file that gets its name only when it is complete.
+    """Write an export to a pipe, or to a file that gets its name only when it is complete.
 
-    `replace`: replace an existing file too, if the reply is proved to be the chat log. `unchecked`: accept any complete
-    reply without that proof. `progress`: called for each chunk. Raises Unproved, FileFault, and any other ApiError;
+    `replace`: replace an existing file if the reply is proved to be the chat log. `unchecked`: accept any complete
+    reply without this proof. `progress`: called for each chunk. Raises Unproved, FileFault or another ApiError, and
     BrokenPipeError if nobody reads the pipe.
     """
     summary = describe_call("export chat of event", export.event_id)
@@ -156,21 +158,21 @@ async def export_chat(
 
 
 async def select_messages(transport: Transport, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-    """Yield the messages of the export in batches as they arrive, in any format. Raises ApiError."""
+    """Yield the messages of an export in batches as they arrive. Raises ApiError."""
     summary = describe_call("read chat of event", export.event_id)
     run = _ExportRun(transport, export, summary, None)
     async with aclosing(run.batches()) as batches:
         async for batch in batches:
             yield batch
     if run.fault:
-        raise Unreadable(f"{summary}: the answer is not a complete log: {run.fault}")
+        raise Unreadable(f"{summary}: the reply is not a complete log: {run.fault}")
 
 
 class _ExportRun:
-    """A running export.
+    """Export under way.
 
-    `result`: its counts so far. `head`, `media_type`: first bytes and media type of the answer. `fault`: why
-    the answer is not a log; empty if nothing contradicts it.
+    `result`: counts so far. `head`, `media_type`: first bytes and media type of the reply. `fault`: reason why the
+    reply is not a log; empty if it may be one.
     """
 
     def __init__(
@@ -185,7 +187,7 @@ class _ExportRun:
         self._started_at = transport.timing.timer()
 
     async def reason_against(self, path: Path | None) -> str:
-        """Return why the answer may not become the file; empty if it may.
+        """Return the reason why the reply must not become the file; empty if it may.
 
         A doubt counts only if the file exists already.
         """
@@ -196,7 +198,7 @@ class _ExportRun:
         return self.fault or (self.result.doubt if is_old else "")
 
     async def _is_empty_log(self) -> bool:
-        """Return whether the log in JSON is an empty list, which proves that an empty text is the whole log."""
+        """Return whether the log in JSON is an empty list, so that an empty text is the whole log."""
         try:
             async with self._transport.stream(self._request("json")) as response:
                 parser = ChatLogParser(response.chunks)
@@ -207,10 +209,7 @@ class _ExportRun:
         return not (parser.is_null or parser.error or members_fault(parser.members, 0))
 
     async def copy(self, writer: ChunkWriter, *, is_checked: bool) -> None:
-        """Copy the bytes as they arrive, and check them.
-
-        Raises Rejected if a JSON answer is an error instead of a log.
-        """
+        """Copy the bytes as they arrive, and check them. Raises Rejected if a JSON reply is an error and not a log."""
         export_format = self._export.format
         small = bytearray()
         async with self._transport.stream(self._request(export_format)) as response:
@@ -231,7 +230,7 @@ class _ExportRun:
         self.result = replaced(self.result, doubt=doubt)
 
     async def _judge(self, body: bytearray) -> tuple[str, str]:
-        """Return fault and doubt of a whole JSON document. Raises Rejected if it reports an error."""
+        """Return the fault and the doubt of a whole JSON document. Raises Rejected if it reports an error."""
         if self.head.is_blank:
             return "it is blank" if body else "it is empty", ""
         try:
@@ -245,7 +244,7 @@ class _ExportRun:
         return document_fault(document), ""
 
     async def _raise_error(self, error: object) -> None:
-        """Raise Rejected if an answer with status 200 has an error, even beside a list."""
+        """Raise Rejected if a reply with status 200 has an error, even beside a list."""
         if error:
             rejected = Response(self._summary, 200, {}, encode({"error": error}))
             await self._transport.parse(rejected, lambda _: None)
@@ -311,7 +310,7 @@ class _ExportRun:
             ) from None
 
     async def _count(self, response: StreamedResponse, add: Callable[[bytes], None]) -> AsyncIterator[bytes]:
-        """Yield the chunks, and report each with its progress. `add`: the check of the content."""
+        """Yield the chunks, and report the progress after each. `add`: check of the content, which gets each chunk."""
         async for chunk in response.chunks:
             yield chunk
             add(chunk)

@@ -10,14 +10,15 @@ from livedeck.record import Record
 from livedeck.text.times import parse_timestamp
 
 ChatMessageDict = Mapping[str, Any]
-"""A message as logged: the fields of platform-api.md, "Chat message", and any others."""
+"""Message as logged: the fields of platform-api.md, "Chat message", and any others."""
 
 
 class MessageFilter(Record):
     """Conditions for a message; an unset condition matches every message.
 
-    `since`, `until`: aware; written at or after the first and before the second. `users`: written by any of these, by
-    user name in any case or by external id. `admins`: by an administrator. `search`: contains this text, in any case.
+    `since`, `until`: written at or after the first, and before the second (aware times). `users`: written by one of
+    these user names (in any case) or external ids. `admins`: written by an administrator. `search`: contains this text,
+    in any case.
     """
 
     since: datetime | None = None
@@ -32,7 +33,7 @@ class MessageFilter(Record):
 
     @property
     def has_times(self) -> bool:
-        """True if a time condition is set; messages without a readable time do not match it."""
+        """True if a time condition is set, which no message without a readable time matches."""
         return bool(self.since or self.until)
 
     def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:
@@ -62,7 +63,7 @@ class MessageFilter(Record):
 
 
 NO_FILTER = MessageFilter()
-"""A filter that keeps every message."""
+"""Filter that every message matches."""
 
 
 def _search(messages: list[ChatMessageDict], folded: str) -> list[ChatMessageDict]:
@@ -81,13 +82,13 @@ def written_at(message: ChatMessageDict) -> datetime | None:
 
 
 def in_zone(message: ChatMessageDict, zone: tzinfo) -> ChatMessageDict:
-    """Return the message with `created_at` in that zone, with its offset; unchanged if it has no readable time."""
+    """Return the message with `created_at` in a zone, with its offset; unchanged without a readable time."""
     time = written_at(message)
     if time is None:
         return message
     try:
         return {**message, "created_at": time.astimezone(zone).isoformat(timespec="microseconds")}
-    except OverflowError:  # year 1 or 9999, which some platforms write for no time
+    except OverflowError:  # year 1 or 9999, which some platforms use for a missing time
         return message
 
 

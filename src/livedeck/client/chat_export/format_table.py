@@ -1,4 +1,4 @@
-"""The table of export formats. The command, the form of the deck and the checks of an export read it."""
+"""Table of export formats, for the command, the form of the deck and the checks of an export."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ChatFormat = Literal["json", "csv", "txt", "ndjson", "xlsx"]
 
 
 class ChatFormatKind(NamedTuple):
-    """A format of an export.
+    """Format of an export.
 
-    `writer`: makes the writer of an export. Its argument: True to put a `'` before cells that a spreadsheet would
-    evaluate. Raises Misconfigured if a package is missing. `is_verbatim`: the platform sends this
-    format, so an unchanged export copies its bytes (platform-api.md, "Chat log"). `extra`: the extra of livedeck that
-    installs the package, or empty.
+    `writer`: returns the writer of an export; with True the writer puts a `'` before cells that a spreadsheet would
+    evaluate. Raises Misconfigured if a package is missing. `is_verbatim`: the platform sends this format, so an
+    unchanged export copies its bytes (platform-api.md, "Chat log"). `extra`: extra of livedeck that installs the
+    package, or empty.
     """
 
     writer: Callable[[bool], RowFormatter | WorkbookWriter]

@@ -1,4 +1,4 @@
-"""Text formats of an export: messages as lines of a file. Pure, except for the counts of each writer."""
+"""Text formats of an export, which write messages as lines of a file. Pure, except for the counts of each writer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from livedeck.client.chat_export.filter import ChatMessageDict, text
 from livedeck.text.spreadsheet import safe_cell
 
 FIELDS = ("id", "username", "external_id", "is_admin", "message", "created_at", "cteated_at_local")
-"""The documented fields, in the document's order (platform-api.md, "Chat message")."""
+"""Documented fields of a message, in the order of the document (platform-api.md, "Chat message")."""
 
 _QUOTES = 2 * (len(FIELDS) - 1)
-"""Quotation marks between the cells of a row; any more are inside the cells."""
+"""Number of quotation marks between the cells of a row; any further ones are inside the cells."""
 
 _cells: Callable[[ChatMessageDict], tuple[str, ...]] = itemgetter(*FIELDS)
 _join_rows = '"\r\n"'.join
@@ -23,19 +23,19 @@ _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", "
 
 
 class RowFormatter(Protocol):
-    """A text format: `head` precedes the messages, `tail` follows them."""
+    """Text format of messages. `head`: text before the messages. `tail`: text after them."""
 
     head: str
     tail: str
     escaped_formulas: int
 
     def rows(self, messages: Sequence[ChatMessageDict]) -> str:
-        """Return the next messages of the file as text. Raises ValueError if the format cannot hold a message."""
+        """Return the next messages as text. Raises ValueError if the format cannot hold a message."""
         ...
 
 
 class JsonLines:
-    """A JSON object per line, with every field."""
+    """Format with one JSON object in each line, with every field."""
 
     head, tail, escaped_formulas = "", "", 0
 
@@ -45,7 +45,7 @@ class JsonLines:
 
 
 class JsonDocument:
-    """`{"data": [...]}`, the platform's form, with every field."""
+    """Format `{"data": [...]}`, the platform's own, with every field."""
 
     head, tail, escaped_formulas = '{"data":[', "]}", 0
 
@@ -61,7 +61,7 @@ class JsonDocument:
 
 
 class Csv:
-    """RFC 4180, every cell in quotes; the header is the field names (platform-api.md, "Chat log").
+    """CSV by RFC 4180, with a header of field names and every cell in quotes (platform-api.md, "Chat log").
 
     `safe`: put a `'` before cells that a spreadsheet would evaluate. `escaped_formulas`: number of such cells.
     """
@@ -79,10 +79,10 @@ class Csv:
             return "".join(_row([self._escape_formula(cell) for cell in as_cells(message)]) for message in messages)
         try:
             rows = [*map('","'.join, map(_cells, messages))]
-        except (KeyError, TypeError):  # a field is missing, or no text
+        except (KeyError, TypeError):  # a field is missing, or is not text
             return "".join(_row(as_cells(message)) for message in messages)
         joined = _join_rows(rows)
-        if joined.count('"') > (_QUOTES + 2) * len(rows) - 2:  # rarely; asked of all rows at once it costs little
+        if joined.count('"') > (_QUOTES + 2) * len(rows) - 2:  # rarely; a check of all rows at once is fast
             joined = _join_rows(
                 _escape_quotes(_cells(message)) if row.count('"') > _QUOTES else row
                 for message, row in zip(messages, rows, strict=True)
@@ -96,9 +96,9 @@ class Csv:
 
 
 class Text:
-    """`[created_at] username: message`, one line each; a line break becomes a space (platform-api.md, "Chat log").
+    """Format `[created_at] username: message`, one line for each message (platform-api.md, "Chat log").
 
-    Without line breaks, one message cannot look like two.
+    A line break becomes a space, so that one message cannot look like two.
     """
 
     head, tail, escaped_formulas = "", "", 0
@@ -114,7 +114,7 @@ class Text:
 
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-"""Every line break that some reader recognises, as in `str.splitlines`."""
+"""Pattern of every line break that `str.splitlines` recognises."""
 
 
 def as_cells(message: ChatMessageDict) -> list[str]:

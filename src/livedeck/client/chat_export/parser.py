@@ -1,4 +1,4 @@
-"""An incremental parser for chat logs in JSON, which may exceed the memory (platform-api.md, "Chat log")."""
+"""Incremental parser for chat logs in JSON, which may exceed the memory (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five tim
 
 
 class ChatLogParser:
-    """The items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
+    """Items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
 
-    `error`: value of the member `error`, beside the list or instead of it; None without it. `is_null`: the list is
-    null. `members`: further members that say something about the list, such as `meta`.
-    An item that cannot be read is Broken.
+    An unreadable item becomes Broken. `error`: value of the member `error` beside or instead of the list; None without
+    one. `is_null`: the list is null. `members`: further members that describe the list, such as `meta`.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
@@ -110,7 +109,7 @@ class _GrowingText:
         self._chunks = chunks
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at = "", 0
-        self._no_run_before = -1  # end of the text that is not a valid run
+        self._no_run_before = -1  # end of the text in which no valid run was found
 
     async def peek(self) -> str:
         """Return the next character that is not a space, or an empty string at the end."""
@@ -129,11 +128,11 @@ class _GrowingText:
         return char
 
     async def next_run(self) -> list[object]:
-        """Return the received objects that are followed by a comma, and skip past that comma.
+        """Return the received objects up to the last comma, and move on after the comma.
 
-        Decoding a run is much faster than decoding single objects. If the last `},` lies inside a text or an object,
-        the run is not valid JSON, and the result is empty. Single objects are then decoded until they pass that place,
-        or more text arrives.
+        Decoding a run is much faster than decoding single objects. If the last `},` is inside a text or an object, the
+        run is not valid JSON, and the result is empty. Single objects are then decoded up to this place, or until more
+        text arrives.
         """
         await self.peek()
         end = self._text.rfind("},", self._at, self._at + _MAX_RUN)
@@ -172,7 +171,7 @@ class _GrowingText:
                 raise NotJson("it ends half way")
 
     def _broken_value(self) -> tuple[object, int]:
-        """Return the next object or list, read leniently, and its end; -1 as the end if it is not received yet."""
+        """Return the next object or list, read leniently, and its end; -1 if the end has not arrived yet."""
         if self._text[self._at : self._at + 1] not in {"{", "["}:
             return None, -1
         end = closed_end(self._text, self._at)

@@ -1,7 +1,7 @@
-"""Checks that a verbatim copy is a complete log, by its own beginning and end (chat-export.md, "Export files"). Pure.
+"""Checks that a verbatim copy is a complete log, by its start and end (chat-export.md, "Export files"). Pure.
 
-A `fault` is a reason why the log is not complete. A `doubt` leaves this open: a new file is written, but an existing
-file is kept.
+A `fault` is a reason why the log is not complete. A `doubt` leaves this open: then a new file is written, but an
+existing file stays.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _OBJECT, _MEMBER, _COLON, _COMMA = map(re.compile, (r"\s*\{", r"\s*(?=\")", r"\s
 
 _LOG_TAIL = re.compile(rb"\](?:[\s}]*|\s*,(\s*\"[^\]]*))\}\s*\Z")
 
-"""The end of the list, and possibly further members of the document."""
+"""Pattern of the end of the list, and any further members of the document."""
 
 _OPENING, _CLOSING = (b"{", b"["), (b"}", b"]")
 
 _NO_MARKS = bytes({*range(256)} - {*b'"{[}]'})
-"""Every byte that neither bounds a text nor opens or closes anything."""
+"""All bytes but quotation marks and brackets."""
 
 _MESSAGE = b'""' * 2 * len(FIELDS)
-"""The marks of a message with every field: removed at once, in two thirds of the time of pair by pair."""
+"""Quotation marks of a message with every field; removing them at once is faster than pair by pair."""
 
 
 class JsonWholeness:
-    """A check that a JSON document, taken in pieces at network speed, is a complete log."""
+    """Check that a JSON document, which arrives in chunks, is a complete log."""
 
     doubt = ""
 
@@ -43,7 +43,7 @@ class JsonWholeness:
         self._depth = 0
 
     def add(self, chunk: bytes) -> None:
-        """Process the next piece."""
+        """Process the next chunk."""
         self.head.add(chunk)
         self._tail = (self._tail + chunk)[-_TAIL:] if len(chunk) < _TAIL else chunk[-_TAIL:]
         marks = self._unescaped(chunk).translate(None, _NO_MARKS).replace(_MESSAGE, b"").replace(b'""', b"")
@@ -53,9 +53,9 @@ class JsonWholeness:
         self._is_in_text ^= not len(texts) % 2
 
     def _unescaped(self, chunk: bytes) -> bytes:
-        """Return the piece without escaped quotation marks and backslashes.
+        """Return the chunk without escaped quotation marks and backslashes.
 
-        An escape may be split between two pieces.
+        An escape may be split between two chunks.
         """
         if not self._escape and b"\\" not in chunk:
             return chunk
@@ -65,7 +65,7 @@ class JsonWholeness:
 
     @property
     def fault(self) -> str:
-        """The reason why the document is not a complete log; empty if nothing shows a fault."""
+        """Reason why the document is not a complete log; empty without a fault."""
         begin, end = _members_before(self.head.text.decode(errors="replace")), _LOG_TAIL.search(self._tail)
         if begin is None or not end:
             return "its beginning or end does not fit a log"
@@ -75,7 +75,7 @@ class JsonWholeness:
 
 
 def _members_before(head: str) -> dict[str, object] | None:
-    """Return the members before the list in `data`. Returns None if the head is no object or shows no such list."""
+    """Return the members before the list in `data`; None if the head is not the start of such a document."""
     members: dict[str, object] = {}
     begin = _OBJECT.match(head)
     try:
@@ -92,7 +92,7 @@ def _members_before(head: str) -> dict[str, object] | None:
 
 
 def _members_after(end: bytes | None) -> dict[str, object]:
-    """Return the members behind the list. `end`: the document behind the comma; None if nothing follows the list."""
+    """Return the members after the list. `end`: document after the comma; None if no member follows the list."""
     try:
         document = decode(b"{" + end) if end else {}
     except ValueError:  # a bracket in a text was taken for the end of the list
@@ -101,7 +101,7 @@ def _members_after(end: bytes | None) -> dict[str, object]:
 
 
 def document_fault(document: object) -> str:
-    """Return why a decoded answer is not a log; empty if it is one, or if its list is null."""
+    """Return the reason why a decoded reply is not a log; empty if it is one, or if its list is null."""
     if not isinstance(document, dict) or "data" not in document:
         return f"{type_name(document)} without data"
     messages = document["data"]
@@ -115,9 +115,9 @@ def document_fault(document: object) -> str:
 
 
 def members_fault(document: Mapping[str, object], count: int | None) -> str:
-    """Return why the members beside the list contradict a complete log; empty if they do not.
+    """Return the reason why the members beside the list contradict a complete log; empty if they do not.
 
-    `count`: items of the list; None if they were not counted.
+    `count`: number of items in the list; None if not counted.
     """
     ruling = decide(200, {**document, "data": []}, is_to_change=False)
     if ruling.decision is not Decision.SUCCESS:
@@ -132,14 +132,13 @@ def members_fault(document: Mapping[str, object], count: int | None) -> str:
 _DELIMITER = re.compile(r"[,;\t|]")
 
 _TEXT_LINE = re.compile(rb"\[[^\]\n]*\] [^\n]*?: ")
-"""The beginning of a text log: `[created_at] username: message`."""
+"""Pattern of the start of a text log: `[created_at] username: message`."""
 
 
 class TextWholeness:
-    """A check of CSV and plain text. Their end proves little, so it counts only without other evidence.
+    """Check that CSV or plain text is a complete log. Its end proves little, so it counts only without other evidence.
 
-    `media_type`: of the response, in lower case. `is_delimited`: the connection shows the end of the answer
-    (`StreamedResponse`).
+    `media_type`: media type of the reply, in lower case. `is_delimited`: as in `StreamedResponse`.
     """
 
     def __init__(self, *, is_csv: bool, media_type: str, is_delimited: bool) -> None:
@@ -148,14 +147,14 @@ class TextWholeness:
         self._quotes, self._last = 0, b""
 
     def add(self, chunk: bytes) -> None:
-        """Process the next piece."""
+        """Process the next chunk."""
         self.head.add(chunk)
         self._quotes += chunk.count(b'"') if self._is_csv else 0
         self._last = chunk[-1:] or self._last
 
     @property
     def fault(self) -> str:
-        """The reason why the text is not a complete log; empty if nothing shows a fault."""
+        """Reason why the text is not a complete log; empty without a fault."""
         if self.head.is_blank:
             is_empty_csv = self._is_csv and not self.head.size
             return "it is empty, without a header" if is_empty_csv else "it is blank" if self.head.size else ""
@@ -172,7 +171,7 @@ class TextWholeness:
 
     @property
     def doubt(self) -> str:
-        """The reason why nothing proves that the text is a log; empty if its first line proves it."""
+        """Reason why the text is not proved to be a log; empty if its first line proves it."""
         if not self.head.size:
             return "it is empty"
         if self._is_csv:

@@ -1,4 +1,4 @@
-"""Export of messages to a workbook. Rows are kept in a temporary folder, so that memory stays flat."""
+"""Export of messages to a workbook. Rows wait in a temporary folder, so that memory stays constant."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from livedeck.client.chat_export.formats import FIELDS, as_cells
 from livedeck.client.http.errors import Misconfigured
 
 ROWS = 1_048_576
-"""Rows of a sheet, with its header; further messages go to the next sheet."""
+"""Maximum number of rows of a sheet with its header; further messages go to the next sheet."""
 
 _MAX_CELL = 32_767
-"""UTF-16 units of a cell; longer text continues in the cells behind the last column."""
+"""Maximum number of UTF-16 units in a cell; a longer text goes on in the cells after the last column."""
 
 _OPTIONS = {
     "constant_memory": True,
@@ -28,9 +28,10 @@ _OPTIONS = {
 
 
 class WorkbookWriter:
-    """A writer of an `.xlsx` file; every cell is text, so that spreadsheets neither evaluate nor round it.
+    """Writer of an `.xlsx` file. Every cell is text, so that spreadsheets neither evaluate nor round values.
 
-    `split_messages`: messages that needed more than one cell. Use it as a context manager, from one thread at a time.
+    `split_messages`: number of messages in more than one cell. Use the writer as a context manager, from one thread at
+    a time.
     """
 
     def __init__(self) -> None:
@@ -46,7 +47,7 @@ class WorkbookWriter:
         self.split_messages = 0
 
     def add(self, messages: Sequence[ChatMessageDict]) -> None:
-        """Add these messages. Raises OSError if the disk is full."""
+        """Add messages. Raises OSError if the disk is full."""
         for message in messages:
             self._write_row(as_cells(message))
 
@@ -92,7 +93,7 @@ class WorkbookWriter:
 
 
 def split_cell(cell: str) -> Iterable[str]:
-    """Return the text in parts that fit a cell; nearly always one."""
+    """Return a text in parts that fit into a cell."""
     if len(cell) <= _MAX_CELL // 2:
         return [cell]
     step = _MAX_CELL if max(cell) <= "\uffff" else _MAX_CELL // 2

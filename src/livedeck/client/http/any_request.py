@@ -29,7 +29,7 @@ _ROUNDS = 4
 
 
 def any_request(method: object, path: object, json: object = None, params: object = None) -> Request:
-    """Return the request. The query of the path, if any, comes before `params` (`Params`).
+    """Return a request of any method and path. A query in the path comes before `params` (`Params`).
 
     Raises Misconfigured for an unknown method, a path that is an address or may leave the base address, and a value
     that cannot be sent.
@@ -54,7 +54,7 @@ def any_request(method: object, path: object, json: object = None, params: objec
 
 
 def _path_fault(path: str) -> str:
-    """Return why the path cannot be used; empty if it can."""
+    """Return the reason why a path cannot be used; empty if it can."""
     if not path.strip("/"):
         return "should name an endpoint, such as /v2/live/events"
     if path.startswith("//") or _SCHEME.match(path):
@@ -65,7 +65,10 @@ def _path_fault(path: str) -> str:
 
 
 def _decoded_fault(path: str) -> str:
-    """Return why the path may leave the base address after a server decoded it, perhaps several times; else empty."""
+    """Return the reason why a path may leave the base address once a server has decoded it; empty if it cannot.
+
+    A server may decode the path several times.
+    """
     for _ in range(_ROUNDS):
         if _CONTROL.search(path):
             return "should have no control characters"

@@ -1,6 +1,6 @@
-"""Checks that received content is what was asked for, by its first bytes and its media type. Pure.
+"""Checks that a download is of the expected kind, by its first bytes and its media type. Pure.
 
-They prevent that a login page, an error or an empty answer takes the place of a good file (trust.md, "Files").
+They keep a login page, an error or an empty reply from replacing a good file (trust.md, "Files").
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Literal
 from livedeck.text.secrets import masked_line
 
 ContentKind = Literal["picture", "subtitles", "file"]
-"""Kind of a download. A `file` may have any content that does not contradict its name."""
+"""Kind of a download. A `file` may have any content that fits its name."""
 
 HEAD_SIZE = 4096
-"""Number of bytes at the beginning of a content that are checked."""
+"""Number of bytes at the start of a download that are checked."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -35,10 +35,10 @@ _BEGINNINGS: Mapping[str, tuple[re.Pattern[bytes], str]] = {
         "it has neither the header of WebVTT nor the times of a cue",
     ),
 }
-"""Kind of a download -> pattern of its first bytes, and the fault of a content that does not match it."""
+"""Kind of a download -> pattern of its first bytes, and the fault if the bytes do not match."""
 
 _ERROR = re.compile(rb"\"errors?\"\s*:|\"data\"\s*:\s*null|\"success\"\s*:\s*false")
-"""Members of an envelope that holds no content."""
+"""Pattern of an envelope without content."""
 
 _PAGE_WORDS, _JSON_WORDS = "an HTML page", "a JSON document"
 
@@ -50,7 +50,7 @@ _BY_MEDIA_TYPE: Mapping[str, str] = {
 
 
 class ContentHead:
-    """The first bytes and the size of a content that arrives in pieces. `is_blank`: it has nothing but white space."""
+    """First bytes and size of content that arrives in chunks. `is_blank`: the content is only white space so far."""
 
     def __init__(self) -> None:
         self.first = b""
@@ -58,7 +58,7 @@ class ContentHead:
         self.is_blank = True
 
     def add(self, chunk: bytes) -> None:
-        """Process the next piece."""
+        """Process the next chunk."""
         if len(self.first) < HEAD_SIZE:
             self.first += chunk[: HEAD_SIZE - len(self.first)]
         self.size += len(chunk)
@@ -66,7 +66,7 @@ class ContentHead:
 
     @property
     def text(self) -> bytes:
-        """The first bytes without a byte order mark."""
+        """First bytes, without a byte order mark."""
         return self.first.removeprefix(_BOM)
 
     def describe(self, media_type: str) -> str:
@@ -86,14 +86,14 @@ def other_type(head: ContentHead, media_type: str) -> str:
 def download_fault(
     kind: ContentKind, names: Sequence[str], head: ContentHead, media_type: str, size: int | None
 ) -> str:
-    """Return why the content cannot be the file that was asked for; empty if nothing contradicts it.
+    """Return the reason why the content cannot be the expected file; empty if it can.
 
     Args:
-        kind: What was asked for.
+        kind: Expected kind.
         names: Names of the file, here and on the platform.
-        head: The first bytes of the content.
-        media_type: Media type of the response, in lower case.
-        size: Size of the file in bytes as the platform states it, which proves a `file`; None if it states none.
+        head: First bytes of the content.
+        media_type: Media type of the reply, in lower case.
+        size: Size of the file in bytes as the platform states it, which proves a `file`; None if unknown.
     """
     if size is not None and head.size != size:
         return f"it has {head.size:,} bytes, and the platform states {size:,}"

@@ -1,4 +1,4 @@
-"""Encodes requests for sending. Secrets are revealed for that here and nowhere else. Pure."""
+"""Encodes requests for sending. Only this module reveals secrets for that. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def encode(value: object, *, is_strict: bool = False) -> bytes:
-    """Return `value` as JSON in UTF-8; it may hold Secrets and datetimes with a time zone.
+    """Return `value` as JSON in UTF-8. The value may hold Secrets and datetimes with a time zone.
 
     `is_strict`: raise ValueError for NaN and infinity, which are not JSON.
     """
@@ -40,7 +40,7 @@ def bearer(token: Secret) -> str:
 def header_text(text: str, summary: str) -> str:
     """Return a name or title as the value of a header (platform-api.md, "Upload headers").
 
-    ASCII stays unchanged, without the spaces at its ends; any other text is percent-encoded UTF-8 as a whole. Raises
+    ASCII text stays unchanged except for spaces at its ends. Other text is percent-encoded UTF-8 as a whole. Raises
     Invalid for control characters.
     """
     _check_printable(text, summary)

@@ -32,8 +32,8 @@ _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <=
     HTTPStatus.NOT_FOUND,
     HTTPStatus.GONE,
 }
-_MAX_ITEMS = 100  # complaints kept of a response
-_MAX_AGE_DIGITS = 9  # of an `Age` header; more is no number of seconds
+_MAX_ITEMS = 100  # maximum number of complaints in an error
+_MAX_AGE_DIGITS = 9  # maximum number of digits of an `Age` header; more are no number of seconds
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
 
 _BY_STATUS: Mapping[int, type[Rejected]] = {
@@ -90,12 +90,12 @@ def error_from_response(
 
 
 def proves_refusal(error: Rejected) -> bool:
-    """Return whether an error response proves that a change was not made.
+    """Return whether an error reply proves that a change was not made (trust.md, "Verdicts").
 
-    A registered 4xx status proves it, unless the code begins with another status. 408 does not, because a proxy may
-    send it while the platform goes on. 404 and 410 do not: a DELETE that a network delivers twice ends in 404. 5xx,
-    redirects and unregistered statuses prove nothing: a proxy may send them for a change that succeeds (trust.md,
-    "Verdicts"). A success status proves nothing, but an error body with a code does.
+    A registered 4xx status is proof, and so is an error body with a 4xx code. Status and code must not differ. 408 is
+    no proof, because a proxy may send it while the platform goes on. 404 and 410 are no proof, because a DELETE that a
+    network delivers twice ends in 404. 5xx, redirects and unregistered statuses are no proof: a proxy may send them for
+    a change that succeeds.
     """
     statuses = {error.status} if error.status >= 300 else set()
     if error.code is not None and 200 <= error.code // 1000 < 600:
@@ -109,7 +109,7 @@ def server_date(headers: Mapping[str, str]) -> datetime | None:
 
 
 def seconds_cached(headers: Mapping[str, str]) -> float:
-    """Return the seconds for which a cache had held the response (`Age`); 0 if it is missing or unreadable."""
+    """Return the seconds for which a cache held the reply (`Age`); 0 if the header is missing or unreadable."""
     text = headers.get("Age", "").strip()
     return float(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_AGE_DIGITS else 0.0
 
@@ -145,7 +145,7 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status; for an error body with status 2xx, the status with which its code begins."""
+    """Return the status of a reply. For an error body with status 2xx, this is the start of the error's code."""
     return code // 1000 if status < 300 and code is not None else status
 
 
@@ -154,7 +154,7 @@ def _code(value: object) -> int | None:
 
 
 def _redirect(location: str) -> str:
-    # scheme and host only, because the rest may hold a signature
+    # only scheme and host, because the rest may hold a signature
     try:
         parts = urlsplit(location)
     except ValueError:

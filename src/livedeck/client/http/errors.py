@@ -24,8 +24,8 @@
         ├── RateLimited          429
         └── ServerFault          5xx
 
-Source of the codes: platform-api.md, "Error codes". Whatever network and platform do, the client raises no other
-exception.
+The codes are those of platform-api.md, "Error codes". The client raises no other exception, whatever happens on the
+network and the platform.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LOST_RESPONSE: Mapping[Cause, str] = {
 class ApiError(Exception):
     """Base class of the client's errors. The text is safe to show: one line, of limited length, without secrets.
 
-    Can be copied and pickled. The attributes describe the response behind the error, and are safe to show, too.
+    An error can be copied and pickled. Its attributes describe the reply behind the error, and are safe to show, too.
 
     Attributes:
         status: HTTP status; None if no response came.
@@ -75,11 +75,11 @@ class ApiError(Exception):
         super().__init__(masked(text))
 
     def describe_response(self, status: int, request_id: str, headers: Mapping[str, str], body: str) -> None:
-        """Set the attributes of the response. The caller has masked the secrets."""
+        """Set the attributes of the reply. The caller must have masked the secrets."""
         self.status, self.request_id, self.headers, self.body = status, request_id, headers, body
 
     def with_response_of(self, other: ApiError) -> Self:
-        """Take over the attributes of the response from `other`, and return this error."""
+        """Copy the attributes of the reply from `other`, and return this error."""
         self.status, self.request_id = other.status, other.request_id
         self.headers, self.body = other.headers, other.body
         return self
@@ -92,7 +92,7 @@ class Misconfigured(ApiError, ValueError):
 class Invalid(ApiError, ValueError):
     """A value to send breaks a rule of the document. Nothing was sent.
 
-    `field`: the wrong part, such as `restreams[2].stream_key`. `limit`: its rule, such as `should have 1 to 512
+    `field`: the wrong part, such as `restreams[2].stream_key`. `limit`: the broken rule, such as `should have 1 to 512
     characters`.
     """
 
@@ -115,14 +115,14 @@ class ReadOnly(ApiError):
 
 
 class Unreachable(ApiError):
-    """No complete response came, and nothing was changed.
+    """No complete reply came, and nothing was changed.
 
     `cause`: `refused` (no connection could be made), `dns` (the name has no address), `tls` (the certificate or the
     handshake failed), `timeout`, `reset` (the connection broke before the response was complete), `proxy` (the proxy
     cannot be reached, or does not connect to the platform).
 
-    `is_connected`: a new connection was made before the failure, so the address can be reached; False if none was
-    made. None if an older connection was used or no connection is known, so the failure proves neither.
+    `is_connected`: True if a new connection was made before the failure, so the address can be reached. False if no
+    connection could be made. None if an older connection was used, so the failure proves neither.
     """
 
     def __init__(self, text: str, cause: Cause, *, is_connected: bool | None = None) -> None:
@@ -132,10 +132,10 @@ class Unreachable(ApiError):
 
 
 class Unreadable(ApiError):
-    """A response does not match the document: it is not JSON, has a field of a wrong type, or is too long.
+    """A reply does not match the document: it is not JSON, has a field of a wrong type, or is too long.
 
-    `is_foreign`: the response has not even the envelope of the platform's responses, so something else may have sent
-    it: a portal, a login page, a gateway.
+    `is_foreign`: the reply lacks even the envelope of the platform's replies, so something else may have sent it: a
+    portal, a login page, a gateway.
     """
 
     def __init__(self, text: str, *, is_foreign: bool = False) -> None:
@@ -144,14 +144,14 @@ class Unreadable(ApiError):
 
 
 class Unproved(Unreadable):
-    """A complete download came, and nothing proves that it is what was asked for. No file was written or replaced.
+    """A complete download may not be the expected file. No file was written or replaced.
 
-    The text says what came. The method that raised this accepts the content with `unchecked=True`.
+    The message describes the download. With `unchecked=True` the method that raised this error accepts it.
     """
 
 
 class Unknown(ApiError):
-    """A change was sent, and no response proves whether it was made. The caller must read the object again.
+    """A change was sent, and no reply proves whether it was made. The caller must read the object again.
 
     `reason`: the cause in words, such as `the platform failed (500), which leaves the outcome open`.
     """
@@ -171,7 +171,7 @@ class Rejected(ApiError):
         message: Message of the error body, or empty.
         detail: Detail of the error body, or empty.
         invalid_params: Invalid parameters in the error body, of any shape.
-        retry_after: Seconds to wait; None if the platform did not say.
+        retry_after: Seconds to wait; None if the platform did not state a time.
     """
 
     status: int
@@ -228,7 +228,7 @@ class Forbidden(Rejected):
 class NotFound(Rejected):
     """The workspace has no such object. HTTP 404 or 410, or 400 with code 400404 (posters, live events).
 
-    After a change it leaves open whether the change was made: a network may have delivered a DELETE twice.
+    After a change this leaves open whether the change was made, because a network may deliver a DELETE twice.
     """
 
     happened = "not found"
@@ -263,7 +263,7 @@ class RelayRunning(Conflict):
 
 
 class RateLimited(Rejected):
-    """Too many requests. `retry_after`: seconds to wait; None if the platform did not say."""
+    """Too many requests. `retry_after`: seconds to wait; None if the platform did not state a time."""
 
     happened = "too many requests"
     advice = "send fewer requests"

@@ -37,7 +37,7 @@ FileTarget = str | os.PathLike[str] | IO[bytes]
 async def read_file(source: FileSource, max_bytes: int, summary: str) -> bytes:
     """Return the content of a file.
 
-    Raises FileFault if it cannot be read or is larger than `max_bytes`, Misconfigured if `source` is not a file.
+    Raises FileFault if the file cannot be read or is larger than `max_bytes`, Misconfigured if `source` is not a file.
     """
     path = _label(source, summary)
 
@@ -60,7 +60,7 @@ def file_name(source: FileSource) -> str:
 
 
 def file_target(target: FileTarget, summary: str) -> Path | IO[bytes]:
-    """Return the target as a path or an open file. Raises Misconfigured if it is neither."""
+    """Return the target as a path or an open file. Raises Misconfigured for anything else."""
     if isinstance(target, bytes):
         raise Misconfigured(f"{summary}: bytes cannot be a target; give a path or an open file")
     _label(target, summary)
@@ -68,7 +68,7 @@ def file_target(target: FileTarget, summary: str) -> Path | IO[bytes]:
 
 
 def _label(file: object, summary: str) -> Path:
-    """Return words for a file in an error. Raises Misconfigured if it is not a file, or is open for text."""
+    """Return the name of a file for an error. Raises Misconfigured if it is not a file, or is open for text."""
     if isinstance(file, str | os.PathLike):
         path = os.fspath(file)
         if isinstance(path, str) and path:
@@ -84,7 +84,7 @@ def _label(file: object, summary: str) -> Path:
 
 @contextmanager
 def _opened(source: FileSource) -> Iterator[IO[bytes]]:
-    """Open the source if needed, and close it if it was opened here."""
+    """Open the source if it is not open yet, and close it again in that case."""
     if isinstance(source, bytes):
         yield BytesIO(source)
     elif isinstance(source, str | os.PathLike):
@@ -98,7 +98,7 @@ def _opened(source: FileSource) -> Iterator[IO[bytes]]:
 async def file_body(
     source: FileSource, summary: str, progress: UploadProgress | None = None
 ) -> AsyncIterator[StreamBody]:
-    """Open a file as a request body that is read while it is sent.
+    """Open a file as a request body, which is read while it is sent.
 
     Raises FileFault if the file cannot be read, Misconfigured if `source` is not a file with a size.
     """
@@ -172,11 +172,9 @@ def _safe_path(path: Path) -> str:
 
 
 class ChunkWriter:
-    """Writes a file or pipe in a thread: one mebibyte is written while the next one arrives.
+    """Writer of a file or pipe in a thread: it writes one mebibyte while the next one arrives.
 
-    `written`: bytes accepted so far.
-
-    `write`, `fill` and `finish` raise OSError.
+    `written`: number of bytes so far. `write`, `fill` and `finish` raise OSError.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -195,7 +193,7 @@ class ChunkWriter:
             await self._start_writing()
 
     async def fill(self, store: Callable[[IO[bytes]], None]) -> None:
-        """Call `store` with the file in a thread; cancelling the caller stops its writes."""
+        """Call `store` with the file in a thread. Cancelling the caller stops the writes of `store`."""
         await self.finish()
         stoppable = _StoppableFile(self._file)
         await wait_uncancelled(partial(store, cast("IO[bytes]", stoppable)), stoppable.stop)
@@ -223,10 +221,7 @@ class ChunkWriter:
 
 
 class _StoppableFile(RawIOBase):
-    """File for a library that writes in a thread. After `stop` the next write fails.
-
-    After a failed write the library tidies up; what it writes then is dropped.
-    """
+    """File for a library that writes in a thread. After `stop` the next write fails, and later writes are dropped."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.written = 0
@@ -254,7 +249,7 @@ class _StoppableFile(RawIOBase):
 
 
 async def wait_uncancelled(work: Callable[[], None], stop: Callable[[], None] = lambda: None) -> None:
-    """Run `work` in a thread. A cancelled caller calls `stop` and still waits, so that no work goes on afterwards."""
+    """Run `work` in a thread. If cancelled, call `stop` and wait for the end of the work."""
     working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(working)
@@ -274,7 +269,7 @@ def _write_all(file: IO[bytes], chunks: list[bytes]) -> None:
 
 @asynccontextmanager
 async def download_to_file(target: Path, summary: str, *, replace: bool) -> AsyncIterator[ChunkWriter]:
-    """Open a writer for a file that becomes `target` if the block succeeds and vanishes otherwise (`AtomicFile`).
+    """Open a writer for a new file. It becomes `target` if the block succeeds, and is removed otherwise (`AtomicFile`).
 
     Raises FileFault if the file cannot be written, or if the target exists and `replace` is false.
     """
@@ -302,14 +297,15 @@ async def download_to_pipe(pipe: IO[bytes], summary: str) -> AsyncIterator[Chunk
 
 
 async def unproved(summary: str, target: Path | None, fault: str, head: ContentHead, media_type: str) -> Unproved:
-    """Return the error for a content that is dropped.
+    """Return the error for a download that is dropped.
 
-    `target`: path of the file; None for a pipe. `fault`: what the content is not, and why. `head`: its first bytes.
+    `target`: path of the file; None for a pipe. `fault`: expected kind and the reason, such as `a complete log: ...`.
+    `head`: first bytes of the download.
     """
     stays = target is not None and await asyncio.to_thread(os.path.lexists, target)
     dropped = "they were dropped" if target else "they went to the pipe"
     kept = f", and {_safe_path(target)} stays as it was" if target and stays else ""
-    return Unproved(f"{summary}: the answer is not {fault}; received {head.describe(media_type)}; {dropped}{kept}")
+    return Unproved(f"{summary}: the reply is not {fault}; received {head.describe(media_type)}; {dropped}{kept}")
 
 
 @asynccontextmanager
@@ -323,10 +319,10 @@ async def _chunk_writer(file: IO[bytes]) -> AsyncIterator[ChunkWriter]:
 
 
 def plain_name(text: str, default: str = "chat") -> str:
-    """Turn a text from outside into part of a file name: letters and digits of any script, dots and dashes.
+    """Return a text from outside as part of a file name: letters and digits of any script, dots and dashes.
 
-    The result has at most 100 bytes and does not begin with a dot, so it can neither leave the folder nor be hidden.
-    Returns `default` if nothing is left.
+    The result has at most 100 bytes and does not begin with a dot, so that it cannot leave the folder or be hidden.
+    Returns `default` if no character is left.
     """
     short = _NOT_IN_A_NAME.sub("-", text).strip("-.").encode()[:100].decode(errors="ignore")
     return short.rstrip("-.") or default

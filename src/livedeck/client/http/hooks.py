@@ -1,4 +1,4 @@
-"""Functions of a program that see each request and response, without secrets: for its own log, metrics or traces."""
+"""Hooks: functions of a program that receive each request and response, without secrets, for its log or metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class RequestRecord(Record):
-    """A request that is about to be sent, without secrets. A retry and a followed redirect are requests of their own.
+    """Request that is about to be sent, without secrets. A retry and a followed redirect are requests of their own.
 
     Attributes:
         operation: Operation in words, such as `list events`.
@@ -33,7 +33,7 @@ class RequestRecord(Record):
 
 
 class ResponseRecord(Record):
-    """The head of the response to a request, without secrets, or the reason for its absence.
+    """Head of the response to a request, without secrets, or the reason why none came.
 
     Attributes:
         request: The request.
@@ -41,7 +41,7 @@ class ResponseRecord(Record):
         request_id: The platform's id of the request; empty if no response came, or if it has none.
         headers: Headers by lower-case name; values that may grant access are masked.
         seconds: Time since the request began.
-        fault: Why no response came, such as `timeout`; empty if one came.
+        fault: Reason why no response came, such as `timeout`; empty if one came.
     """
 
     request: RequestRecord
@@ -57,16 +57,16 @@ ResponseHook = Callable[[ResponseRecord], object]
 
 
 class Hooks(Record):
-    """The hooks of a client. Each request is followed by one response, or by the reason for its absence.
+    """Hooks of a client. After each request, `on_response` gets the response, or the reason why none came.
 
-    An exception of a hook is logged and goes no further, because it would hide the outcome of a change.
+    An exception of a hook is logged and not raised, because it would hide the outcome of a change.
     """
 
     on_request: RequestHook | None = None
     on_response: ResponseHook | None = None
 
     def begin(self, operation: str, method: str, path: str, headers: _Headers) -> RequestRecord | None:
-        """Call `on_request`. Return the request for `end`; None if there are no hooks."""
+        """Call `on_request`. Returns the request for `end`; None without hooks."""
         if self.on_request is None and self.on_response is None:
             return None
         request = RequestRecord(operation, method, path, quoted_headers(headers))
@@ -84,7 +84,7 @@ class Hooks(Record):
         headers: _Headers = (),
         fault: str = "",
     ) -> None:
-        """Call `on_response` for a request that `begin` returned. `took`: returns the seconds since it began."""
+        """Call `on_response` for a request of `begin`. `took`: returns the seconds since the request began."""
         if request is not None and self.on_response is not None:
             record = ResponseRecord(request, status, request_id, quoted_headers(headers), took(), fault)
             _call(self.on_response, record)

@@ -1,8 +1,8 @@
-"""Reads what is left of a JSON document with forbidden values, after a strict reader refused it. Pure.
+"""Lenient reader for a JSON document that a strict reader has refused. Pure.
 
-A raw tab or line break in a string, and a comma after the last item, have only one meaning and are read as that. A
-value that nobody can read becomes `Broken`; its row and the rows around it stay. The end is never guessed: a document
-whose brackets or strings are not closed is refused.
+A raw tab or line break in a string, and a comma after the last item, have only one meaning and are accepted. An
+unreadable value becomes `Broken`; the other values of its row and the other rows stay. The end is never guessed: a
+document with an open bracket or string is refused.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_SIZE = 4 * 2**20
-"""Characters of the longest document that is read, to bound the time: each takes about a microsecond at worst."""
+"""Maximum number of characters of a document, each of which takes about a microsecond at worst."""
 
 _MAX_DEPTH = 32
-"""Level below which an object or a list counts as broken; documents of the platform have five levels."""
+"""Maximum depth of an object or a list; a deeper one is broken. Documents of the platform have five levels."""
 
 _TOKEN = re.compile(
     r'[ \t\r\n]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|([\[\]{},:])|([^\s"\[\]{},:]+)|($))', re.DOTALL | re.ASCII
@@ -28,13 +28,13 @@ _SHAPES = {"{": "an object that is not JSON", "[": "a list that is not JSON"}
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The place of an unreadable value. `shape`: the kind of value in words, such as `a string with a bad escape`."""
+    """Place of an unreadable value. `shape`: kind of the value in words, such as `a string with a bad escape`."""
 
     shape: str
 
 
 class LenientObject(dict[str, Any]):
-    """An object of a document that was read leniently, so any value in it may be Broken."""
+    """Object of a document that was read leniently, so that any of its values may be Broken."""
 
 
 class _MalformedError(ValueError):
@@ -42,9 +42,9 @@ class _MalformedError(ValueError):
 
 
 def read_lenient(text: str) -> object:
-    """Return the document with each unreadable value as Broken.
+    """Return the document, with Broken in place of each unreadable value.
 
-    Raises ValueError if the text is no object or list, is not closed, goes on after its end, or is too long.
+    Raises ValueError if the text is not an object or list, is not closed, goes on after its end, or is too long.
     """
     if len(text) > MAX_SIZE:
         raise ValueError("too long")
@@ -58,7 +58,7 @@ def read_lenient(text: str) -> object:
 
 
 def closed_end(text: str, start: int) -> int:
-    """Return the end of the object or list that begins at `start`; -1 if the text does not close it."""
+    """Return the end of the object or list that begins at `start`; -1 if it is not closed."""
     depth = 0
     for match in _MARK.finditer(text, start):
         mark = match[0]
@@ -71,7 +71,7 @@ def closed_end(text: str, start: int) -> int:
 
 
 def plain(value: object) -> object:
-    """Return a value without the marks of lenient reading. Raises ValueError if a part of it is Broken."""
+    """Return a value as plain dicts and lists. Raises ValueError if a part of it is Broken."""
     if isinstance(value, Broken):
         raise ValueError(value.shape)  # noqa: TRY004  about the text that was read
     if isinstance(value, dict):
@@ -80,7 +80,7 @@ def plain(value: object) -> object:
 
 
 class _Reader:
-    """A position in a text. `_text`: the current token; empty at the end. `_kind`: name of its pattern group."""
+    """Reader at a position in a text. `_text`: current token; empty at the end. `_kind`: name of its pattern group."""
 
     def __init__(self, text: str) -> None:
         self._document, self._end, self._text = text, 0, ""
@@ -88,7 +88,7 @@ class _Reader:
         self._advance()
 
     def document(self) -> object:
-        """Return the object or list that the text consists of."""
+        """Return the object or list that is the whole text."""
         opening = self._text
         if opening not in _CLOSING:
             raise _MalformedError("neither an object nor a list")
@@ -151,7 +151,7 @@ class _Reader:
         return name if isinstance(name, str) else quoted[1:-1]
 
     def _skip(self, opening: str) -> None:
-        """Go on after the bracket that closes an open one. Raises ValueError if the brackets do not match."""
+        """Skip to the end of an open object or list. Raises ValueError if the brackets do not match."""
         awaited = [_CLOSING[opening]]
         while awaited:
             if self._kind == 2 and self._text in _CLOSING:

@@ -1,8 +1,8 @@
 """TCP and TLS connections for httpcore, over asyncio's own transports.
 
-httpcore's own streams do not read while they write. They lose a response that comes while a body is being sent (413,
-401) if the platform then closes the connection. These streams read all the time, so an upload ends at its refusal. They
-also see which bytes answer which request: bytes that nobody asked for are never taken for a response.
+httpcore's own streams do not read while they write. So they lose a reply that comes while a body is sent (413, 401), if
+the platform then closes the connection. These streams always read, so an upload ends when it is refused. They also see
+which bytes belong to which request, so bytes without a request never count as a reply.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _STAGGER = 0.25
 """Seconds between the tries of two addresses of the same host."""
 
 _MAX_CONTINUE_WAIT = 1.0
-"""Longest time in seconds that a body waits for `100 Continue`; some platforms never send it."""
+"""Maximum seconds for which a body waits for `100 Continue`; some platforms never send it."""
 
 _MAX_INTERIM = 100
-"""Interim responses (`1xx`) to one request. Honest platforms send one every few seconds at most."""
+"""Maximum number of interim responses (`1xx`) to one request; usual platforms send one every few seconds at most."""
 
 _INTERIM = re.compile(rb"HTTP/1\.\d 1(?!01)[^\n]*\n(?:[^\r\n][^\n]*\n)*\r?\n")
-"""A whole interim response. `101` is none: another protocol follows it."""
+"""Pattern of a whole interim response. `101` is not one, because another protocol follows it."""
 
 _INTERIM_LINE = re.compile(rb"HTTP/1\.\d 1(?!01)")
 _STATUS_LINE = re.compile(rb"HTTP/1\.\d \d\d\d")
@@ -46,15 +46,15 @@ _MAX_HEAD = 100 * 2**10
 
 
 class Violation(httpcore.RemoteProtocolError):
-    """Broken rule of HTTP that makes a response worthless. The text follows the name of the host: `sent ...`."""
+    """The other side broke a rule of HTTP, so its reply is worthless. The message goes on after a host: `sent ...`."""
 
 
 class SpokeFirst(Violation):
-    """Error: bytes came before the request, so the request was not sent."""
+    """Bytes came before the request, so the request was not sent."""
 
 
 class KeptSilence(httpcore.ReadTimeout):
-    """No byte of a response came on a connection that had served earlier requests, so perhaps the network is gone."""
+    """No byte of a reply came on a connection that earlier requests had used, so the network may be gone."""
 
 
 class HandshakeSilence(httpcore.ConnectTimeout):
@@ -62,14 +62,14 @@ class HandshakeSilence(httpcore.ConnectTimeout):
 
 
 class _AtEnd(Exception):  # noqa: N818  expected
-    """Signal that httpcore has used every byte it was given."""
+    """Signal that httpcore has used every received byte."""
 
 
 @dataclass(slots=True)
 class Upload:
-    """Request whose body can be stopped.
+    """State of an upload whose body can be stopped.
 
-    `is_head_sent`: further writes are the body. `is_cut`: a part of the body was not sent.
+    `is_head_sent`: the head is sent, so further writes are the body. `is_cut`: a part of the body was not sent.
     """
 
     expects_continue: bool
@@ -82,10 +82,10 @@ _upload: ContextVar[Upload | None] = ContextVar("upload", default=None)
 
 @asynccontextmanager
 async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload]:
-    """Make the request in the block stop writing its body as soon as a refusal comes (HTTP/1.1 only).
+    """Stop the body of the request in the block as soon as a refusal comes (HTTP/1.1 only).
 
-    A platform may respond with success while it still reads; then the body is sent to its end. `expects_continue`: hold
-    the body back until the platform asks for it or responds, for a second at most.
+    After an early success the body is sent to its end, because the platform may still be reading. `expects_continue`:
+    hold the body back until the platform demands it or replies, but at most for a second.
     """
     upload = Upload(expects_continue)
     token = _upload.set(upload)
@@ -96,11 +96,11 @@ async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload
 
 
 async def close_if_surplus(response: httpcore.Response) -> bool:
-    """Close the connection if bytes follow a response that was read to its end.
+    """Close the connection if bytes follow a reply that was read to its end.
 
-    Returns True if they contain another response, not just a line break too many, as some platforms send. httpcore
-    would keep surplus bytes and take them for the next response. A further read shows them: with
-    surplus bytes httpcore returns at once; without them it reads from the connection.
+    httpcore would take surplus bytes for the next reply. Returns True if the bytes contain another reply, and False for
+    a mere line break, which some platforms send. A further read shows the bytes: httpcore returns at once with surplus
+    bytes, and reads from the connection without them.
     """
     stream = response.extensions.get("network_stream")
     if not isinstance(stream, _AsyncioStream) or not stream.can_probe:
@@ -124,7 +124,7 @@ async def close_if_surplus(response: httpcore.Response) -> bool:
 
 
 class AsyncioBackend(httpcore.AsyncNetworkBackend):
-    """Opens TCP connections for httpcore."""
+    """Maker of TCP connections for httpcore."""
 
     async def connect_tcp(
         self,
@@ -170,9 +170,9 @@ async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, 
 
 
 async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> socket:
-    """Return a socket connected to the first of these IP addresses that responds, and close the others.
+    """Return a socket that is connected to the first of these IP addresses to respond, and close the others.
 
-    asyncio has this race for names only, and would look the name up again. Raises the OSError of the last address.
+    asyncio can do this only for a name, which it would look up again. Raises the OSError of the last address.
     """
     waiting, tries = deque(addresses), list[asyncio.Task[socket]]()
     try:
@@ -214,7 +214,7 @@ async def _open(address: str, port: int, local: tuple[str, int] | None) -> socke
 
 
 def _is_numeric(address: str) -> bool:
-    """Return whether this is an IP address, not a name, which may have several addresses."""
+    """Return whether a host is an IP address, and not a name."""
     try:
         ip_address(address.strip("[]"))
     except ValueError:
@@ -223,7 +223,7 @@ def _is_numeric(address: str) -> bool:
 
 
 class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
-    """A connection that buffers up to half a mebibyte of received bytes until httpcore reads them."""
+    """Connection that buffers up to half a mebibyte of received bytes until httpcore reads them."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport
@@ -244,7 +244,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     @property
     def can_probe(self) -> bool:
-        """True if a further read would show surplus bytes; False after the end of the connection, and in HTTP/2."""
+        """True if a further read can show surplus bytes: not after the end of the connection, and not in HTTP/2."""
         return not (self._has_read_eof or self._is_http2())
 
     @property
@@ -254,7 +254,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     @property
     def has_second_response(self) -> bool:
-        """True if the newest bytes contain a status line after their start, where the first response may begin."""
+        """True if the newest bytes contain a status line after their start."""
         return bool(_STATUS_LINE.search(b"".join([self._newest, *self._received]), 1))
 
     # Called by the event loop
@@ -301,10 +301,9 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     # Called by httpcore
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109
-        """Return received bytes, empty at the end of the connection. Raises httpcore.ReadTimeout, ReadError.
+        """Return received bytes; empty at the end of the connection. Raises httpcore.ReadTimeout, ReadError.
 
-        Ignores `max_bytes` and returns as much as the loop received at once. The parser takes any size, and an export
-        is a third faster than in pieces of 64 KiB.
+        Ignores `max_bytes`, because the parser takes any size. An export is a third faster than in pieces of 64 KiB.
         """
         if self.is_probed:
             self.is_probed = False
@@ -332,8 +331,8 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Send bytes, and return once most of them have left the buffers. Raises httpcore.WriteTimeout, WriteError.
 
-        Raises WriteError, too, if the request is an upload and was refused: httpcore then reads the response. Raises
-        SpokeFirst if bytes came before the request.
+        A refused upload also raises WriteError; httpcore then reads the reply. Bytes that came before the request raise
+        SpokeFirst.
         """
         is_http2 = self._is_http2()
         upload = None if is_http2 else _upload.get()
@@ -395,7 +394,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     def _begin_request(self) -> None:
         if self._received:
-            raise SpokeFirst("responded before anything was asked")
+            raise SpokeFirst("responded before a request was sent")
         self._is_idle, self._awaits_response, self._interim_count = False, True, 0
         self._request_count += 1
 
@@ -409,13 +408,13 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             raise httpcore.WriteError(str(self._error or "the connection is closed"))
 
     def _is_refused(self) -> bool:
-        """Return whether a response other than a success has arrived."""
+        """Return whether a reply other than a success has arrived."""
         return bool(self._received) and self._skip_interim() and self._received[0][9:10] != b"2"
 
     def _skip_interim(self) -> bool:
-        """Drop interim responses (`1xx`) from the received bytes, and return whether the response itself has begun.
+        """Drop interim responses (`1xx`) from the received bytes, and return whether the reply itself has begun.
 
-        httpcore would drop them too, each in 50 us and any number of them at once. Raises Violation for too many.
+        httpcore would drop them without a limit, each in 50 us. Raises Violation for too many.
         """
         received = b"".join(self._received)
         start = 0

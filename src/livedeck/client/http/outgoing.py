@@ -1,7 +1,7 @@
 """Requests to addresses that the user configured besides the platform, such as webhooks and collectors.
 
-They have neither the platform's token nor its rate limit. Each request is tried once, and its caller decides about a
-retry. Redirects are not followed. An address must be https, or http to loopback, because it is a secret or carries one.
+These requests have neither the platform's token nor its rate limit. Each is tried once, and the caller decides about a
+retry. Redirects are not followed. An address must be https, or http to loopback, because it is or has a secret.
 `Egress` limits the hosts of notifications; the link to a collector has no such limit.
 """
 
@@ -32,13 +32,13 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _MAX_ANSWER = 2000
-"""Maximum number of bytes read of a reply, for display."""
+"""Maximum number of bytes to read from a reply for display."""
 
 _MAX_WORDS = 120
-"""Maximum number of characters of a reply that are shown."""
+"""Maximum number of characters of a reply to show."""
 
 _MAX_FAULT = 300
-"""Maximum number of characters of the reason why nothing was sent."""
+"""Maximum number of characters of a reason for not sending."""
 
 _TIMEOUT = 10.0
 """Seconds for a whole exchange."""
@@ -47,8 +47,8 @@ _TIMEOUT = 10.0
 class Reply(Record):
     """Reply of a receiver.
 
-    `status`: HTTP status; 0 if no reply came, and `text` then says why. `retry_after`: seconds to wait, if the receiver
-    said so.
+    `status`: HTTP status; 0 if no reply came. `text`: the reply, or the reason why none came. `retry_after`: seconds to
+    wait; None if the receiver did not state a time.
     """
 
     status: int
@@ -57,9 +57,9 @@ class Reply(Record):
 
 
 class Outgoing:
-    """Sends requests through the platform's proxy and TLS settings. As a context manager it closes its connections.
+    """Sender of requests through the platform's proxy and TLS settings. As a context manager it closes its connections.
 
-    `egress`: rule for the allowed hosts, checked by the address of each connection; None: every host.
+    `egress`: rule for the allowed hosts, checked by the address of each connection; None for every host.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Outgoing:
         await self._client.aclose()
 
     async def send(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Send a request once and return the reply. Failures of network and receiver are replies too, never raised.
+        """Send a request once and return the reply. A failure of the network is returned as a reply, and not raised.
 
         A reply whose status came in time counts, even if its body never ends.
         """
@@ -138,13 +138,13 @@ class Outgoing:
         return EgressGuard(self._egress, is_clear=scheme == "http") if self._egress is not None else None
 
     def proxy_variables(self) -> dict[str, str]:
-        """Return the environment variables that make a program use the same proxy, or none. Raises Misconfigured."""
+        """Return the environment variables with which another program uses the same proxy. Raises Misconfigured."""
         return self._route.variables()
 
     async def refusal(self, address: str, *, looks_up: bool) -> str:
-        """Return why nothing would be sent to an address; empty if it is allowed, or if that cannot be known.
+        """Return the reason why requests to an address are not allowed; empty if they are, or if that is unknown.
 
-        Sends nothing. `looks_up`: look up the addresses of a name, too.
+        Sends no request. `looks_up`: look up the addresses of a name, too.
         """
         try:
             check_outgoing(address)
@@ -163,7 +163,7 @@ class Outgoing:
 
 
 class Incoming:
-    """A reply that is being received. `headers`: their names are found in upper and lower case."""
+    """Reply that is being received. `headers`: by name in any case."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code

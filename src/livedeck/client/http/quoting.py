@@ -1,7 +1,7 @@
-"""Headers and bodies as errors and hooks quote them: without secrets, and of limited length. Pure.
+"""Quotes of headers and bodies for errors and hooks, without secrets and of limited length. Pure.
 
-No list of secret fields is ever complete. So a text in JSON is quoted only under a name that cannot stand for a secret,
-and every other text is masked.
+No list of secret fields is ever complete. So a text in JSON is quoted only if its name cannot stand for a secret; every
+other text is masked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from livedeck.text.secrets import masked_line
 from livedeck.text.values import MASK
 
 MAX_BODY = 2000
-"""Characters of a body that are quoted."""
+"""Maximum number of quoted characters of a body."""
 
 _MAX_HEADERS = 50
 _MAX_HEADER = 200
@@ -27,7 +27,7 @@ _READABLE = frozenset(
     {"code", "description", "detail", "details", "error", "errors", "field", "hint", "id", "invalid_params", "message"}
     | {"name", "param", "reason", "request_id", "status", "success", "title", "trace_id", "type"}
 )
-"""Names of members whose texts say what went wrong, or which object is meant."""
+"""Names of members with quoted texts: they describe a fault or name an object."""
 
 
 def quoted_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
@@ -53,7 +53,7 @@ def quoted_body(body: bytes | bytearray) -> str:
 
 
 def _hide_texts(json: str) -> str:
-    """Return JSON, also incomplete or broken, in which texts under unknown names are masked."""
+    """Return JSON (which may be incomplete or broken) with masked texts, except under the names of `_READABLE`."""
     name = ""
 
     def part(found: re.Match[str]) -> str:

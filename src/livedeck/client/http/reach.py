@@ -1,8 +1,8 @@
 """Guards for the addresses of connections: links in a response (`LinkGuard`) and notifications (`EgressGuard`).
 
-Anyone who can write into an object of the platform could name an address of this machine or its network, and make the
-deck connect there. So could anyone who controls the DNS of a receiver's name. Therefore a name is looked up once, the
-guard checks its addresses, and the connection uses those addresses.
+Anyone who can write into an object of the platform could put a link to this machine or its network there, and so make
+the deck connect to it. Anyone who controls the DNS of a receiver could do the same. Therefore a name is looked up once,
+the guard checks its addresses, and the connection uses these addresses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 
 class LinkGuard(Record):
-    """Checks the addresses of a link. `platform_hosts`: configured hosts, whose networks are allowed too."""
+    """Guard for links in a reply. `platform_hosts`: configured hosts, whose networks are allowed, too."""
 
     summary: str
     platform_hosts: Sequence[str]
@@ -52,7 +52,7 @@ class LinkGuard(Record):
 
 
 class EgressGuard(Record):
-    """Checks the addresses of a notification. `is_clear`: True for plain http, which may not leave this machine."""
+    """Guard for notifications. `is_clear`: the address is plain http, which must not leave this machine."""
 
     egress: Egress
     is_clear: bool = False
@@ -83,7 +83,7 @@ def guarding(guard: Guard | None) -> Iterator[None]:
 
 
 async def allowed_addresses(host: str, port: int) -> Sequence[str]:
-    """Return the addresses to connect to for a host; the host itself without a guard. Raises Misconfigured, OSError."""
+    """Return the addresses of a host to connect to; without a guard, the host itself. Raises Misconfigured, OSError."""
     guard = _guard.get()
     return (host,) if guard is None else await guard.resolve(host, port)
 
@@ -91,7 +91,7 @@ async def allowed_addresses(host: str, port: int) -> Sequence[str]:
 async def check_tunnel(host: str, port: int) -> None:
     """Raise Misconfigured if a tunnel through a proxy leads to a forbidden address.
 
-    The proxy looks names up itself, so only a host that is written as an address can be checked.
+    Only a host that is written as an address can be checked, because the proxy looks names up itself.
     """
     guard = _guard.get()
     if guard is not None and literal_addresses(host):

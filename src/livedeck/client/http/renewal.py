@@ -23,7 +23,7 @@ class TokenSource(Protocol):
 
 
 class TokenRenewal:
-    """Reads the token's source again after a refusal, for every client that shares the connections.
+    """Renewal of a refused token, for every client that shares the connections.
 
     Args:
         source: The source; None if the token cannot be renewed.
@@ -39,7 +39,7 @@ class TokenRenewal:
         self._lock = asyncio.Lock()
 
     async def renew(self, refused: Secret) -> bool:
-        """Read the source again if needed. Return whether the current token differs from the refused one."""
+        """Read the source again if needed. Returns whether the current token differs from the refused one."""
         async with self._lock:
             if self._source and self.token == refused and self._timer() - self._read_at >= _PAUSE:
                 self._read_at = self._timer()
@@ -50,7 +50,7 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """Return the error, its text preceded by the source's advice, or by the fault of the source."""
+        """Return the error with the advice of the source, or with its fault, in front of the text."""
         if self._source is None:
             return error
         text = f"{self._error or self._source.advice} (the platform refused the token: {error})"

@@ -22,10 +22,10 @@ BaseUrl = Literal["api", "upload"]
 """The platform's two base addresses, {base_url} and {upload_url} (platform-api.md, "Addresses")."""
 
 Progress = Callable[[int, int | None], object]
-"""Callback that takes the transferred bytes and the total (None if unknown). Its result is ignored."""
+"""Callback with the number of transferred bytes and the total (None if unknown). Its result is ignored."""
 
 UploadProgress = Callable[[int, int], object]
-"""Callback that takes the sent bytes and the size of the file. Its result is ignored."""
+"""Callback with the number of sent bytes and the size of the file. Its result is ignored."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,10 +54,10 @@ class StreamBody:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request.
+    """Request to the platform.
 
-    `path`: below the base URL, without a leading slash. `summary`: words for the request in error texts. `signed_link`:
-    full address that replaces base URL and path; it needs no token and gets none.
+    `path`: path below the base URL, without a leading slash. `summary`: words for the request in errors. `signed_link`:
+    full address in place of base URL and path; the token is not sent to it.
     """
 
     method: str
@@ -71,17 +71,17 @@ class Request:
 
     @property
     def operation(self) -> str:
-        """The operation in words, without its object."""
+        """Operation in words, without its object."""
         return "read link" if self.signed_link else getattr(self.summary, "operation", self.summary)
 
     @property
     def is_read(self) -> bool:
-        """True if the request changes nothing: it is allowed in read-only mode, and may be retried."""
+        """True if the request changes nothing, so that it is allowed in read-only mode and may be retried."""
         return self.method in {"GET", "HEAD"}
 
     @property
     def upload_size(self) -> int:
-        """Bytes of the uploaded file; 0 without one. An upload may take any time as long as it progresses."""
+        """Bytes of the uploaded file; 0 without a file."""
         match self.body:
             case StreamBody(size):
                 return max(1, size)
@@ -91,7 +91,7 @@ class Request:
 
 
 class ResponseTiming(Record):
-    """Timing and id of a response, successful or not. For a streamed response, those of its head.
+    """Times and id of a response, successful or not; for a streamed response, of its head.
 
     Attributes:
         at: Time of this machine at which the response was complete.
@@ -99,7 +99,7 @@ class ResponseTiming(Record):
         server_date: `Date` of the response; None if it has none.
         status: HTTP status.
         request_id: `X-Request-ID` of the response; empty if it has none.
-        age: Seconds for which a cache had held the response (`Age`); 0 if it does not say.
+        age: Seconds for which a cache held the response (`Age`); 0 without the header.
     """
 
     at: datetime
@@ -115,10 +115,7 @@ _recorder: ContextVar[list[ResponseTiming] | None] = ContextVar("recorder", defa
 
 @contextmanager
 def recording_timings() -> Iterator[list[ResponseTiming]]:
-    """Yield a list that gets the timing of each response to the calls of this block, oldest first.
-
-    Calls that other tasks make meanwhile stay out of it.
-    """
+    """Yield a list to which the timing of each response in this block is added. Calls of other tasks do not count."""
     timings: list[ResponseTiming] = []
     before = _recorder.set(timings)
     try:
@@ -128,7 +125,7 @@ def recording_timings() -> Iterator[list[ResponseTiming]]:
 
 
 def record_timing(timing: ResponseTiming) -> None:
-    """Add the timing of a response to the list of the block that waits for it, if there is one."""
+    """Add the timing of a response to the list of the current `recording_timings` block, if any."""
     timings = _recorder.get()
     if timings is not None:
         timings.append(timing)
@@ -136,9 +133,9 @@ def record_timing(timing: ResponseTiming) -> None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamedResponse:
-    """A response while it arrives. `size`: bytes, None if unknown. `media_type`: lower case, or empty.
+    """Response while it arrives. `size`: bytes; None if unknown. `media_type`: in lower case, or empty.
 
-    `is_delimited`: length, chunks or content coding show whether the end is missing after the connection broke.
+    `is_delimited`: a broken connection can be told from the end of the body, by length, chunks or content coding.
     """
 
     size: int | None
@@ -152,7 +149,7 @@ Identifier = str | int | UUID
 
 
 def id_text(identifier: object, summary: str) -> str:
-    """Return an id as text. Raises Misconfigured if it is not an id."""
+    """Return an id as text. Raises Misconfigured for anything that is not an id."""
     if isinstance(identifier, UUID) or type(identifier) is int:
         return str(identifier)
     if not isinstance(identifier, str):
@@ -172,7 +169,7 @@ def _segment(part: Identifier, summary: str) -> str:
 
 
 class Summary(str):
-    """Words for a request that are safe to show: operation and object. `operation`: the operation alone."""
+    """Words for a request (operation and object) that are safe to show. `operation`: the operation alone."""
 
     __slots__ = ("operation",)
     operation: str
@@ -194,9 +191,9 @@ _ADDRESS = re.compile(r"https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:/[\w.
 
 
 def check_base_url(name: str, address: str) -> str:
-    """Return the address without a slash at its end. Raises Misconfigured if no token may be sent to it.
+    """Return an address without a slash at its end. Raises Misconfigured if the token must not be sent there.
 
-    `name`: the setting, for the error text.
+    `name`: setting of the address, for the error.
     """
     if not re.match(r"https?://[^/]", address, re.IGNORECASE):
         raise Misconfigured(f"{name} should begin with https:// and a host")
@@ -217,7 +214,7 @@ def check_base_url(name: str, address: str) -> str:
 
 
 def is_https_or_loopback(address: str) -> bool:
-    """Return whether a request to the address is safe from readers on the network."""
+    """Return whether others on the network cannot read a request to the address."""
     try:
         parts = urlsplit(address)
     except ValueError:

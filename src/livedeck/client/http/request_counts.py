@@ -14,7 +14,7 @@ BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the duration buckets, in seconds."""
 
 MAX_OPERATIONS = 80
-"""Maximum number of operations that are counted separately, more than the client has; any others count as `OTHER`."""
+"""Maximum number of operations with counts of their own; further ones count as `OTHER`. The client has fewer."""
 
 OTHER = "other"
 OK, CANCELLED = "ok", "cancelled"
@@ -22,7 +22,10 @@ OK, CANCELLED = "ok", "cancelled"
 
 @dataclass(slots=True)
 class Durations:
-    """Durations of requests. `counts`: requests in each bucket of `BOUNDS`, then those above. `seconds`: their sum."""
+    """Durations of requests.
+
+    `counts`: number of requests in each bucket of `BOUNDS`, and above. `seconds`: sum of the durations.
+    """
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     seconds: float = 0.0
@@ -34,7 +37,7 @@ class Durations:
 
 
 class RequestCounts:
-    """Counters of requests. Each try counts: a read that is tried three times counts as three.
+    """Counters of requests. Each try counts, so a read that is tried three times counts as three.
 
     `results`: (operation, result) -> tries; a result is `ok`, `cancelled` or the name of the error in lower case.
     `durations`: operation -> durations, without cancelled tries.

@@ -18,20 +18,20 @@ from livedeck.client.http.lenient import Broken, LenientObject, read_lenient
 from livedeck.client.http.success import Decision, decide
 from livedeck.text import values
 
-# An escaped half of a surrogate pair, which is left if the platform cuts a name inside an emoji. Group 1 stays: whole
-# pairs, and any other escape (a backslash before `ud83d` may itself be escaped).
+# An escaped half of a surrogate pair, as in a name that the platform has cut inside an emoji. Group 1 is not replaced:
+# whole pairs, and any other escape (a backslash before `ud83d` may itself be escaped).
 _LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
 LONG_BODY = 64 * 2**10
-"""Bytes of a body from which on it is decoded in a thread, because decoding takes several ms."""
+"""Number of bytes from which on a body is decoded in a thread, because decoding takes several ms."""
 
 
 _MAX_VALUES = 2_000_000
-"""Commas in a body, about as many as it has values. No documented response comes near, and more fill the memory."""
+"""Maximum number of commas in a body, which is about the number of its values; more values fill the memory."""
 
 
 class NotJson(ValueError):  # noqa: N818  named like the errors in errors.py
-    """A text that cannot become JSON, however it goes on."""
+    """A text is not JSON, however it goes on."""
 
 
 _UNPACKED_SIZE = 256 * 2**10
@@ -40,11 +40,11 @@ _WINDOW_BITS: Mapping[str, int] = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[bytes]:
-    """Yield a compressed body in chunks of at most 256 KiB. Raises ValueError for an unknown coding or broken data.
+    """Yield a body decompressed, in chunks of at most 256 KiB. Raises ValueError for an unknown coding or broken data.
 
-    gzip may have several members in a row (RFC 1952, 2.2). Zeros behind a member are ignored, as gzip(1) does; any
-    other bytes behind the end are broken data. A chunk takes a millisecond and then lets other tasks run, because a
-    small body may decompress to a huge one, or consist of many members.
+    gzip may have several members in a row (RFC 1952, 2.2). Zeros after a member are ignored, as by gzip(1); any other
+    bytes after the end are broken data. Other tasks can run after each chunk, because a small body may be huge once it
+    is decompressed.
     """
     if coding not in _WINDOW_BITS:
         raise ValueError("not a content coding that the client accepts")
@@ -72,7 +72,7 @@ async def unpack(chunks: AsyncIterator[bytes], coding: str) -> AsyncIterator[byt
 
 
 def _next_member(coding: str) -> zlib._Decompress:
-    """Return the decoder for the bytes after a member. Raises ValueError for deflate, which has a single member."""
+    """Return the decoder for the next member. Raises ValueError for deflate, which has a single member."""
     if coding == "deflate":
         raise ValueError("bytes follow the compressed body")
     return zlib.decompressobj(_WINDOW_BITS[coding])
@@ -85,9 +85,9 @@ _MALFORMED = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def decode(body: bytes | bytearray | msgspec.Raw) -> object:
-    """Decode JSON in UTF-8 (RFC 8259); broken characters become U+FFFD.
+    """Decode JSON in UTF-8 (RFC 8259). Broken characters become U+FFFD.
 
-    Raises ValueError if the body is not JSON (NaN and Infinity are not) or is nested too deep.
+    Raises ValueError if the body is not JSON or is nested too deep. NaN and Infinity are not JSON.
     """
     try:
         return _decode(body)
@@ -96,7 +96,7 @@ def decode(body: bytes | bytearray | msgspec.Raw) -> object:
 
 
 def decode_long(body: bytes | bytearray) -> object:
-    """Decode like `decode`, but a list in `data` row by row, so that other threads can run in between."""
+    """Decode like `decode`, but row by row for a list in `data`, so that other threads can run in between."""
     try:
         members = _decode_members(body)
         rows = _decode_rows(members.pop("data"))
@@ -106,7 +106,7 @@ def decode_long(body: bytes | bytearray) -> object:
 
 
 def decode_text(text: str) -> object:
-    """Decode JSON after replacing lone escaped surrogates; slow. Raises ValueError as `decode` does."""
+    """Decode JSON after replacing lone escaped surrogates. Slower than `decode`. Raises ValueError as `decode` does."""
     try:
         return json.loads(repair_utf8(text), parse_constant=_refuse)
     except RecursionError:
@@ -114,9 +114,9 @@ def decode_text(text: str) -> object:
 
 
 def decode_first(text: str, start: int) -> tuple[object, int]:
-    """Decode the JSON value that begins at `start`. Return it and the index of its end.
+    """Decode the JSON value that begins at `start`. Returns the value and the index of its end.
 
-    Raises NotJson if the text is wrong, and another ValueError if it may only be incomplete.
+    Raises NotJson if the text is wrong, or another ValueError if it may only be incomplete.
     """
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -174,7 +174,7 @@ def data(document: object, summary: str) -> object:
 
 
 def rows(document: object, summary: str) -> list[object]:
-    """Return the list in the envelope. Raises Unreadable for anything else: null does not say that a list is empty."""
+    """Return the list in the envelope. Raises Unreadable for anything else, also for null."""
     value = data(document, summary)
     if isinstance(value, list):
         return value
@@ -188,10 +188,7 @@ def type_name(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Response:
-    """A complete response. `headers`: their names are found in upper and lower case.
-
-    `is_to_change`: the request was a change.
-    """
+    """Complete response. `headers`: by name in any case. `is_to_change`: the request was a change."""
 
     summary: str
     status: int
@@ -201,14 +198,14 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        """True if the status says success. The body may contradict it."""
+        """True if the status is a success. The body may contradict it."""
         return 200 <= self.status < 300
 
     def value(self, now: datetime) -> object:
-        """Return the decoded body of a success, None if it is empty. In the response to a read, a value may be Broken.
+        """Return the decoded body of a success; None for an empty body. A value in the reply to a read may be Broken.
 
-        Raises Rejected for an error or redirect, Unreadable if the body is not JSON or does not prove the success.
-        `now`: time of this machine.
+        `now`: time of this machine. Raises Rejected for an error or redirect, and Unreadable if the body is not JSON or
+        does not prove the success.
         """
         document = self._json() if self.is_success else self._error_body()
         ruling = decide(self.status, document, is_to_change=self.is_to_change)
@@ -241,7 +238,7 @@ class Response:
             if not self.is_to_change:  # a broken response proves nothing about a change
                 return read_lenient(repair_utf8(bytes(self.body).decode("utf-8-sig", errors="replace")))
         except ValueError:
-            pass  # the error is raised outside of this block, so that no traceback quotes the body
+            pass  # the error is raised outside this block, so that no traceback quotes the body
         media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
         raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address", is_foreign=True)
 

@@ -19,7 +19,7 @@ _PROXY = re.compile(r"https?://(?:[^/@\s]*@)?(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}/
 
 
 class Proxy(Record):
-    """A proxy that opens tunnels. `address`: scheme, host and port. `credentials`: user and password, if needed."""
+    """Proxy that opens tunnels. `address`: scheme, host and port. `credentials`: user and password, or None."""
 
     address: str
     credentials: tuple[Secret, Secret] | None = None
@@ -43,7 +43,7 @@ class Route:
 
     @property
     def names_certificates(self) -> bool:
-        """True if certificate files are named here, or may be named in the environment."""
+        """True if the settings name certificate files, or the environment may name some."""
         return self.use_environment or self.ca_file is not None or self.client_cert is not None
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Types for secret texts: tokens, stream keys, ingest links and signed addresses. They print themselves masked."""
+"""Types for secret texts, which print themselves masked: tokens, stream keys, ingest links, signed addresses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from livedeck.text.secrets import is_public, register_address, register_public, 
 
 
 class Secret:
-    """A string that prints itself masked; only `reveal()` returns the value.
+    """String that prints itself masked; only `reveal()` returns the value.
 
-    Can be the type of a pydantic field: it takes a string, registers it as a secret, and serialises to the mask.
+    As the type of a pydantic field it takes a string, registers it as a secret, and serialises to the mask.
     """
 
     __slots__ = ("_value",)
@@ -29,7 +29,7 @@ class Secret:
 
     @property
     def is_public(self) -> bool:
-        """True if the value is also a public name or id, which protects nothing."""
+        """True if the value equals a public name or id, so that it protects nothing."""
         return is_public(self._value)
 
     def register(self) -> None:
@@ -68,7 +68,7 @@ class Secret:
 
 
 class SecretLink(Secret):
-    """An address with a key as its last segment, such as an ingest link: `rtmp://ingest.example/live/••••3f9a`."""
+    """Address with a key as its last segment, such as an ingest link: `rtmp://ingest.example/live/••••3f9a`."""
 
     __slots__ = ()
 
@@ -80,9 +80,9 @@ class SecretLink(Secret):
 
 
 class SignedLink(Secret):
-    """An address whose query grants access: `https://cdn.example/subtitles/••••.vtt?••••`. May be empty.
+    """Address whose query grants access without a token: `https://cdn.example/subtitles/••••.vtt?••••`. May be empty.
 
-    It needs no token (platform-api.md, "Signed addresses").
+    See platform-api.md, "Signed addresses".
     """
 
     __slots__ = ()
@@ -100,7 +100,7 @@ def _register_name(name: str) -> str:
 
 
 PublicName = Annotated[str, AfterValidator(_register_name)]
-"""Field with a public name or id. It is never masked, even if a key has the same value (trust.md, "The register")."""
+"""Field with a public name or id, never masked, even if a key has the same value (trust.md, "The register")."""
 
 
 def _register_public(address: str) -> str:
@@ -116,8 +116,8 @@ def _register_ingest(address: str) -> str:
 _JSON = PlainSerializer(partial(addresses.show, absent=""), return_type=str, when_used="json-unless-none")
 
 Address = Annotated[str, AfterValidator(_register_public), _JSON]
-"""Field with an address as plain text. JSON shows it with masked parts, and its secret parts are registered."""
+"""Field with an address as plain text. Its secret parts are registered, and masked in JSON."""
 
 IngestAddress = Annotated[str, AfterValidator(_register_ingest), _JSON]
-"""Field with an address for sending a stream. Its last path segment counts as a key, except for RTMP, where the key is
-a field of its own."""
+"""Field with an address to send a stream to. The last path segment counts as a key, except for RTMP, whose key is a
+field of its own."""

@@ -1,6 +1,6 @@
 """Decides from the status and the whole envelope whether the platform carried out a request. Pure.
 
-Platforms report failures with status 200, and some report success and failure at once. Whatever contradicts itself
+Platforms report failures with status 200, and some report success and failure at once. A reply that contradicts itself
 proves neither (trust.md, "Verdicts").
 """
 
@@ -15,16 +15,16 @@ _AFFIRMATIVE = frozenset({"true", "1", "1.0", "yes", "y", "ok", "success", "succ
 _NEGATIVE = frozenset({"false", "0", "no", "error", "errors", "fail", "failed", "failure", "ko"})
 
 _COMPLETE = frozenset({200, 201, 203, 204, 205})
-"""Statuses that say by themselves that the request was carried out. 202 says that it was accepted."""
+"""Statuses that mean by themselves that a request was carried out. 202 only means that it was accepted."""
 
 _MAX_DEPTH = 3
 
 
 class Decision(StrEnum):
-    """Meaning of a response.
+    """Meaning of a reply.
 
-    SUCCESS: the response says that the request was carried out, and nothing in it says otherwise. ERROR: it has an
-    error body or status. DOUBT: it contradicts itself, or reports a failure in another form than the document's.
+    SUCCESS: the reply says that the request was carried out, and no part contradicts this. ERROR: it has an error body
+    or an error status. DOUBT: it contradicts itself, or reports a failure in an undocumented form.
     """
 
     SUCCESS = "success"
@@ -33,16 +33,17 @@ class Decision(StrEnum):
 
 
 class Ruling(Record):
-    """Decision about a response. `reason`: clause about the doubt, or empty."""
+    """Decision about a reply. `reason`: reason for a doubt in words, or empty."""
 
     decision: Decision
     reason: str = ""
 
 
 def decide(status: int, document: object, *, is_to_change: bool) -> Ruling:
-    """Return the meaning of a response with this status and decoded body (None without a body).
+    """Return the meaning of a reply with this status and decoded body (None without a body).
 
-    A change needs more: an error status beside a success, or a status such as 202, leaves its outcome open.
+    `is_to_change`: the request was a change. Its outcome is also in doubt after an error status beside a success, and
+    after a status such as 202.
     """
     affirms = _affirms(document)
     if not 200 <= status < 300:
@@ -75,7 +76,7 @@ def _affirms(document: object) -> bool:
 
 
 def _has_content(document: object) -> bool:
-    """Return whether the envelope has data that do not themselves report a failure."""
+    """Return whether the envelope has data without a sign of a failure."""
     inner = document.get("data") if isinstance(document, dict) else None
     return bool(inner) and not [*_signs_of_data(inner, "data", 1, is_to_change=True)]
 
@@ -84,7 +85,7 @@ _FLAGS = ("success", "ok")
 
 
 def _signs(document: object, path: str = "", depth: int = _MAX_DEPTH, *, is_to_change: bool = False) -> Iterator[str]:
-    """Yield the signs of a failure in an envelope, in words: `errors is not empty`, `data.success is false`."""
+    """Yield the signs of a failure in an envelope, in words such as `errors is not empty`."""
     if not isinstance(document, dict):
         if not path and _is_negative(document):
             yield f"the body is {_shown(document)}"
@@ -129,14 +130,14 @@ def _is_negative(value: object) -> bool:
 
 
 def _is_error_code(value: object) -> bool:
-    """Return whether this is an HTTP status of an error, or a code of the platform that begins with one."""
+    """Return whether a value is an HTTP error status, or a code of the platform that begins with one."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 6:
         value = int(value)
     return type(value) is int and (400 <= value < 600 or 400_000 <= value < 600_000)
 
 
 def _shown(value: object) -> str:
-    """Return a value in words that are safe to show: a sign never quotes a text of the platform."""
+    """Return a value in words that are safe to show, without texts of the platform."""
     if value is None:
         return "null"
     text = str(value).strip().lower()

@@ -10,7 +10,7 @@ from datetime import datetime
 from livedeck.record import Record
 
 MAX_CONNECTIONS = 10
-"""Maximum number of connections, and of reads at a time, so that a waiting read sees a cool-down before it is sent."""
+"""Maximum number of connections, and of reads at a time. Further reads wait, so that they obey a new cool-down."""
 
 _FIRST_DELAY = 0.2
 _MAX_DELAY = 5.0
@@ -43,7 +43,7 @@ class ClientTiming(Record):
 
 
 class RateLimiter:
-    """Token bucket: allows the requests of one second at once, then one every `1 / rate` seconds, in order."""
+    """Token bucket that allows the requests of one second at once, then one request every `1 / rate` seconds."""
 
     def __init__(self, timing: ClientTiming) -> None:
         self._timing = timing
@@ -65,7 +65,7 @@ class RateLimiter:
 
 
 class CoolingDown(Exception):  # noqa: N818  named like the errors in errors.py
-    """A read would have to wait too long for the end of a cool-down. `seconds`: time until that end."""
+    """A read would have to wait too long for the end of a cool-down. `seconds`: time until the end."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"{seconds:.1f} s")
@@ -73,10 +73,10 @@ class CoolingDown(Exception):  # noqa: N818  named like the errors in errors.py
 
 
 class Cooldown:
-    """Pause of all reads after the platform refused a read because it received too many requests.
+    """Pause of all reads after the platform has refused a read because of too many requests.
 
-    It lasts as long as the platform says; otherwise each pause is longer than the one before. Afterwards a single read
-    goes first, and the others follow once that one is not refused.
+    The platform states the length; otherwise each pause is longer than the one before. After the pause a single read is
+    sent, and the others follow if this read is not refused.
     """
 
     def __init__(self, timing: ClientTiming) -> None:
@@ -89,7 +89,7 @@ class Cooldown:
 
     @asynccontextmanager
     async def turn(self, max_wait: float) -> AsyncIterator[None]:
-        """Wait for the turn to send a read in the block. Raises CoolingDown if that takes over `max_wait` seconds."""
+        """Wait until the read in the block may be sent. Raises CoolingDown if that takes over `max_wait` seconds."""
         entered_at = self._timing.timer()
         async with self._slots, AsyncExitStack() as first_read:
             if self._is_active:
@@ -105,26 +105,26 @@ class Cooldown:
             yield
 
     def begin(self, retry_after: float | None) -> float:
-        """Begin or extend the pause after a refusal. Return the seconds until its end.
+        """Begin or extend the pause after a refusal. Returns the seconds until its end.
 
-        `retry_after`: seconds that the platform demanded, if any.
+        `retry_after`: seconds that the platform demands, or None.
         """
         now = self._timing.timer()
         if not self._is_active or now >= self._ends_at:  # not for reads that were sent before the pause began
             self._pauses += 1
-        # from half up, so that each pause is longer than the one before
+        # at least half of the maximum, so that each pause is longer than the one before
         pause = max(retry_after or 0.0, _longest_delay(self._pauses) * (0.5 + self._timing.jitter() / 2))
         self._is_active, self._ends_at = True, max(self._ends_at, now + pause)
         return self._ends_at - now
 
     def end(self) -> None:
-        """End the pause after a successful read, unless that read was sent before the pause began."""
+        """End the pause after a successful read, unless the read was sent before the pause began."""
         if self._timing.timer() >= self._ends_at:
             self._is_active, self._pauses = False, 0
 
 
 def _longest_delay(tries: int) -> float:
-    """Return the maximum seconds to wait after this number of failed tries. They double with each try."""
+    """Return the maximum seconds to wait after a number of failed tries; they double with each try."""
     return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** min(tries - 1, 30))
 
 
@@ -132,10 +132,8 @@ class RetryPolicy:
     """Retries of one read: the time limit of the next try, and the wait before it.
 
     The wait is a random part of a delay that doubles each time, so that clients that failed together do not retry
-    together.
-
-    `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up instead of read from a
-    clock, so that a clock that stands still cannot cause endless retries.
+    together. `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up, so that a
+    clock that stands still does not cause endless retries.
     """
 
     def __init__(self, timing: ClientTiming, seconds: float) -> None:
@@ -146,7 +144,7 @@ class RetryPolicy:
         """Time limit of the next try, in seconds."""
 
     def next_delay(self, took: float, cooldown: float) -> float | None:
-        """Return the seconds to wait after a failed try, or None if there is no time for another.
+        """Return the seconds to wait after a failed try; None if no time is left for another try.
 
         `took`: seconds of the failed try. `cooldown`: seconds until the end of a pause, or 0.
         """

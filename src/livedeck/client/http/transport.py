@@ -1,8 +1,8 @@
 """Sends requests to the platform and receives the responses. Only this file and `outgoing.py` import httpx.
 
-This file alone handles the bearer token, timeouts, size limit, rate limit, retries and the read-only check. It maps
-network and platform errors to ApiErrors. Redirects are not followed, so the token stays with the two configured
-addresses. Only reads are retried, because a change must never be sent twice.
+This file alone handles the bearer token, timeouts, size limit, rate limit, retries and the read-only check. It turns
+errors of the network and the platform into ApiErrors. Redirects are not followed, so the token goes only to the two
+configured addresses. Only reads are retried, because a change must never be sent twice.
 """
 
 from __future__ import annotations
@@ -86,16 +86,16 @@ _Message = MutableMapping[str, Any]
 TransportFactory = Callable[
     [_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]
 ]
-"""An ASGI app that replaces the platform, without a socket."""
+"""Factory of an ASGI app in place of the platform, without a socket."""
 
 HttpTransport = httpx.AsyncBaseTransport
-"""A transport of httpx, which sends the requests in place of the client's own connections."""
+"""Transport of httpx that sends the requests in place of the client's own connections."""
 
 T = TypeVar("T")
 
 
 class RunInThread(Protocol):
-    """Calls a function without blocking the event loop, as `asyncio.to_thread` does."""
+    """Function that calls another one without blocking the event loop, like `asyncio.to_thread`."""
 
     async def __call__(self, function: Callable[[], T], /) -> T:
         """Call `function` and return its result."""
@@ -122,7 +122,7 @@ _NEVER_SENT = (
 _HEADERS = {"User-Agent": f"livedeck/{__version__}", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 
 _TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, *range(520, 530)})
-"""Statuses after which a read may soon succeed; gateways send 520 to 529 for a platform that they cannot reach."""
+"""Statuses after which a read may soon succeed. Gateways send 520 to 529 for a platform that they cannot reach."""
 
 _MAX_BODY = 64 * 2**20
 
@@ -131,7 +131,7 @@ _SMALL_UPLOAD = 2**20
 _EXPECTATION_FAILED = 417
 
 _LONG_REST = 2**20
-"""Bytes of a body still to come that are worth a connection, which cannot be used again."""
+"""Minimum number of remaining bytes of a body for a direct read, after which the connection cannot be used again."""
 
 _MAX_LOGGED = 1000
 
@@ -147,7 +147,7 @@ _LIMITS: Mapping[str, Any] = {
 
 
 class Transport:
-    """Sends requests with the token and parses the responses.
+    """Sender of requests with the token, which also parses the responses.
 
     Args:
         base_urls: Addresses of the API and of uploads.
@@ -201,13 +201,13 @@ class Transport:
         self._client = _make_client(token, timing.timeout, self._connections)
 
     def without_retry(self) -> Transport:
-        """Return a copy with the same connections, token and rate limit that tries each read once."""
+        """Return a copy that tries each read once, with the same connections, token and rate limit."""
         transport = copy.copy(self)
         transport._retry_seconds = 0.0  # noqa: SLF001  its own class
         return transport
 
     def with_timeout(self, seconds: float) -> Transport:
-        """Return a copy with the same connections, token and rate limit, but another timeout."""
+        """Return a copy with another timeout, and the same connections, token and rate limit."""
         transport = copy.copy(self)
         transport.timing = replace(self.timing, timeout=seconds)
         return transport
@@ -217,10 +217,10 @@ class Transport:
     ) -> T:
         """Send a request and return the result of `parse` for its JSON, or for None if the body is empty.
 
-        `parse_body` sees the body of a success first; `parse` is used if it returns None.
+        `parse_body` gets the body of a success first; `parse` is called if it returns None.
 
-        Connecting and each silence may take `timeout` seconds, a whole exchange twice that, and an upload any time as
-        long as it progresses. A read that fails temporarily is retried for `retry` seconds in total.
+        Connecting and each silence may take `timeout` seconds, and a whole exchange twice as long. An upload may take
+        any time as long as it progresses. A read that fails temporarily is retried for `retry` seconds in total.
 
         Raises:
             ApiError: Anything that goes wrong.
@@ -240,10 +240,10 @@ class Transport:
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[StreamedResponse]:
-        """Send a read, and yield its response to be taken in chunks as they arrive, whatever its length.
+        """Send a read, and yield its response, of any length, whose chunks are read as they arrive.
 
-        Raises ApiError, also while its chunks are read. A redirect of a signed link is followed to an https address, or
-        from loopback to loopback.
+        A redirect of a signed link is followed to an https address, or from loopback to loopback. Raises ApiError, also
+        while the chunks are read.
         """
 
         async def attempt() -> httpx.Response:
@@ -275,7 +275,7 @@ class Transport:
     ) -> T:
         """Return the result of `parse` for a complete response. Raises Rejected, or Unreadable if it is not JSON.
 
-        Parses one response at a time: several together would block the event loop, or hold the interpreter's lock.
+        Only one response is parsed at a time. Several together would block the event loop or the interpreter's lock.
         """
 
         def parse_value() -> T:
@@ -289,10 +289,7 @@ class Transport:
             return parse_value()
 
     async def check_uploads(self) -> None:
-        """Check the connection to the upload address, if it differs from the API's. Raises ApiError.
-
-        Any successful response proves the connection.
-        """
+        """Check the connection to the upload address, if it differs from the address of the API. Raises ApiError."""
         if self._base_urls["upload"] != self._base_urls["api"]:
             request = Request("HEAD", "", "reach the upload address", base_url="upload")
             response = await self._with_retry(request, lambda: self._open(request))
@@ -304,7 +301,7 @@ class Transport:
             raise ReadOnly(f"{summary}: not sent, livedeck is read-only")
 
     def log_faults(self, subject: str, faults: Sequence[object]) -> None:
-        """Log each unreadable field once, because a poller meets it every few seconds."""
+        """Log each unreadable field once, because a poller receives the same fields every few seconds."""
         for fault in faults:
             key = subject, getattr(fault, "field", str(fault))
             if key not in self._logged and len(self._logged) < _MAX_LOGGED:
@@ -324,12 +321,12 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections. Does nothing in another event loop: their own loop closed them when it ended."""
+        """Close the connections. Does nothing in another event loop, whose end has closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
     async def _with_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Retry, and renew a refused token. A read is then sent again; a change is left to the user."""
+        """Send a request with retries. After a refused token, renew the token and send a read (not a change) again."""
         token = self._renewal.token
         try:
             return await self._with_passing_retry(request, attempt)
@@ -356,7 +353,7 @@ class Transport:
                 async with turn:
                     return await self._attempt(request, attempt, policy)
             except CoolingDown as pause:
-                text = f"not sent, the platform asked for a pause; try again in {pause.seconds:.0f} s"
+                text = f"not sent, because the platform demands a pause; try again in {pause.seconds:.0f} s"
                 raise RateLimited(f"{request.summary}: {text}", status=429, retry_after=pause.seconds) from None
             except ApiError as error:
                 delay = policy.next_delay(self.timing.timer() - started_at, self._note_cooldown(error))
@@ -377,7 +374,7 @@ class Transport:
         return result
 
     def _note_cooldown(self, error: ApiError) -> float:
-        """Begin or end the cool-down after an error. Return the seconds that every read must wait, or 0."""
+        """Begin or end the cool-down after an error. Returns the seconds that every read must wait, or 0."""
         if isinstance(error, Rejected):
             if isinstance(error, RateLimited) or error.retry_after is not None:
                 return self._cooldown.begin(error.retry_after)
@@ -392,10 +389,10 @@ class Transport:
             raise Misconfigured(f"{summary}: not sent, this Api belongs to another event loop; create one in each loop")
 
     async def _open(self, request: Request, *, is_expectation_refused: bool = False) -> httpx.Response:
-        """Send a request and return the response after its head.
+        """Send a request and return the response as soon as its head has arrived.
 
-        An upload that expects `100 Continue` and gets 417 is sent again without it, because the platform has not taken
-        the body.
+        An upload that expects `100 Continue` and gets 417 is sent again without this header, because the platform has
+        not taken the body.
         """
         content = httpx_content(request)
         sent = self._client.build_request(
@@ -451,7 +448,7 @@ class Transport:
     async def _chunks(
         self, request: Request, response: httpx.Response, raw: AsyncIterator[bytes]
     ) -> AsyncGenerator[bytes, None]:
-        has_body = request.method != "HEAD"  # whose headers describe the body of a GET
+        has_body = request.method != "HEAD"  # the headers for HEAD describe the body of a GET
         coding = response.headers.get("Content-Encoding", "").strip().lower() if has_body else ""
         with self._mapped_errors(request):
             try:
@@ -489,7 +486,7 @@ class Transport:
             request_id=request_id(response.headers),
             headers=response.headers.multi_items(),
         )
-        if response.is_stream_consumed:  # a mock gives a response that was read already; its stream can be read again
+        if response.is_stream_consumed:  # the response of a mock was read already; its stream can be read again
             response = httpx.Response(
                 response.status_code, headers=response.headers, stream=response.stream, extensions=response.extensions
             )
@@ -540,14 +537,14 @@ class Transport:
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause, is_connected=is_connected)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
-        """Return the proxy that could not be reached or opened no tunnel, or None if the proxy is not to blame."""
+        """Return the proxy that could not be reached or opened no tunnel; None if the proxy is not the cause."""
         is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
 
 @contextmanager
 def _described_errors(response: httpx.Response, body: bytearray) -> Iterator[None]:
-    """Describe the response in each error of the block that is about it. `body`: the bytes received at that time."""
+    """Add a description of the response to errors of the block. `body`: bytes that have been received."""
     try:
         yield
     except (Rejected, Unreadable, Unreachable, Unknown) as error:
@@ -586,14 +583,13 @@ def _make_client(token: Secret, timeout: float, transport: httpx.AsyncBaseTransp
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """httpcore's connection pools over `network.py`: for each scheme and proxy one for reads and one for changes.
+    """httpcore's connection pools over `network.py`: one for reads and one for changes, for each scheme and proxy.
 
-    Each change gets a connection of its own, which nothing else has used: a late or surplus response to another request
-    cannot be taken for its response.
+    Each change gets a new connection, so that a late or surplus response to another request is never taken for its own.
 
-    Making the TLS context takes 20 ms, so it is made for the first address that needs it. If the route names
-    certificates, it is made at once, so that their faults show early. Raises Misconfigured for an unusable route, and
-    for HTTP/2 without the package h2.
+    Making the TLS context takes 20 ms, so it is made when an address first needs it. If the route names certificates,
+    it is made at once, so that their faults show early. Raises Misconfigured for an unusable route, and for HTTP/2
+    without the package h2.
     """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -608,7 +604,7 @@ class Connections(httpx.AsyncBaseTransport):
             self._ssl_context()
 
     def _pool(self, url: httpx.URL, *, is_read: bool) -> httpcore.AsyncConnectionPool:
-        """Return the pool of connections that use the same scheme and proxy. Reads and changes never share one."""
+        """Return the pool of connections for a scheme and proxy. Reads and changes have different pools."""
         proxy = self._route.proxy_for(url.scheme, url.host)
         if (url.scheme, proxy, is_read) not in self._pools:
             ssl_context = self._ssl_context() if url.scheme == "https" else None
@@ -622,7 +618,7 @@ class Connections(httpx.AsyncBaseTransport):
         return self._pools[url.scheme, proxy, is_read]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request. Raises httpcore's errors, not httpx's."""
+        """Send a request. Raises errors of httpcore, not of httpx."""
         assert isinstance(request.stream, httpx.AsyncByteStream)
         target = httpcore.URL(
             scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
@@ -658,7 +654,10 @@ def _httpcore_proxy(proxy: Proxy, ssl_context: ssl.SSLContext | None) -> httpcor
 
 
 class _Body(httpx.AsyncByteStream):
-    """Body of httpcore's response, for httpx. `is_read`: the request was a read, so a second response does no harm."""
+    """Body of a response of httpcore, for httpx.
+
+    `is_read`: the request was a read, so that a second response does no harm.
+    """
 
     def __init__(self, response: httpcore.Response, *, is_read: bool) -> None:
         self._response = response
@@ -688,10 +687,10 @@ def _sent_size(headers: Mapping[str, str]) -> int | None:
 
 
 async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
-    """Yield the body as sent. Raises httpcore's errors.
+    """Yield the body as sent. Raises errors of httpcore.
 
-    The rest of a long body of a stated length comes straight from the connection, which then ends with the response:
-    httpcore and h11 copy each byte four times. Neither holds bytes back, because each hands out a part as it arrives.
+    The rest of a long body with a stated length is read straight from the connection, because httpcore and h11 copy
+    each byte four times. Neither holds bytes back. The connection ends with the response.
     """
     rest = _sent_size(response.headers) or 0
     connection = response.extensions.get("network_stream") if response.http_version == "HTTP/1.1" else None
@@ -711,14 +710,14 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
 
 
 def _is_delimited(response: httpx.Response) -> bool:
-    """Return whether a broken connection can be told from the end of the body, which HTTP/1 does not require."""
+    """Return whether a broken connection can be told from the end of the body."""
     is_in_process = "network_stream" not in response.extensions
     names = {"content-length", "transfer-encoding", "content-encoding"}
     return is_in_process or response.http_version == "HTTP/2" or bool(names & {*response.headers})
 
 
 def _redirect_target(response: httpx.Response) -> str | None:
-    """Return the target of a signed link's redirect; None without one, or if others could read the signature there."""
+    """Return the target of a signed link's redirect; None without one, or if others could read the signature."""
     if not response.has_redirect_location:
         return None
     try:
@@ -730,9 +729,9 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """Return Unknown if the response to a change leaves open whether the change was made; None otherwise.
+    """Return Unknown if the response to a change leaves open whether the change was made, else None.
 
-    NotFound leaves it open, too, but is raised as it is, because callers expect it by name.
+    NotFound leaves this open, too, but callers expect it as it is.
     """
     if request.is_read:
         return None
@@ -762,7 +761,7 @@ def _is_transient(error: ApiError) -> bool:
 
 
 def lost_cause(error: Exception) -> Cause | None:
-    """Return why no response came; None if something came that is not HTTP."""
+    """Return the cause why no response came; None if the other side sent something that is not HTTP."""
     if isinstance(error, _PROXY_FAILED):
         return "proxy"
     if isinstance(error, _TIMED_OUT):
