@@ -29,12 +29,12 @@ MESSAGES = {
         "CRIT RECONNECTING Second stage",
         "RESOLVED API_BLIND platform after 34 s",
         "WARN ENDED_ON_AIR Small hall",
-        "RESOLVED 3 alarms: RECONNECTING Second stage, PACKET_LOSS Second stage, ENDED_ON_AIR Small hall",
+        "RESOLVED 2 alarms: RECONNECTING Second stage, PACKET_LOSS Second stage",
     ],
     "broken-json": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
     "camera-lost": ["CRIT BLACKOUT Main stage", "RESOLVED BLACKOUT Main stage after 2 min"],
     "clock-skew": ["CRIT CLOCK_SKEW platform"],
-    "deleted-remotely": ["CRIT ENDED_ON_AIR Main stage", "RESOLVED ENDED_ON_AIR Main stage after 60 s"],
+    "deleted-remotely": ["CRIT ENDED_ON_AIR Main stage"],
     "encoder-drop-inside-window": ["CRIT RECONNECTING Main stage", "RESOLVED RECONNECTING Main stage after 2 min"],
     "encoder-drop-outside-window": [
         "CRIT RECONNECTING Main stage",
@@ -55,7 +55,7 @@ MESSAGES = {
         "CRIT DROPOUTS Main stage",
         "RESOLVED RECONNECTING Main stage after 4 min",
     ],
-    "ended-remotely": ["WARN ENDED_ON_AIR Main stage", "RESOLVED ENDED_ON_AIR Main stage after 61 s"],
+    "ended-remotely": ["WARN ENDED_ON_AIR Main stage", "RESOLVED ENDED_ON_AIR Main stage after 10 min"],
     "fps-halving": ["WARN FPS_COLLAPSE Main stage", "RESOLVED FPS_COLLAPSE Main stage after 48 s"],
     "fps-low": ["WARN FPS_LOW Main stage", "RESOLVED FPS_LOW Main stage after 2 min"],
     "frozen-picture": [

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from livedeck.monitor import (
     AlarmAction,
+    AlarmChange,
+    AlarmKey,
     AlarmState,
     BroadcastState,
+    History,
     HistoryReader,
     IntentRecord,
     Limits,
@@ -19,6 +22,8 @@ from livedeck.monitor import (
     Snapshot,
     Thresholds,
 )
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.history.reads import Recorded
 from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
@@ -27,7 +32,8 @@ from livedeck.presentation.connection import banner_line, is_seen, missing_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
 from monitor.conftest import Raise
-from monitor.stage import NOW, at, event
+from monitor.stage import NOW, Deck, Stage, at, event
+from virtual_clock import VirtualClock
 
 
 def banner(snapshot: Snapshot) -> str:
@@ -60,7 +66,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
     )
     assert alarm.actual == "deleted, not known by whom, without a history"
     later = await one.until(one.clock.monotonic() + 90)
-    assert [alarm.state for alarm in later.alarms] == [AlarmState.RETURNED], "nobody has read it"
+    assert [alarm.state for alarm in later.alarms] == [AlarmState.UNACKNOWLEDGED], "it is not back"
 
 
 @pytest.mark.parametrize(
@@ -220,6 +226,89 @@ async def test_an_end_that_this_process_asked_for_is_information_though_no_histo
     one.stage.events = [event(stream={**_LIVE, "status": "finished", "finished_at": at(10)})]
     (alarm,) = (await one.until(30)).alarms
     assert (alarm.severity, alarm.actual) == (Severity.INFO, "completed while its encoder was sending, by anna@d")
+
+
+def present(snapshot: Snapshot) -> list[bool]:
+    """Whether the end of an event is present, for each of its alarms."""
+    return [alarm.present for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.kind == "ENDED_ON_AIR"]
+
+
+FINISHED = {**_LIVE, "status": "finished", "finished_at": at(10)}
+BY_ANOTHER = [FINISHED, None, {**_LIVE, "id": "other", "status": "pending", "started_at": None}]
+
+
+@pytest.mark.parametrize("stream", BY_ANOTHER)
+async def test_an_end_by_another_lasts_ten_minutes_at_most(deck: Raise, stream: dict[str, object] | None) -> None:
+    one = deck(event())
+    await one.until(10)
+    one.stage.events, one.stage.unsent = [event(stream=stream)], {"one"}
+    assert present(await one.until(600)) == [True]
+    assert present(await one.until(630)) == [False]
+
+
+@pytest.mark.parametrize("stream", BY_ANOTHER)
+async def test_an_end_by_another_is_over_once_a_stream_of_the_event_is_on_air(
+    deck: Raise, stream: dict[str, object] | None
+) -> None:
+    one = deck(event())
+    await one.until(10)
+    one.stage.events, one.stage.unsent = [event(stream=stream)], {"one"}
+    assert present(await one.until(120)) == [True]
+    one.stage.events, one.stage.unsent = [event(stream={**_LIVE, "id": "new"})], set()
+    assert present(await one.until(150)) == [False]
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+async def test_an_acknowledgement_ends_it_and_nobody_is_reminded(deck: Raise, *, is_gone: bool) -> None:
+    one = deck(event(), event("two"))
+    await one.until(10)
+    one.stage.events = [*([] if is_gone else [event(stream=FINISHED)]), event("two")]
+    assert present(await one.until(40)) == [True]
+    assert await one.monitor.acknowledge(AlarmKey("one", "ENDED_ON_AIR"))
+    assert present(await one.until(50)) == [False]
+    changes = list[AlarmChange]()
+    while one.clock.monotonic() < 1000:
+        changes += (await one.next()).changes
+    assert [change for change in changes if change.alarm.kind == "ENDED_ON_AIR"] == []
+
+
+async def test_an_event_that_is_gone_is_over_only_when_it_is_served_again_and_may_go_once_more(deck: Raise) -> None:
+    one = deck(event(), event("two"))
+    await one.until(10)
+    one.stage.events = [event("two")]
+    assert present(await one.until(3000)) == [True]
+    one.stage.events = [event(), event("two")]
+    back = await one.until(3030)
+    assert (present(back), banner(back)) == ([False], "")
+    one.stage.events = [event("two")]
+    assert present(await one.until(3060)) == [True]
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+async def test_a_deck_that_starts_again_keeps_the_end_of_an_event(tmp_path: Path, *, is_gone: bool) -> None:
+    ended = [*([] if is_gone else [event(stream=FINISHED)]), event("two")]
+    stage = Stage(VirtualClock(), event(), event("two"))
+    before = Deck(stage)
+    snapshots = [await before.until(10)]
+    stage.events = ended
+    while before.clock.monotonic() < 40:
+        snapshots.append(await before.next())
+    await before.close()
+    history = await History.open(tmp_path / "deck.sqlite", NOW)
+    for snapshot in snapshots:
+        await history.append(snapshot)
+    await history.close()
+    history = await History.open(tmp_path / "deck.sqlite", NOW + timedelta(seconds=60))
+    kept = await history.restored()
+    await history.close()
+    engine = AlarmEngine(Thresholds())
+    engine.restore(kept or (), stage.clock.now())
+    after = snapshots[-1]
+    for seconds in (100, 500):
+        engine.step(MonitorState(after.events, after.link, NOW + timedelta(seconds=seconds)))
+        assert engine.alarms[AlarmKey("one", "ENDED_ON_AIR")].present
+    engine.step(MonitorState(after.events, after.link, NOW + timedelta(seconds=700)))
+    assert engine.alarms[AlarmKey("one", "ENDED_ON_AIR")].present is is_gone
 
 
 def test_the_actions_that_end_an_event_are_those_of_the_deck() -> None:

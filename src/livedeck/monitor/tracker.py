@@ -1034,6 +1034,9 @@ class WorldTracker:
         stream_id = event.stream.id if event.stream else None
         if tracker and (way := self._way_of_end(tracker, event, at)):
             self._note_end(tracker, way, at)
+        if tracker is None:  # an event that was gone is served again
+            self.ended = tuple(ended for ended in self.ended if ended.id != event.id)
+            self._ended_streams.discard(StreamKey(event.id, stream_id or ""))
         if tracker is None or tracker.stream_id != stream_id:
             state, lag, had_sound = (
                 (tracker.state, tracker.event_lag, tracker.has_sound) if tracker else (None, None, False)

@@ -28,6 +28,7 @@ from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.deck import newest_wave
+from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import RECONNECTING, IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
@@ -267,6 +268,10 @@ class AlarmEngine:
         """Return every alarm with its current fault, except incidents."""
         now, limits = state.now, self._limits
         active = faults.active_faults(state, self._thresholds)
+        for key, known in self.alarms.items():
+            is_told = key in active and active[key].since == known.since
+            if is_told and key.kind == ENDED_ON_AIR and faults.is_end_over(known, state):
+                del active[key]
         ended = faults.ended_faults(self.alarms, self._newest_samples, state, self._seen, unjudged_events)
         unjudged = set(faults.unjudged_keys(self.alarms.values(), state, unjudged_events)) - set(active)
         after = {}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.ingest import LATE_START, QOS_STALE
+from livedeck.monitor.kinds.ingest import ENDED_ON_AIR, LATE_START, QOS_STALE, is_of_gone_event
 from livedeck.monitor.kinds.kind import (
     NO_INGEST,
     RECONNECTING,
@@ -58,6 +58,10 @@ _READ_LATE = frozenset({NO_INGEST, RECONNECTING})
 
 _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
 """States in which samples of an event are polled."""
+
+_END_LASTS = 600.0
+"""Seconds after which the end of an event by somebody else needs nobody any more."""
+
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
@@ -209,10 +213,33 @@ def unjudged_events(state: MonitorState) -> frozenset[str]:
 
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Container[str]) -> Iterator[AlarmKey]:
-    """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet."""
+    """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet.
+
+    So it is with the end of an event on air until `is_end_over`; an info clears by itself.
+    """
     for alarm in alarms:
-        if alarm.present and (alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK)):
+        if not alarm.present:
+            continue
+        if alarm.kind == ENDED_ON_AIR:
+            if alarm.severity is not Severity.INFO and not is_end_over(alarm, state):
+                yield alarm.key
+        elif alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK):
             yield alarm.key
+
+
+def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
+    """Return whether the alarm of an event that ended on air is over.
+
+    It is over once a person acknowledged it. Else a gone event must be served again; another event must be on air
+    again, and its alarm lasts `_END_LASTS` at most.
+    """
+    event = next((event for event in state.events if event.id == alarm.event_id), None)
+    if alarm.acknowledged_at is not None or is_of_gone_event(alarm):
+        return alarm.acknowledged_at is not None or event is not None
+    is_read_since = event is not None and event.as_of > alarm.since
+    if event and is_read_since and event.phase.tally is BroadcastState.ON_AIR:
+        return True
+    return watched_seconds(alarm.since, state.now, state.connection.own.stops) >= _END_LASTS
 
 
 def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:

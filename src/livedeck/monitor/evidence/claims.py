@@ -23,7 +23,6 @@ class Claim(NamedTuple):
 
 
 _SAMPLES_GOOD = "good samples for the time in the table of alarm kinds"
-_NEVER_ABSENT = "an acknowledgement; it is listed until then"
 
 
 def _of_samples(needs: str) -> Claim:
@@ -78,7 +77,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "gone: two whole lists, and two replies to requests by id, without the event, and no new sample. Otherwise "
             "the event itself, as read again, with its stream finished, removed or replaced",
             "≠ unlisted",
-            _NEVER_ABSENT,
+            "an acknowledgement. Else gone: it is listed again, or a good reply by its id; otherwise a stream of the "
+            "event on air, or 10 min. An info ends after a minute",
         ),
         "QOS_STALE": Claim(
             "20 watched seconds of failed polls while other calls succeed; 60 s if three events, or 20 % of the "

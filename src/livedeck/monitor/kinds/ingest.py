@@ -16,7 +16,7 @@ from livedeck.monitor.kinds.kind import (
     EventDetector,
     Observation,
 )
-from livedeck.monitor.model.alarm import Diagnosis, Severity
+from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import watched_seconds
 from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, EndWay, IngestState, Pattern
@@ -124,6 +124,11 @@ _ENDS = {
     EndWay.COMPLETED: "completed while its encoder was sending",
     EndWay.REPLACED: "its stream was replaced by another, which is not on air",
 }
+
+
+def is_of_gone_event(alarm: Alarm) -> bool:
+    """Return whether an ENDED_ON_AIR alarm says that its event is gone. The history keeps nothing but these words."""
+    return alarm.actual.startswith(f"{_ENDS[EndWay.GONE]},")
 
 
 def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
