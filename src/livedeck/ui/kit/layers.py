@@ -1,4 +1,4 @@
-"""Screens that keep running under a dialog, where their changes are sent only once.
+"""Screens that keep running under a dialog. Their changes are sent to the terminal only once.
 
 The module uses two private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh` and
 `Widget._exchange_repaint_regions`.
@@ -14,13 +14,13 @@ R = TypeVar("R")
 
 
 class LayeredScreen(Screen[R], Generic[R]):
-    """A screen that keeps running and sends its changes while another screen lies over it."""
+    """Screen that keeps running and sends its changes while another screen lies over it."""
 
     def _compositor_refresh(self) -> None:
-        """Refresh, and forget the regions that the screen in front has taken over.
+        """Refresh, and remove the regions that the screen in front has taken over.
 
-        Textual's method lets the covered screen keep those regions and hand them over again at each message, in ever
-        greater number.
+        With Textual's method, the covered screen keeps these regions and passes more and more of them on at each
+        message.
         """
         super()._compositor_refresh()
         if self.app.screen is not self:
