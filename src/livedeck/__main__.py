@@ -6,7 +6,7 @@ import signal
 def start() -> None:
     """Run the command line. Raises SystemExit.
 
-    Until the command has something to undo, ctrl-c ends the process at once and silently (`cli.exit_codes.run`).
+    While the command has nothing to undo, ctrl-c ends the process at once without a message (`cli.exit_codes.run`).
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from livedeck.cli import main

@@ -1,7 +1,7 @@
 """Files: atomic writes (temporary file, fsync, rename), and reads and locks of private files.
 
-Owner and mode are read from the opened file, never from its path, which may meanwhile lead to another file. Every
-function waits for the disk: in an event loop, call it in a thread, or use a `BackgroundWriter`.
+Owner and mode are read from the opened file, never from its path, because the path may meanwhile lead to another file.
+Every function waits for the disk: in an event loop, call it in a thread or use a `BackgroundWriter`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, NamedTuple, Self
 
 @contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Give every OSError of the block the target's name, because the caller does not know the temporary file."""
+    """Put the name of the target into every OSError of the block. The caller does not know the temporary file."""
     try:
         yield
     except OSError as error:
@@ -33,10 +33,10 @@ def _naming(target: Path) -> Iterator[None]:
 
 
 class AtomicFile:
-    """A file that replaces `target` on `commit` and vanishes on `discard`.
+    """File that replaces `target` on `commit` and vanishes on `discard`.
 
-    Until then its name is the target's name, a random part and `.part`, so that the leftover of a killed process can be
-    recognized. As a context manager it commits at the end of the block, or discards if the block raises.
+    Before, its name consists of the target's name, a random part and `.part`, so that a file that a killed process left
+    can be recognized. As a context manager, it commits at the end of the block, or discards if the block raises.
 
     Args:
         target: Path of the finished file.
@@ -53,8 +53,8 @@ class AtomicFile:
         self._target, self._replace, self._mode, self._is_synced = target, replace, mode, is_synced
         with _naming(target):
             self._check_target()
-            # mkstemp follows no link and picks a name that nobody can guess; 40 characters of any script leave room
-            # for it
+            # mkstemp follows no link and adds a part that nobody can guess; 40 characters of any script leave room for
+            # that part
             descriptor, name = mkstemp(dir=target.parent, prefix=f"{target.name[:40]}.", suffix=".part")
         self.path = Path(name)
         self.file: IO[bytes] = os.fdopen(descriptor, "wb")
@@ -80,7 +80,7 @@ class AtomicFile:
 
     def _commit(self) -> None:
         self.file.flush()
-        os.fchmod(self.file.fileno(), self._mode)  # whatever the umask
+        os.fchmod(self.file.fileno(), self._mode)  # regardless of the umask
         if self._is_synced:
             os.fsync(self.file.fileno())
         self._check_target()
@@ -109,7 +109,7 @@ class AtomicFile:
     def _claim_target(self) -> None:
         """Give the file the target's name in one step.
 
-        Fails if the name is taken; a rename would replace the other file.
+        Raises FileExistsError if the name is taken. A rename would replace the other file.
         """
         try:
             os.link(self.path, self._target)
@@ -121,7 +121,7 @@ class AtomicFile:
 
 
 def resolve_target(target: Path) -> Path:
-    """Follow links that belong to the user, and return the path to write to. The links are kept.
+    """Follow links that belong to the user, and return the path to write to. The links stay.
 
     Raises OSError for a folder, device, pipe or socket, and for a link that belongs to another user.
     """
@@ -178,9 +178,9 @@ class FileStatus(NamedTuple):
 
 
 def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
-    """Return up to `max_bytes + 1` bytes of a file, and its status; the extra byte shows that the file is too long.
+    """Return up to `max_bytes + 1` bytes of a file, and its status. The extra byte shows that the file is too long.
 
-    Raises OSError, also for a pipe or device, without waiting for it or reading it.
+    Raises OSError, also for a pipe or device, which is not read.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
@@ -191,10 +191,10 @@ def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
 
 
 def _granted_mode(descriptor: int, mode: int) -> int:
-    """Return the mode with the group's bits replaced by the rights in the access control list, if the file has one.
+    """Return the mode of a file; with an access control list, the group's bits are replaced by the rights in the list.
 
-    For such a file, `stat` shows the mask of the list in these bits. systemd uses such a list for credentials of a
-    service: the mode is 0440, but only root and the user of the service may read the file.
+    `stat` shows the mask of the list in these bits. systemd uses a list for the credentials of a service: the mode is
+    0440, but only root and the user of the service may read the file.
     """
     if sys.platform != "linux" or not mode & stat.S_IRWXG:
         return mode
@@ -220,7 +220,7 @@ _ACL_OTHERS = {_ACL_USER, _ACL_GROUP_OWNER, _ACL_GROUP}
 
 
 def owner_fault(path: Path, status: FileStatus, *, forbidden: int) -> str:
-    """Return why the file cannot be trusted, and what to do; empty if it can be trusted.
+    """Return why a file cannot be trusted and what to do; empty if it can be trusted.
 
     `forbidden`: mode bits that group and others must not have: 0o077 for a secret, 0o022 for settings.
     """
@@ -277,9 +277,9 @@ def write_private(target: Path, text: str, *, replace: bool) -> None:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write a file that others, such as a web server, may read; replace an existing file. Raises OSError.
+    """Write a file that others, such as a web server, may read. Replaces an existing file. Raises OSError.
 
-    Not synced, because a picture or a documentation page can be made again.
+    The file is not synced to disk, because a picture or a page of documentation can be made again.
     """
     with AtomicFile(resolve_target(target), replace=True, mode=0o644, is_synced=False) as atomic:
         atomic.file.write(content)
@@ -322,9 +322,9 @@ class FileLock:
 
 
 class BackgroundWriter:
-    """Rewrites a file in a thread of its own. Skips a text if a newer text is waiting already.
+    """Rewrites a file in a thread of its own. Skips a text if a newer text waits already.
 
-    `on_error`: called in that thread if a write fails.
+    `on_error`: called in the thread if a write fails.
     """
 
     def __init__(self, target: Path, on_error: Callable[[OSError], None]) -> None:
@@ -334,7 +334,7 @@ class BackgroundWriter:
         self._pending: str | None = None
 
     def write(self, text: str) -> None:
-        """Queue the text in place of a text that still waits. Returns at once."""
+        """Queue the text, in place of a text that is not written yet. Returns at once."""
         with self._lock:
             is_scheduled, self._pending = self._pending is not None, text
         if not is_scheduled:

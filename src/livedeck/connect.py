@@ -1,7 +1,6 @@
 """A client with the settings of the command line, for scripts: `from livedeck.connect import connect`.
 
-`livedeck.client` cannot do this itself: it knows no settings, and can be installed without them (architecture.md,
-"Rooms").
+`livedeck.client` reads no settings, because it can be installed without them (architecture.md, "Rooms").
 """
 
 from __future__ import annotations
@@ -29,10 +28,11 @@ def connect(
     15 s, so call this before an event loop runs, or in a thread.
 
     Args:
-        profile: Table of `[profiles]` in the settings file, as with `--profile`; None for the one in force.
-        read_only: Raise ReadOnly for every change; None for the setting.
+        profile: Name of a table of `[profiles]` in the settings file, as with `--profile`; None for the profile in
+            force.
+        read_only: Raise ReadOnly for every change; None for the value of the setting.
         on_request: Called with each request, without secrets, before it is sent.
-        on_response: Called with the head of each response, without secrets, or with the reason for its absence.
+        on_response: Called with the head of each response, without secrets, or with the reason why there is none.
 
     Raises:
         Misconfigured: A setting cannot be used, or there is no address or no token. Names the setting and its place.

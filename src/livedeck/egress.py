@@ -67,7 +67,7 @@ class Egress(Record):
         return host_key(host) in self.hosts
 
     def refusal(self, host: str, address: str) -> str:
-        """Return why nothing may be sent to this IP address of the host, and what to set; empty if it is allowed."""
+        """Return why a message to this IP address of the host is refused, and what to set; empty if it is allowed."""
         zone = zone_of(address)
         if not zone or self.names(host) or self._has_network(address):
             return ""
@@ -76,14 +76,14 @@ class Egress(Record):
         return f"not sent: {subject} is on {zone}; {self.mend(name if _is_entry(name) else host_key(address))}"
 
     def refusal_unseen(self, host: str) -> str:
-        """Return why nothing may be sent to a host whose address is unknown; empty if `hosts` has its name."""
+        """Return why a message to a host with an unknown address is refused; empty if `hosts` has its name."""
         if self.names(host):
             return ""
         name = host_key(host)
         return f"not sent: this service does not show the address of {name}; {self.mend(name)}"
 
     def refusal_local(self, subject: str) -> str:
-        """Return why nothing may be sent to a part of this machine; empty if `hosts` has `localhost`.
+        """Return why a message to a part of this machine is refused; empty if `hosts` has `localhost`.
 
         `subject`: the part in words, such as a program or a socket.
         """
@@ -101,16 +101,16 @@ class Egress(Record):
 
 
 def zone_of(address: str) -> str:
-    """Return, in words, in which kind of private network an IP address is; empty for a public address."""
+    """Return the kind of private network of an IP address, in words; empty for a public address."""
     outer = ip_address(address.partition("%")[0])
     ip = _unwrapped(outer)
     return _zone(ip) or (_zone(outer) if _is_isatap(outer) else "")
 
 
 def literal_addresses(host: str) -> list[str]:
-    """Return the IP address that the text of a host spells, also in a notation like `0x7f.1`; empty for a name.
+    """Return the IP address in the text of a host, also in a notation like `0x7f.1`; empty for a name.
 
-    `localhost` counts as 127.0.0.1. Makes no DNS query.
+    `localhost` counts as 127.0.0.1. Sends no DNS query.
     """
     name = host.strip("[]").removesuffix(".").casefold()
     if not name:
@@ -142,7 +142,7 @@ def _zone(ip: IPv4Address | IPv6Address) -> str:
 
 
 def _unwrapped(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address that an IPv6 address contains or reaches by a tunnel or translator, else `ip` itself."""
+    """Return the IPv4 address that an IPv6 address contains or reaches by a tunnel or translator, or else `ip`."""
     if isinstance(ip, IPv4Address):
         return ip
     if ip in _NAT64 or _is_isatap(ip) or (int(ip) >> 32 == 0 and int(ip) > 1):

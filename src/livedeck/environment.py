@@ -32,9 +32,9 @@ def child_variables() -> dict[str, str]:
 
 
 def sender_variables(proxies: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for a program that sends a notification: `child_variables` with these proxies only.
+    """Return the variables for a program that sends a notification: `child_variables`, with these proxies only.
 
-    Hides `.netrc` from the program, because its credentials are not meant for receivers.
+    Hides the user's `.netrc` from the program, because receivers must not get the credentials in it.
     """
     kept = {name: value for name, value in child_variables().items() if not name.lower().endswith("_proxy")}
     return {**kept, "NETRC": os.devnull, **proxies}
@@ -104,7 +104,7 @@ def expand_user(path: str) -> Path:
 def _absolute(kind: Literal["config", "data", "log", "state"], variable: str) -> Path:
     """Return livedeck's folder of a kind. Raises SettingsError if a variable makes it relative.
 
-    A relative folder would change with the working directory, and could hold the settings of anybody.
+    A relative folder would depend on the working directory, and anybody may write settings there.
     """
     for name in (variable, "HOME"):
         value = os.environ.get(name, "").strip()
@@ -127,9 +127,9 @@ _KITTY_PROGRAMS, _SIXEL_TERMS = {"ghostty", "WezTerm"}, ("foot", "mlterm", "cont
 
 
 def graphics() -> str:
-    """Return the terminal's graphics protocol, `kitty`, `iterm2` or `sixel`, judged by its variables; empty if unknown.
+    """Return the terminal's graphics protocol by its variables: `kitty`, `iterm2` or `sixel`; empty if unknown.
 
-    Always empty in tmux and GNU screen, which hide the terminal outside.
+    Always empty in tmux and GNU screen, because they hide the terminal.
     """
     term, program = os.environ.get("TERM", ""), os.environ.get("TERM_PROGRAM", "")
     if multiplexer():
@@ -155,7 +155,7 @@ def cell_pixels() -> tuple[int, int]:
 
 
 def file_opener() -> str:
-    """Return the program that opens a file in its default application; empty without a desktop, as over ssh."""
+    """Return the program that opens a file in its default application. Empty without a desktop, such as over ssh."""
     import shutil
 
     if sys.platform == "darwin":

@@ -1,4 +1,4 @@
-"""HTTP server for an ASGI app on a listening socket. Slow or silent peers cannot make it wait for ever."""
+"""HTTP server for an ASGI app on a listening socket. It cuts the connections of slow or silent peers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from livedeck import log
 
 MAX_HEAD, MAX_FIELDS = 32 * 1024, 100
-"""Maximum bytes of the head of a request, as reverse proxies have them, and maximum number of its header fields."""
+"""Maximum size of the head of a request in bytes, as in reverse proxies, and maximum number of its header fields."""
 
 SEND_BUFFER = 256 * 1024
-"""Maximum bytes that the kernel buffers for a peer that reads nothing; without a limit it buffers up to 4 MB."""
+"""Maximum number of bytes that the kernel buffers for a peer that reads nothing; by default up to 4 MB."""
 
 _WORDS = {
     400: "The length of this request is ambiguous.",
@@ -35,8 +35,8 @@ _WORDS = {
 class Timeouts:
     """Seconds that a peer may keep the server waiting.
 
-    `head`: from the connection, or from the first byte of a later request, to the end of its head. `body`: between two
-    bytes of a request body (`Connection.is_body_whole`), and between two bytes of a response that the peer reads.
+    `head`: from the connection, or from the first byte of a later request, to the end of the head. `body`: between two
+    bytes of a request body (`Connection.is_body_whole`), and between two bytes that the peer reads of a response.
     `idle`: between two requests.
     """
 
@@ -56,8 +56,8 @@ CROWDED_SECONDS = 1.0
 class Owed:
     """Part of a request or response for which the server waits.
 
-    `cycle`: the latest request with its response, or None. `progress`: number of bytes, which changes while the
-    peer makes progress.
+    `cycle`: latest request with its response, or None. `progress`: number of bytes; it changes while the peer makes
+    progress.
     """
 
     part: Literal["head", "body", "response"]
@@ -66,7 +66,7 @@ class Owed:
 
 
 class Connection(H11Protocol):
-    """HTTP connection by h11. It is cut if the peer delays a request or a response too long."""
+    """HTTP connection by h11. The server cuts it if the peer delays a request or a response too long."""
 
     is_body_whole: ClassVar[bool] = True
     """True if a request body must end within `Timeouts.head`, False if it must progress within `Timeouts.body`."""
@@ -82,12 +82,12 @@ class Connection(H11Protocol):
 
     @property
     def last_cycle(self) -> RequestResponseCycle | None:
-        """The latest request with its response; None before the first."""
+        """Latest request with its response; None before the first request."""
         cycle: RequestResponseCycle | None = self.cycle  # None before the first request, despite its type
         return cycle
 
     def end_overdue(self, timeouts: Timeouts, now: float) -> None:
-        """End the connection if the peer has been silent too long. Call it repeatedly; `now`: seconds of any clock."""
+        """End the connection if the peer is silent too long. Call this repeatedly. `now`: seconds of any clock."""
         owed = self._find_owed()
         if owed is None or owed != self._owed:
             self._owed, self._owed_since = owed, now
@@ -101,7 +101,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _find_owed(self) -> Owed | None:
-        """Return what the peer owes, or None. Between two requests uvicorn itself limits the wait."""
+        """Return the part for which the server waits, or None. Between two requests uvicorn itself limits the wait."""
         unsent = self.transport.get_write_buffer_size()
         if unsent:
             return Owed("response", self.last_cycle, unsent)
@@ -113,7 +113,7 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its signal handlers and logs. It sets `ready` once it listens, and ends when `stop` is set.
+    """uvicorn without its signal handlers and logs. The server sets `ready` once it listens, and ends at `stop`.
 
     `options`: further options of `uvicorn.Config`.
     """
@@ -169,7 +169,7 @@ class Server(uvicorn.Server):
     @asynccontextmanager
     async def running(self, listener: socket.socket) -> AsyncIterator[None]:
         """Serve on the listening socket while the block runs."""
-        log.prepare()  # at the limit of descriptors nothing can be imported, and that is when a server has to log
+        log.prepare()  # a server at the limit of descriptors has to log, but cannot import a module any more
         task = asyncio.create_task(self.serve(sockets=[listener]))
         try:
             await self.ready.wait()
@@ -204,10 +204,10 @@ class _StrictHead:
 
 
 def head_fault(scope: Scope) -> Literal[400, 431] | None:
-    """Return the HTTP status of a refusal if the head is too large or two servers may frame the body differently.
+    """Return the HTTP status of the refusal of a bad head; None for a good one.
 
-    Returns None for a good head. h11 itself refuses other ambiguous framing, but accepts a length beside chunks, and a
-    long head that arrives at once.
+    A head is bad if it is too large or if two servers may find different ends of the body. h11 itself refuses most
+    ambiguous bodies, but accepts a length together with chunks, and a long head that arrives at once.
     """
     fields = scope["headers"]
     size = (

@@ -1,4 +1,4 @@
-"""Loggers of livedeck. structlog, which imports parts of rich, is imported only with the first line."""
+"""Loggers of livedeck. structlog imports parts of rich, so it is imported only for the first line of the log."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 
 class Log:
-    """A logger of structlog. Each line has an event in words, and values by name."""
+    """Logger of structlog. Each line of the log has an event in words, and values by name."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def info(self, event: str, /, **values: object) -> None:
-        """Log something that a reader of the log may look for."""
+        """Log an event that a reader of the log may look for."""
         _backend.logger(self._name).info(event, **values)
 
     def warning(self, event: str, /, **values: object) -> None:
-        """Log something that went wrong without harm."""
+        """Log a fault without harm."""
         _backend.logger(self._name).warning(event, **values)
 
     def error(self, event: str, /, **values: object) -> None:
@@ -32,7 +32,7 @@ class Log:
 
 
 class _Backend:
-    """Imports structlog, and configures it before its first line."""
+    """Imports structlog and configures it before the first line of the log."""
 
     def __init__(self) -> None:
         self._configure: Callable[[], None] | None = None
@@ -46,8 +46,8 @@ class _Backend:
             self.prepare()
 
     def prepare(self) -> None:
-        """Import structlog, so that the next line does not wait for it."""
-        with self._lock:  # until it is configured, it would print lines on the screen
+        """Import structlog, so that the next line does not wait for the import."""
+        with self._lock:  # structlog that is not configured would print lines on the screen
             if self._configure is not None:
                 self._configure()
                 self._configure = None

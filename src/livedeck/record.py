@@ -1,4 +1,4 @@
-"""Frozen records, which are cheap to define and still work with `dataclasses` and pydantic."""
+"""Frozen records that are fast to define and work with `dataclasses` and pydantic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _DataclassFields:
-    """The fields of a record as `dataclasses` describes them, for `replace`, `fields` and `asdict`."""
+    """Fields of a record in the form of `dataclasses`, for `replace`, `fields` and `asdict`."""
 
     def __get__(self, _: object, owner: type[Record]) -> dict[str, dataclasses.Field[Any]]:
         described: dict[str, dataclasses.Field[Any]] = _dataclass_like(owner).__dataclass_fields__
@@ -23,7 +23,7 @@ class _DataclassFields:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Record(Struct, frozen=True):
-    """Base of a frozen record. Its subclasses are written like dataclasses, with `field` of msgspec.
+    """Base class of frozen records. Subclasses are written like dataclasses, with `field` of msgspec.
 
     A frozen dataclass compiles six methods when its module is imported, 0.7 ms for each class. A record compiles none.
     """
@@ -33,7 +33,7 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Let pydantic read and write a record as it does a dataclass of the same fields."""
+        """Return the schema of a dataclass with the same fields, by which pydantic reads and writes records."""
         from pydantic_core import core_schema
 
         like = _dataclass_like(cls)
@@ -48,7 +48,7 @@ class Record(Struct, frozen=True):
         def written(record: Record) -> Any:
             return like(**{name: getattr(record, name) for name in cls.__struct_fields__})
 
-        return core_schema.json_or_python_schema(  # JSON has no dates, so a strict reader must know what it reads
+        return core_schema.json_or_python_schema(  # JSON has no dates, so a strict reader must know the type
             core_schema.no_info_after_validator_function(made, schema),
             core_schema.no_info_wrap_validator_function(kept_or_made, schema),
             serialization=core_schema.plain_serializer_function_ser_schema(written, return_schema=schema),
@@ -65,7 +65,7 @@ def _dataclass_like(owner: type[Record]) -> Any:
     required = (NODEFAULT,) * (len(names) - len(defaults))
     rows = [(name, hints[name], _field(default)) for name, default in zip(names, required + defaults, strict=True)]
     like = dataclasses.make_dataclass(owner.__name__, rows, kw_only=True, repr=False, eq=False)
-    like.__module__ = owner.__module__  # in which pydantic looks for the names of types
+    like.__module__ = owner.__module__  # pydantic looks for the names of types in this module
     return like
 
 

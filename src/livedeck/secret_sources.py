@@ -1,4 +1,4 @@
-"""Tokens from the source that the settings name, read again after a refusal (trust.md, "Secrets")."""
+"""Tokens from the source in the settings. A refused token is read again (trust.md, "Secrets")."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_secret
 
 TOKEN_COMMAND_TIMEOUT = 15.0
-"""Maximum seconds of a token command: long enough to touch a security key."""
+"""Maximum duration of a token command in seconds: long enough to touch a security key."""
 
 MAX_TOKEN_BYTES = 16_384
-"""Maximum bytes of a token file; no HTTP header is longer."""
+"""Maximum size of a token file in bytes. No HTTP header is longer."""
 
 
 def read_token(settings: Settings) -> str:
-    """Return the platform's token in clear, for the client only. Raises SettingsError if the source has no token.
+    """Return the platform's token unmasked, for the client only. Raises SettingsError if the source has no token.
 
-    Token commands and keyrings may block, and commands may prompt the user. Call this before a screen is shown, and
-    later only in a thread.
+    A token command or a keyring may block, and a command may prompt the user. So call this before a screen is shown, or
+    in a thread.
     """
     token = _read_source(settings)
     register_secret(token)
@@ -33,7 +33,10 @@ def read_token(settings: Settings) -> str:
 
 
 def read_collector_token(settings: Settings) -> str:
-    """Return the collector's token in clear, for its link only. Raises SettingsError if the source has no token."""
+    """Return the collector's token unmasked, for the link to it only.
+
+    Raises SettingsError if the source has no token.
+    """
     if settings.collector_token_file is not None:
         token = secret_from_file("collector_token_file", expand_user(str(settings.collector_token_file)))
     elif settings.collector_token_command:
@@ -64,7 +67,7 @@ def _read_source(settings: Settings) -> str:
 
 
 def secret_from_file(setting: str, path: Path) -> str:
-    """Return the content of a file that only its owner can read. Raises SettingsError that names the setting."""
+    """Return the content of a file that only its owner can read. Raises SettingsError, which names the setting."""
     try:
         content, status = read_regular(path, MAX_TOKEN_BYTES)
         text = content.decode().strip()
@@ -84,7 +87,7 @@ def secret_from_file(setting: str, path: Path) -> str:
 
 
 def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
-    """Return the output of a program. Raises SettingsError, which never quotes the output: it may be the secret."""
+    """Return the output of a program. Raises SettingsError, without the output, which may be the secret."""
     source = f"{setting} {argv[0]}"
     try:
         process = subprocess.run(  # noqa: S603  the user's own program, run without a shell
@@ -125,14 +128,14 @@ def _from_keyring(setting: str, entry: str) -> str:
 
 
 class SettingsTokenSource:
-    """Token source that the settings name. `advice`: what the user can do after a refused token."""
+    """Source of the token in the settings. `advice`: advice to the user after a refused token."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.advice = _advice(settings)
 
     async def read(self) -> Secret:
-        """Read the token again, in a thread, since a token command may block. Raises Misconfigured."""
+        """Read the token again, in a thread, because a token command may block. Raises Misconfigured."""
         try:
             return Secret(await asyncio.to_thread(read_token, self._settings))
         except SettingsError as error:

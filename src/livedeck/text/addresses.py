@@ -1,7 +1,7 @@
-"""Addresses without their secrets: scheme, host, port and app stay readable, and a mask covers the rest. Pure.
+"""Addresses with masked secrets: scheme, host, port and app stay readable, and a mask covers the rest. Pure.
 
-No list of secret parameters is ever complete: a path may hold a key, the part before the host a password, and any
-parameter a token. An address that cannot be parsed keeps only its scheme.
+A path may hold a key, the part before the host a password, and any parameter a token, so no list of secret parameters
+is complete. Of an address that cannot be parsed, only the scheme stays readable.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _HOLDS_KEY_APART = frozenset({"rtmp", "rtmps", "rtmpt", "rtmpe", "rtmpte", "rtsp
 _SEPARATORS = re.compile(r"[/,;:=&#!?]+")
 _PARAMETER_SEPARATORS = re.compile("[&;]")
 _MIN_PART = 8
-"""Minimum characters of a part of a path or query that counts as a secret; shorter parts are often plain words."""
+"""Minimum length of a part of a path or query that counts as a secret. Shorter parts are often plain words."""
 
 _BEGINS = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _IN_TEXT = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>\\`{}]+", re.IGNORECASE)
 
 
 class _Address(NamedTuple):
-    """An address in parts. `segments`: of the path. `user`, `query`, `fragment`: None if missing."""
+    """Address in parts. `segments`: segments of the path. `user`, `query`, `fragment`: None if missing."""
 
     scheme: str
     user: str | None
@@ -70,12 +70,12 @@ def show(address: str | None, absent: str = UNKNOWN, *, has_key: bool = False, k
 
 
 def may_let_in(address: str) -> bool:
-    """Return whether the address has a part that may grant access: a user, parameters or a fragment."""
+    """Return whether an address has a part that may grant access: a user, parameters or a fragment."""
     return any(sign in address for sign in "@?#")
 
 
 def holds_secret(text: str) -> bool:
-    """Return whether the text contains an address that may grant access or that contains a key."""
+    """Return whether a text contains an address that may grant access or that contains a key."""
     if not _BEGINS.match(text):
         return any(holds_secret(found[0]) for found in _IN_TEXT.finditer(text))
     is_ingest = not text.lower().lstrip().startswith("http")
@@ -88,14 +88,15 @@ def show_in(text: str) -> str:
 
 
 def show_text(text: str) -> Shown:
-    """Mask a text: an address by `show`, any other text, such as a name, by `show_in`."""
+    """Mask the secrets of a text: by `show` if the text is an address, otherwise by `show_in`."""
     return show(text) if _BEGINS.match(text) else shown(show_in(text))
 
 
 def secret_parts(address: str, *, has_key: bool = False) -> Iterator[str]:
     """Yield the secret parts of an address: password, key and values of parameters.
 
-    `has_key`: the last segment of the path is a key. Otherwise the path of an http address counts as ids, not secrets.
+    `has_key`: the last segment of the path is a key. Otherwise the path of an http address consists of ids, which are
+    no secrets.
     """
     opened = _OPEN.fullmatch(address)
     parts = _split(opened) if opened else None
@@ -120,7 +121,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _split(opened: re.Match[str]) -> _Address | None:
-    """Split an address into parts. Returns None if it is invalid, or if two parsers could read it differently."""
+    """Split an address into parts. Returns None if it is invalid or if two parsers may read it differently."""
     scheme, slashes, rest = opened[1], opened[2], opened[3]
     rest, has_fragment, fragment = rest.partition("#")
     rest, has_query, query = rest.partition("?")
@@ -142,7 +143,7 @@ def _split(opened: re.Match[str]) -> _Address | None:
 
 
 def _app(parts: _Address, *, has_key: bool) -> tuple[str, str]:
-    """Return the app and the rest of the path. The app is empty if none may be shown."""
+    """Return the app and the rest of the path. The app is empty if it may be a key."""
     if not parts.segments:
         return "", ""
     app, *others = parts.segments

@@ -1,7 +1,7 @@
-"""Text from outside made safe for a terminal: it cannot control the terminal, hide, or leave its cells. Pure.
+"""Text from outside made safe for a terminal: safe text cannot control the terminal, hide or leave its cells. Pure.
 
-`shown` returns the type `Shown`, which every output takes: lines of widgets, pictures and printed text. `escaped`
-prepares a text for an edited field, and `unescaped` restores it.
+`shown` returns the type `Shown`, which every output requires: lines of widgets, pictures and printed text. `escaped`
+prepares a text for a field that the user edits, and `unescaped` restores it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ MAX_MARKS = 4
 """Maximum number of marks on a letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
 
 MAX_JOINS = 3
-"""Maximum number of characters joined to an emoji or letter without taking cells: a family has four members."""
+"""Maximum number of characters that are joined to an emoji or letter and take no cells: a family has four members."""
 
 BLANK_LETTER = "␣"
-"""Replacement for letters that look blank, so that a name of such letters does not look empty."""
+"""Replacement for a letter that looks blank. Without it, a name of such letters would look empty."""
 
 _PLAIN = re.compile("[ -~¡-¬®-˿Ͱ-҂Ҋ-ԯ‐-‧‰-⁞←-⯿ぁ-ヿ一-鿿가-힣]*")
-"""Pattern of texts that need no change: these blocks have no marks, joiners or hidden characters."""
+"""Pattern of texts that need no change. These Unicode blocks have no marks, joiners or hidden characters."""
 
 _LINE_BREAKS = frozenset("\t\n\r\v\f\x85\u2028\u2029")
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
@@ -41,23 +41,23 @@ _VIRAMA = 9
 
 
 def shown(text: str) -> Shown:
-    """Return the text in one safe line: breaks and tabs become spaces, blank letters `␣`. Hidden characters vanish.
+    """Return the text as one safe line without hidden characters. Breaks and tabs become spaces, blank letters `␣`.
 
-    Everything that scripts need stays: accents, vowel signs, joiners between letters, emoji of several characters.
+    Characters that scripts need stay: accents, vowel signs, joiners between letters and emoji of several characters.
     """
     return Shown(text) if has_agreed_width(text) else _shown(text)
 
 
 def has_agreed_width(text: str) -> bool:
-    """Return whether every terminal draws the text in the same cells: nothing in it is joined, stacked or hidden."""
+    """Return whether every terminal draws the text in the same cells. No character is joined, stacked or hidden."""
     return bool(_PLAIN.fullmatch(text))
 
 
 def escaped(text: str) -> str:
-    r"""Escape everything that `shown` would change as Python does (`\x1b`, `\u202e`, `\n`), for an edited field.
+    r"""Escape the characters that `shown` would change, as Python does (`\x1b`, `\u202e`, `\n`).
 
-    A text that `shown` does not change is returned unchanged. Otherwise backslashes are doubled, so that `unescaped`
-    restores every text.
+    A field in which the user edits the text needs this. A text that `shown` leaves as it is stays unchanged. In any
+    other text backslashes are doubled, so that `unescaped` restores it.
     """
     if shown(text) == text:
         return text
@@ -65,17 +65,20 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Reverse `escaped`. Backslashes that begin no escape stay."""
+    """Restore a text that was `escaped`. Backslashes that begin no escape stay."""
     return _ESCAPE.sub(lambda match: _unescape(match[0]), text)
 
 
 def escaped_json(text: str) -> str:
-    """Escape the characters of a JSON text that control a terminal or cannot be encoded. Its value stays the same."""
+    """Escape the characters of a JSON text that control a terminal or cannot be encoded.
+
+    The escaped text has the same JSON value.
+    """
     return _JSON_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shown_after(before: str, text: str) -> Shown:
-    """Return `text` as `shown` after `before`: an accent at its beginning belongs to the last letter of `before`."""
+    """Return `text` as `shown` if it follows `before`, whose last letter gets an accent at the beginning of `text`."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
 
@@ -151,7 +154,7 @@ def _visible_letter(char: str) -> str:
 
 
 def _joins(char: str, base: str, before: str, after: str) -> bool:
-    """Return whether the joiner `char` is needed: by its script (RFC 5892, A.1 and A.2), or within an emoji."""
+    """Return whether the joiner `char` is needed by its script (RFC 5892, A.1 and A.2) or within an emoji."""
     if char == _EMOJI_SELECTOR:
         return _is_emoji(before) or (after == _KEYCAP and before in "0123456789#*")
     if char == _JOINER and _is_emoji(base):

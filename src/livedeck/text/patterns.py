@@ -7,5 +7,5 @@ from fnmatch import fnmatchcase
 
 
 def fits(patterns: Iterable[str], *names: str) -> bool:
-    """Return whether any of the shell patterns fits any of the names, regardless of upper and lower case."""
+    """Return whether one of the shell patterns fits one of the names. Ignores upper and lower case."""
     return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns for name in names)

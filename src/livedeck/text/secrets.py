@@ -1,13 +1,13 @@
-"""Register of secrets, which masks them in every text that leaves the process.
+"""Register of secrets. It masks them in every text that leaves the process.
 
 A platform may repeat a key in an error, a library a token in an exception, and a person either of them in a note.
 Therefore every parsed secret enters the register. The log, the history, notices, errors, the clipboard, pictures and
-printed tables pass through it. It keeps the newest `MAX_SECRETS`, because signed links come and go.
+printed tables pass through the register. It keeps the newest `MAX_SECRETS`, because signed links expire.
 
-A secret that is also a public name, such as an event's, protects nothing. Masking the name would hide which object is
-meant, so texts keep it. The field of the secret itself stays masked (trust.md, "The register").
+A secret that equals a public name, such as the name of an event, protects nothing. A mask would hide which object is
+meant, so the name stays readable in texts. The field of the secret itself stays masked (trust.md, "The register").
 
-A text is sampled at every fifth character, however many secrets there are: 15 µs for a line of the log.
+A text is sampled at every fifth character, which takes 15 µs for a line of the log, with any number of secrets.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ MAX_PUBLIC = 32_768
 """Maximum number of public names and ids in the register: about three for each of 10,000 events."""
 
 _MAX_PUBLIC_LENGTH = 512
-"""Maximum characters of a public name; no platform accepts a longer key."""
+"""Maximum length of a public name. No platform accepts a longer key."""
 
 _MIN_ALONE = 4
-"""Minimum characters of a secret; a shorter value occurs in any text."""
+"""Minimum length of a secret. A shorter value occurs in any text."""
 
 _MIN_ANYWHERE = 8
-"""Minimum characters of a secret that is masked inside words. A shorter secret must stand alone and not be a word."""
+"""Minimum length of a secret that is masked inside words. A shorter secret must stand alone and not be a word."""
 
 _GRAM = 4
 _STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters holds a whole gram at such a step
@@ -46,13 +46,13 @@ _STRIDE = _MIN_ANYWHERE - _GRAM + 1  # every run of `_MIN_ANYWHERE` characters h
 _CREDENTIAL = re.compile(
     r"(?i)(\bbearer\s+|(?:sign|signature|token|key|auth|secret|password|passphrase)=)(?!••••)[^&#\s\"'<>\\,;]+"
 )
-"""Pattern of text that is labelled as a secret: a second net, for values that were never parsed as secrets."""
+"""Pattern of text that is labelled as a secret. It finds secrets that were never parsed as such."""
 
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
 _BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
 _STARTS = re.compile(rf"(?<!\w)(?=.{{{_MIN_ALONE}}})", re.DOTALL)
-"""Pattern of the places where a secret of under eight characters may begin to stand alone."""
+"""Pattern of the places at which a separate secret of under eight characters may begin."""
 
 _SHORT_LENGTHS = range(_MIN_ANYWHERE - 1, _MIN_ALONE - 1, -1)
 
@@ -74,7 +74,7 @@ class SecretRegister:
     def add(self, secret: str) -> None:
         """Mask the secret from now on, unless it is too short or too common to protect anything.
 
-        The cost does not grow with the number of secrets: lists of 10,000 keys are registered one by one.
+        Takes the same time with any number of secrets, because lists of 10,000 keys are registered one by one.
         """
         key = _key_of(secret)
         with self._lock:
@@ -87,7 +87,7 @@ class SecretRegister:
                     self._forget_oldest()
 
     def add_public(self, name: str) -> None:
-        """Keep the name readable in texts, even if the same value is registered as a secret before or after.
+        """Keep a name readable in texts, even if the same value is also registered as a secret, before or after.
 
         A secret stays readable only if it equals the whole name, apart from case and blanks around it. A secret that is
         a part of the name is masked.
@@ -104,7 +104,7 @@ class SecretRegister:
                         self._public.popitem(last=False)
 
     def is_public(self, secret: str) -> bool:
-        """Return whether the secret is also a public name; such a secret protects nothing."""
+        """Return whether a secret equals a public name. Such a secret protects nothing."""
         return _key_of(secret.strip()) in self._public
 
     def clear(self) -> None:
@@ -116,7 +116,7 @@ class SecretRegister:
             self._short_counts = [0] * _MIN_ANYWHERE
 
     def mask(self, text: str) -> str:
-        """Mask every secret in a text, also where it is escaped or encoded."""
+        """Mask every secret in a text, also in escaped or encoded form."""
         if not self._secrets:
             return text
         for secret in self._secrets_in(text):
@@ -149,7 +149,7 @@ class SecretRegister:
                 del self._by_gram[gram]
 
     def _mask_alone(self, text: str, lengths: Sequence[int]) -> str:
-        """Mask secrets of these lengths that stand alone. If two begin at the same place, mask the longer one."""
+        """Mask secrets of these lengths that stand alone. Of two with the same beginning, mask the longer one."""
         parts, masked_to, folded = list[str](), 0, _folded(text)
         for found in _STARTS.finditer(text):
             start = found.start()
@@ -171,14 +171,14 @@ class SecretRegister:
         return sorted(found, key=len, reverse=True)
 
     def candidates(self, lowered: str) -> dict[str, str]:
-        """Return key -> secret for each secret that shares a sample with the lower-case text; no other can be in it."""
+        """Return key -> secret for each secret that the lower-case text may contain: both share a sample."""
         samples = {lowered[at : at + _GRAM] for at in range(0, len(lowered) - _GRAM + 1, _STRIDE)}
         with self._lock:
             return {key: self._secrets[key] for gram in samples & self._by_gram.keys() for key in self._by_gram[gram]}
 
     @property
     def count(self) -> int:
-        """Number of registered secrets."""
+        """Return the number of registered secrets."""
         return len(self._secrets)
 
     def _mask_escaped(self, text: str) -> str:
@@ -209,7 +209,7 @@ def _key_of(secret: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text with characters that `re.IGNORECASE` treats alike replaced by the same one. Its length stays."""
+    """Return a text of the same length in which characters that are equal for `re.IGNORECASE` are the same one."""
     lowered = text.translate(_TWINS).lower()
     upper = lowered.upper()
     if len(upper) == len(text):
@@ -218,11 +218,11 @@ def _folded(text: str) -> str:
 
 
 _TWINS = str.maketrans("\u0130\u1fd3\u1fe3\ufb05", "i\u0390\u03b0\ufb06")
-"""Characters that `re.IGNORECASE` treats like another, although neither their upper nor lower case is the same."""
+"""Characters that equal another one for `re.IGNORECASE`, although both differ in upper case and in lower case."""
 
 
 def _grams_of(key: str) -> Iterator[str]:
-    """Yield the grams (short runs of characters) at the end of a key. Keys of one platform often begin alike."""
+    """Yield the grams (short runs of characters) at the end of a key, since keys often begin with the same text."""
     tail = key[-_MIN_ANYWHERE:]
     return (tail[at : at + _GRAM] for at in range(_STRIDE))
 
@@ -242,7 +242,7 @@ def _replace(pattern: str, mask: str, text: str) -> tuple[str, int]:
 
 
 def _escaped_character(char: str) -> str:
-    """Return a pattern that matches the character, plain or escaped for URLs, JSON, Python or HTML."""
+    """Return a pattern of a character: plain, or escaped for URLs, JSON, Python or HTML."""
     code, units = ord(char), char.encode(errors="replace")
     forms = [rf"\\*{re.escape(char)}", rf"\\+u{code:04x}"]
     forms += ["".join(f"%(?:25)*{unit:02x}" for unit in units), "".join(rf"\\+x{unit:02x}" for unit in units)]
@@ -254,7 +254,7 @@ def _escaped_character(char: str) -> str:
 
 
 def _decoded(run: str) -> Iterator[str]:
-    """Yield the run of letters and digits decoded as base64 and hex, from each of its first characters on."""
+    """Yield a run of letters and digits, decoded as base64 and hex from each of its first characters on."""
     for start in range(4):
         part = run[start:]
         part = part[:-1] if len(part) % 4 == 1 else part
@@ -277,12 +277,12 @@ def register_secret(secret: str) -> None:
 
 
 def register_public(name: str) -> None:
-    """Keep the name readable in texts from now on, even if it is also a secret."""
+    """Keep a name readable in texts from now on, even if it equals a secret."""
     REGISTER.add_public(name)
 
 
 def is_public(secret: str) -> bool:
-    """Return whether the secret is also registered as a public name."""
+    """Return whether a secret equals a registered public name."""
     return REGISTER.is_public(secret)
 
 
@@ -307,7 +307,7 @@ def mask_secrets(text: str) -> str:
 
 
 def mask_value(value: object, depth: int = 32) -> object:
-    """Return a JSON value with every text and name in it `masked`. Levels deeper than `depth` are dropped."""
+    """Return a JSON value in which every text and name is `masked`. Levels deeper than `depth` are dropped."""
     if isinstance(value, str):
         return masked(value)
     if not isinstance(value, list | tuple | dict):
@@ -327,7 +327,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a field of that name holds a secret: `stream_key`, `accessToken`, `X-Signature`."""
+    """Return whether a name is the name of a secret field: `stream_key`, `accessToken`, `X-Signature`."""
     return bool(_SECRET_NAME.search(_HUMP.sub("_", name).lower()))
 
 
@@ -347,7 +347,7 @@ def register_named(value: object, name: str = "", depth: int = 32) -> None:
 
 
 def mask_named(value: object, name: str = "", depth: int = 32) -> object:
-    """Return a JSON value of unknown shape, masked by `mask_value`. So are fields with a secret name.
+    """Return a JSON value of unknown shape, masked by `mask_value`. Fields with a secret name are masked, too.
 
     `name`: name of the field that holds the value. Levels deeper than `depth` are dropped.
     """
@@ -372,4 +372,4 @@ def masked_line(text: object, limit: int = 1000) -> Shown:
 
 
 _MAX_TEXT = 100_000
-"""Maximum characters of a text that is searched; a longer text is cut first."""
+"""Maximum length of a text that is searched for secrets. A longer text is cut before."""

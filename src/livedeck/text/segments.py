@@ -17,8 +17,8 @@ class StyleRole(StrEnum):
     """Meaning of a segment. A theme maps each role to colours.
 
     The roles in `FILLED` have a background. WARNING is for words, WARNING_CHIP for words on a tinted background.
-    CRITICAL_MARK is the colour of CRITICAL without a fill, for a border, a bar or a refused field. ON_AIR is for the
-    lamp, not for letters.
+    CRITICAL_MARK has the colour of CRITICAL without a background, for a border, a bar or a refused field. ON_AIR is for
+    the lamp, not for letters.
     """
 
     TEXT = "text"
@@ -79,16 +79,16 @@ FILLED = frozenset(
 
 
 class Shade(NamedTuple):
-    """A role on a tinted background, as charts use it. A theme mixes the colours, or omits the background.
+    """Role on a tinted background, for charts. A theme mixes the colours or omits the background.
 
     Attributes:
         ink: Role of the glyphs.
-        strength: Percentage of the role's colour; the rest is the background's.
+        strength: Percentage of the colour of `ink` in the glyphs; the rest is the colour of the background.
         area: Role that tints the background.
-        depth: Strength of that tint, from 0 to 100.
+        depth: Strength of the tint by `area`, from 0 to 100.
         fault: Role that tints the background on top of `area`.
         filled: The background has the colour of `ink`, and the glyph is cut out of it.
-        board: Role of the tile under the chart, whose colour lies under all others.
+        board: Role of the tile under the chart. Its colour lies under all others.
     """
 
     ink: StyleRole
@@ -103,7 +103,7 @@ class Shade(NamedTuple):
 class Link(NamedTuple):
     """Role of words that run a command when clicked.
 
-    `command`: name of an action, or a word that the surrounding dialog interprets. `argument`: argument of the command.
+    `command`: name of an action, or a word that the dialog of the words interprets. `argument`: argument of `command`.
     """
 
     role: StyleRole | Shade
@@ -140,7 +140,7 @@ def width(line: Iterable[tuple[str, Role]]) -> int:
 
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
-    """Return the line with all its words as links to the command. Existing links stay."""
+    """Return the line with a link to the command on all its words. Existing links stay."""
     return [(text, role if isinstance(role, Link) else Link(role, command, argument)) for text, role in line]
 
 
@@ -159,7 +159,7 @@ def plain(line: Iterable[tuple[str, Role]]) -> Shown:
 
 
 def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | StyleRole]]:
-    """Return a line in exactly `cells` cells, safe for a screen or picture. A cut is marked by an ellipsis."""
+    """Return a line in exactly `cells` cells, safe for a screen or picture. An ellipsis marks a cut."""
     fitted = fit([(shown(text), role) for text, role in line], cells, ellipsis=True)
     return [(Shown(text), role) for text, role in fitted]
 
@@ -169,7 +169,7 @@ def fit(
 ) -> list[tuple[str, R | StyleRole]]:
     """Return the line, cut or padded to exactly `cells` cells.
 
-    `right`: align to the right. `ellipsis`: cut out the middle, since the last word often distinguishes names.
+    `right`: align to the right. `ellipsis`: cut out the middle, because names often differ only in the last word.
     """
     length = width(line)
     if length <= cells:
@@ -186,7 +186,7 @@ def clip(line: Sequence[Segment], cells: int) -> Line:
 def shorten(text: str, cells: int) -> str:
     """Shorten the text of a fault to `cells` cells: drop last parts, such as ` (9 s in every 30 s)`, then last words.
 
-    A number keeps all its digits and its unit, or is dropped with them.
+    A number stays whole with its unit, or both are dropped.
     """
     parts = _PART.split(text)
     while len(parts) > 1 and cell_len("".join(parts)) > cells:
@@ -206,7 +206,7 @@ _PART = re.compile(r"(?=, | \()")
 """Beginning of a part that `shorten` may drop."""
 
 _LEADS_ON = re.compile(r"[\d.:]+|a|an|and|at|before|each|for|in|last|no|of|or|than|the|to|until|with")
-"""Word that may not end a shortened text: a number without its unit, an article or a preposition."""
+"""Word that must not end a shortened text: a number without its unit, an article or a preposition."""
 
 
 def on_ground(line: Iterable[Segment], ground: StyleRole, cells: int) -> ShadedLine:
@@ -250,8 +250,8 @@ def changed_ranges(
 def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
     """Yield the cells in which two lines differ.
 
-    Equal segments at both ends are not looked at. If the other segments have the same lengths in both lines, only
-    changed segments are compared cell by cell.
+    Skips equal segments at both ends. If the other segments have the same lengths in both lines, compares only changed
+    segments cell by cell.
     """
     first, last = 0, 0
     for old, new in zip(before, after, strict=False):
@@ -274,9 +274,9 @@ def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str
 
 
 def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
-    """Yield text and role of each cell of a line; accents stay with their letter.
+    """Yield text and role of each cell of a line. Accents stay with their letter.
 
-    The second cell of a wide letter gets a text that equals no other letter's.
+    The text of the second cell of a wide letter differs from the text of every letter.
     """
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
@@ -306,7 +306,7 @@ def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | Style
 
 
 def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
-    """Return the beginning of the line, an ellipsis, and the last word; of a long word only the end."""
+    """Return the beginning of the line, an ellipsis and the last word. Of a long last word, only the end stays."""
     end = _end(line, cell_len(kept_end("".join(part for part, _ in line), cells)))
     begin = _cut(line, cells - 1 - width(end))
     return [*begin[:-1], (begin[-1][0] + ELLIPSIS, begin[-1][1]), *end] if begin else [(ELLIPSIS, StyleRole.DIM), *end]
@@ -316,10 +316,10 @@ ELLIPSIS = "…"
 
 
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
-    """Return what follows the ellipsis if the text is cut to `cells` cells: its last word, or the end of a long word.
+    """Return the end of a text for a cut to `cells` cells: the last word, or the end of a long last word.
 
-    The last word distinguishes the names of a series. `measure`: returns the cells of a text; large letters need
-    another measure.
+    The last word distinguishes the names of a series. `measure`: returns the number of cells of a text; large letters
+    need a different function.
     """
     letters, limit = [*split_letters(text.rstrip())], (cells - measure(ELLIPSIS)) * 3 // 5
     first = next((place + 1 for place in range(len(letters) - 1, -1, -1) if letters[place] == " "), 0)
@@ -355,19 +355,22 @@ def split_letters(text: str) -> Iterable[str]:
 
 
 def join(left: Sequence[tuple[str, R]], right: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
-    """Return a line with `left` at its beginning and `right` at its end. If they do not both fit, `left` is cut."""
+    """Return a line with `left` at the left and `right` at the right. If both do not fit, `left` is cut."""
     free = max(0, cells - width(right))
     return [*fit(left, free, ellipsis=True), *fit(right, min(cells, width(right)))]
 
 
 Group = tuple[int, Line]
-"""Rank and line. If groups do not all fit, those of the highest rank are dropped first; rank 0 always stays."""
+"""Rank and line. If a line has no room for all groups, groups of the highest rank are dropped first.
+
+Rank 0 always stays.
+"""
 
 Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 
 
 def wrap_groups(groups: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
-    """Return a line of as many groups as fit into `cells`, in their order, with `gap` cells between them."""
+    """Return a line of as many groups as fit into `cells` cells, in their order, with `gap` cells between them."""
     return _with_gaps(_fitting(groups, cells, gap), gap)
 
 
@@ -396,7 +399,7 @@ def _with_gaps(groups: Groups[R], gap: int) -> list[tuple[str, R | StyleRole]]:
 
 
 def wrap(text: str, role: StyleRole, cells: int) -> Iterator[Line]:
-    """Yield the text as lines of at most `cells` cells, broken between words. A word that is longer is cut."""
+    """Yield the text as lines of at most `cells` cells, broken between words. A longer word is cut."""
     row = ""
     for word in text.split():
         if row and cell_len(row) + 1 + cell_len(word) > cells:

@@ -48,7 +48,10 @@ class TimeReference(Record):
 
 
 def parse(text: str, reference: TimeReference) -> datetime:
-    """Return a typed time in UTC. Raises ValueError; its text continues the typed one: `is not a time; try 18:30`."""
+    """Return a typed time in UTC.
+
+    Raises ValueError. Its message is put after the typed text: `is not a time; try 18:30`.
+    """
     typed = " ".join(text.casefold().split())
     try:
         if match := _IN.fullmatch(typed):
@@ -69,7 +72,7 @@ def is_time_of_day(text: str) -> bool:
 
 
 def format_time(at: datetime, zone: tzinfo | None) -> str:
-    """Return the time in the zone, in a form that `parse` accepts: without fractions, with seconds unless 0."""
+    """Return the time in the zone, in a form that `parse` accepts. Omits fractions of a second and 0 seconds."""
     local = _local(at, zone)
     return f"{_isoformat(local)}Z" if local.tzinfo is UTC and zone is not UTC else _isoformat(local)
 
@@ -87,7 +90,7 @@ def _local(at: datetime, zone: tzinfo | None) -> datetime:
     """Return the time in the zone, or in UTC if it lies outside the zone's calendar."""
     try:
         return at.astimezone(zone)
-    except (OverflowError, ValueError):  # the machine's own zone raises ValueError for it
+    except (OverflowError, ValueError):  # the machine's own zone raises ValueError for such a time
         return at.astimezone(UTC)
 
 
@@ -118,7 +121,7 @@ def _absolute(match: re.Match[str], reference: TimeReference) -> datetime:
 
 def _clock_time(text: str) -> time:
     try:
-        return time.fromisoformat(text if text[1] != ":" else f"0{text}")  # reads `2104`, too
+        return time.fromisoformat(text if text[1] != ":" else f"0{text}")  # also reads `2104`
     except ValueError:
         raise ValueError("has no valid time of day") from None
 
@@ -141,7 +144,7 @@ def _combine(day: date, clock_time: time, zone: tzinfo | None) -> datetime:
     naive = datetime.combine(day, clock_time)
     try:
         at = (naive.replace(tzinfo=zone) if zone else naive.astimezone()).astimezone(UTC)
-    except ValueError as error:  # the machine's own zone raises it instead of OverflowError
+    except ValueError as error:  # the machine's own zone raises ValueError instead of OverflowError
         raise OverflowError from error
     if at.astimezone(zone).replace(tzinfo=None) != naive:
         raise ValueError("does not exist: clocks go forward then; type the time in UTC, with a Z")
@@ -165,7 +168,7 @@ def isoformat_utc(at: datetime | None) -> str | None:
 def parse_timestamp(text: str) -> datetime:
     """Parse an ISO 8601 timestamp and return it in UTC (platform-api.md, "Addresses").
 
-    A timestamp without an offset counts as UTC; digits beyond the microsecond are cut off. Raises ValueError for any
+    A timestamp without an offset counts as UTC. Digits after the microsecond are cut off. Raises ValueError for any
     other text.
     """
     time = datetime.fromisoformat(text)

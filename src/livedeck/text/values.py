@@ -7,10 +7,10 @@ from math import isfinite
 from livedeck.text.outside import BLANK_LETTER, Shown, shown
 
 UNKNOWN = "?"
-"""Sign for a missing field, or for a value that the platform's documentation does not name."""
+"""Sign for a missing field, and for a value that the platform does not document."""
 
 NO_DATA = "--"
-"""Sign for an expected value that did not arrive in time."""
+"""Sign for a value that did not arrive in time."""
 
 NOT_ASKED = "·"
 """Sign for a value that has not been polled yet."""
@@ -20,7 +20,10 @@ NOT_APPLICABLE = "-"
 
 
 def duration(seconds: float) -> str:
-    """Format a duration as `HH:MM:SS`, from 24 h on as `3d 04:05` (days, hours, minutes). Negative counts as zero."""
+    """Format a duration in seconds as `HH:MM:SS`, from 24 h on as `3d 04:05` (days, hours, minutes).
+
+    A negative duration counts as zero.
+    """
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     clock = f"{rest // 3600:02}:{rest // 60 % 60:02}"
@@ -36,13 +39,13 @@ def position(seconds: float | None) -> str:
 
 
 def short_duration(seconds: float) -> str:
-    """Format a duration as `MM:SS`, from an hour on as `duration` does."""
+    """Format a duration in seconds as `MM:SS`, from an hour on as `duration` does."""
     whole = max(0, int(seconds))
     return f"{whole // 60:02}:{whole % 60:02}" if whole < 3600 else duration(whole)
 
 
 def compact_duration(seconds: float) -> str:
-    """Format a duration of under 100 days in at most seven characters: `01:19`, `1h05m`, `3d 04h`."""
+    """Format a duration in seconds, of under 100 days, in at most seven characters: `01:19`, `1h05m`, `3d 04h`."""
     whole = max(0, int(seconds))
     if whole < 3600:
         return short_duration(whole)
@@ -63,7 +66,7 @@ def age(seconds: float) -> str:
 
 
 def bits(rate: float | None) -> str:
-    """Format a bit rate in bit/s: `4.48M`, `128k`, `0`; `?` if it is missing."""
+    """Format a bit rate, given in bit/s: `4.48M`, `128k`, `0`; `?` for None."""
     if rate is None or not isfinite(rate):
         return UNKNOWN
     if rate >= 999_500:
@@ -82,12 +85,12 @@ def size(count: float) -> str:
 
 
 def frames(rate: float | None) -> str:
-    """Format a frame rate in frames/s: `30.0`; `?` if it is missing."""
+    """Format a frame rate, given in frames/s: `30.0`; `?` for None."""
     return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"
 
 
 MASK = "••••"
-"""Replacement for a hidden part."""
+"""Replacement for the hidden part of a secret."""
 
 
 def mask(secret: str) -> str:
@@ -98,8 +101,8 @@ def mask(secret: str) -> str:
 def safe(text: str, limit: int = 1000) -> Shown:
     """Return text from outside as `shown`, in at most `limit` characters.
 
-    Hidden characters (bidi overrides, stray joiners, tags) are dropped, so that two names that look the same are the
-    same. The blank braille pattern becomes `␣`.
+    Hidden characters (bidi overrides, stray joiners, tags) are dropped, so that different names look different. The
+    blank braille pattern becomes `␣`.
     """
     kept = shown(text[: limit * 2].replace("\u2800", BLANK_LETTER))
     return kept if len(kept) <= limit else Shown(f"{kept[: limit - 1]}…")

@@ -1,1 +1,1 @@
-"""Widgets and terminal output for all features. The package knows text and values, but no feature."""
+"""Widgets and terminal output for all features. The package imports no feature."""

@@ -1,6 +1,6 @@
 """Curves and straight lines in braille characters. A cell is two dots wide and four high. Pure.
 
-This is our own code, because an adapter to a library would be as long: decisions.md, "Own curves in braille".
+The module uses no library, because an adapter to one would be as long: decisions.md, "Own curves in braille".
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
     """Return a curve as `scale.rows` texts of `len(values) // 2` cells.
 
-    Each value is a dot, joined by a stroke to the dot of the value before. The stroke lies in the column of the later
-    value, so new values change no earlier column.
+    Each value is a dot. A stroke joins it to the dot of the previous value. The stroke is in the column of the later
+    value, so a new value changes no earlier column.
     """
     cells = len(values) // 2
     bits = [[0] * cells for _ in range(scale.rows)]

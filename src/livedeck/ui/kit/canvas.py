@@ -18,16 +18,16 @@ from livedeck.text.segments import Link, Role, ShadedLine, changed_ranges, link_
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
-"""Minimum number of unchanged cells between two changes for which the cells in between are not sent.
+"""Minimum number of unchanged cells between two changes that are not sent to the terminal.
 
-To move the cursor and set a colour again costs as much as so many cells.
+Fewer cells are sent, because a move of the cursor and a change of colour would take as many bytes.
 """
 
 RenderedLine = list[tuple[Shown, Role]]
 
 
 class Inks(dict[Role, Style]):
-    """The styles of roles over a base style, each made at its first use."""
+    """Styles of roles over a base style. Each is made at its first use."""
 
     def __init__(self, theme: str, base: Style) -> None:
         super().__init__()
@@ -39,20 +39,20 @@ class Inks(dict[Role, Style]):
 
 
 class StyledWidget(Widget):
-    """A widget that paints segments in the styles of the current theme.
+    """Widget that paints segments in the styles of the current theme.
 
     A click on a segment whose role is a `Link` posts `Followed`.
     """
 
     class Followed(Message):
-        """A click on a link. `widget`: the widget that contains the link."""
+        """A click on a link. `widget`: widget of the link."""
 
         def __init__(self, link: Link, widget: Widget) -> None:
             super().__init__()
             self.link, self.widget = link, widget
 
     base = Style()
-    """Style of the widget itself, as of the compositor's last request for lines."""
+    """Style of the widget itself, when the compositor last requested lines."""
 
     def __init__(self, *children: Widget, **names: Any) -> None:
         super().__init__(*children, **names)
@@ -72,7 +72,7 @@ class StyledWidget(Widget):
 
     @on(events.MouseDown)
     def press_link(self, event: events.MouseDown) -> None:
-        """Remember the pressed link, because another may be there when the button is released."""
+        """Remember the pressed link, because another link may be under the pointer when the button is released."""
         self._pressed_link = self.link_at(int(event.x), int(event.y))
 
     @on(events.Click)
@@ -101,8 +101,8 @@ class StyledWidget(Widget):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the lines of a region.
 
-        For each change on the screen the compositor asks all its widgets, so those without a change return their last
-        lines. Resolves the style of the widget once; Textual would do so for each line.
+        At each change of the screen the compositor calls this for all widgets, so an unchanged widget returns its last
+        lines. The style of the widget is resolved once, while Textual would resolve it for each line.
         """
         looks = crop, self.size, self.app.theme, self.background_colors
         if self._strips is None or self._strips[0] != looks:
@@ -118,14 +118,17 @@ class StyledWidget(Widget):
         return [Region(start, row, end - start, 1) for start, end in ranges]
 
     def to_strip(self, row: int, line: ShadedLine, width: int, base: Style) -> Strip:
-        """Return the line of that row as a strip of exactly `width` cells over the style `base`. A cut is marked."""
+        """Return the line of a row as a strip of exactly `width` cells over the style `base`.
+
+        An ellipsis marks a cut.
+        """
         theme, inks = self.app.theme, self._inks
         if inks.base is not base or inks.theme != theme:
             inks = self._inks = Inks(theme, base)
         return Strip([RichSegment(text, inks[role]) for text, role in self._cells_of(row, line, width)], width)
 
     def _cells_of(self, row: int, line: ShadedLine, width: int) -> RenderedLine:
-        """Return the line as it is drawn, rendered once while the row shows it."""
+        """Return the line as it is drawn. A line is rendered once while its row shows it."""
         last = self._rendered.get(row)
         if last is None or last[0] is not line or last[1] != width:
             last = self._rendered[row] = line, width, render(line, width)
@@ -133,7 +136,7 @@ class StyledWidget(Widget):
 
 
 class Canvas(StyledWidget):
-    """A widget with the content of `draw`. Only cells that changed are sent to the terminal."""
+    """Widget with the content of `draw`. Only changed cells are sent to the terminal."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -141,9 +144,9 @@ class Canvas(StyledWidget):
         self._drawing: Sequence[ShadedLine] | None = None
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002  each canvas overrides it
-        """Return the content for that size.
+        """Return the content for a size in cells and lines.
 
-        A canvas may return the object of its last drawing if nothing has changed: it is not compared again.
+        Without a change, a canvas may return the object of its last drawing, which saves the comparison.
         """
         return []
 
@@ -176,7 +179,7 @@ class Canvas(StyledWidget):
         return self.to_strip(y, self.line_at(y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of lines drawn last, which is the height if the stylesheet says `auto`."""
+        """Return the number of lines of the content, which is the height if the stylesheet sets `auto`."""
         return len(self.draw(width, viewport.height))
 
 

@@ -24,14 +24,14 @@ GUTTER = LABEL_CELLS + 1
 GAP, CURSOR = "░", "│"
 
 ENVELOPE, BASE, GOOD, AROUND, FAINT = 45, 55, 75, 50, 16
-"""Strengths of a colour in percent: extreme values, baseline, normal statuses, map outside the window, grid."""
+"""Strengths of a colour in percent for extreme values, baseline, normal statuses, map outside the window and grid."""
 
 
 class Curve(Record):
-    """A curve: its name and unit, and its values.
+    """Curve of a value: name, unit and values.
 
-    `scale_unit`: one unit of the scale, as a value: 1e6 for Mbit/s. `dots`: values, two to a cell; None in a gap.
-    `limit`: lowest good value. `base`: baseline. `second`: values of a second event.
+    `scale_unit`: value of one unit of the scale, such as 1e6 for Mbit/s. `dots`: values, two in each cell; None in a
+    gap. `limit`: lowest good value. `base`: baseline. `second`: values of a second event.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Curve(Record):
 
 
 class TimeTick(NamedTuple):
-    """A round time on the axis: its column and its label."""
+    """Round time on the axis: column and label."""
 
     cell: int
     label: str
@@ -61,9 +61,9 @@ class TimeTick(NamedTuple):
 class Backdrop(Record):
     """Parts that all panels of a chart share, by cell.
 
-    `statuses`: the worst status in each cell. `expected`: cells that should have samples; without any, they are gaps.
-    `unwatched`: cells in time that was not watched, of which nothing is known.
-    `marks`: signs of markers and faults. `has_grid`: False if faint lines would look like curves.
+    `statuses`: worst status in each cell. `expected`: cells that should have samples; without samples they are gaps.
+    `unwatched`: cells of time that was not watched. `marks`: signs of markers and faults. `has_grid`: False if faint
+    lines would look like curves.
     """
 
     statuses: Sequence[StatusStyle | None]
@@ -77,7 +77,7 @@ class Backdrop(Record):
 
     @property
     def cells(self) -> int:
-        """Number of cells."""
+        """Number of cells of a panel's width."""
         return len(self.statuses)
 
     def empty_sign(self, cell: int) -> str:
@@ -108,11 +108,11 @@ def panel_lines(curve: Curve, scale: Scale, backdrop: Backdrop) -> list[ShadedLi
 
 
 _LINES = frozenset({StyleRole.TEXT, StyleRole.BAND, StyleRole.LIMIT, StyleRole.STRONG})
-"""Roles that show no measurement, so they look the same when data are stale."""
+"""Roles that show no measurement. They look the same when data are stale."""
 
 
 class _Panel:
-    """The cells of a panel, drawn layer by layer."""
+    """Cells of a panel, drawn layer by layer."""
 
     def __init__(self, curve: Curve, scale: Scale, backdrop: Backdrop) -> None:
         self._curve, self._scale, self._backdrop = curve, scale, backdrop
@@ -134,14 +134,14 @@ class _Panel:
                 self._draw_column(cell, sign, StyleRole.BAND)
 
     def draw_limits(self) -> None:
-        """Draw baseline and limit in every second cell, to keep a curve in the same dots readable."""
+        """Draw baseline and limit in every second cell, so that a curve in the same dots stays readable."""
         if self._curve.base is not None:
             self._draw_level(self._curve.base, self._curve.role, BASE)
         if self._curve.limit is not None:
             self._draw_level(self._curve.limit, StyleRole.LIMIT)
 
     def draw_curves(self) -> None:
-        """Draw the second event's curve with every third cell left out, then the extreme values, then the curve."""
+        """Draw the second event's curve without every third cell, then the extreme values, then the curve."""
         dots = self._curve.dots
         self._draw_values([_median(bucket) for bucket in self._curve.second], StyleRole.OVERLAY, drawn_cells=2)
         if any(bucket and bucket.low < bucket.high for bucket in dots):
@@ -178,10 +178,10 @@ class _Panel:
         self._drawn[row][cell] = glyph, StyleRole.STALE if is_old else role, strength
 
     def line(self, row: int) -> ShadedLine:
-        """Return a row of the panel. Neighbouring cells that look alike become one segment.
+        """Return a row of the panel. Neighbouring cells with the same look become one segment.
 
-        A blank takes the look of the cell before it if both have the same ground. In a cell with the curve, the area
-        below the curve fills the ground if the curve is in the upper half.
+        A blank takes the look of the previous cell if both have the same ground. In a cell with the curve, the area
+        under the curve fills the ground if the curve is in the upper half.
         """
         from_bottom = self._scale.rows - 1 - row
         depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
@@ -206,7 +206,7 @@ _BLANK: _Drawn = (BLANK, StyleRole.TEXT, 100)
 
 
 class _Look(NamedTuple):
-    """Look of a cell: colour and strength of its ink, area and fault that tint its ground."""
+    """Look of a cell: role and strength of its ink, and roles of the area and the fault that tint its ground."""
 
     ink: StyleRole
     strength: int
@@ -225,7 +225,7 @@ def _median(bucket: Bucket | None) -> float | None:
 def _joined(cells: Iterable[tuple[str, Role]]) -> ShadedLine:
     """Return the cells as a line. Neighbours of the same role become one segment.
 
-    A blank takes the shade of the cell before it if both have the same ground.
+    A blank takes the shade of the previous cell if both have the same ground.
     """
     line: list[tuple[str, Role]] = []
     for text, role in cells:
@@ -241,7 +241,7 @@ def _ground(role: Role) -> object:
 
 
 def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
-    """Return the line of statuses, a glyph for each cell. Faults stand out, normal ones are faint, gaps are strokes."""
+    """Return the line of statuses, a glyph for each cell. Faults are bright, normal statuses faint, gaps strokes."""
     cells: list[tuple[str, Role]] = []
     for cell, style in enumerate(backdrop.statuses):
         if style is None:
@@ -257,7 +257,7 @@ def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
 
 
 def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
-    """Return the curve as a single row of bars. Faults tint the ground."""
+    """Return the curve as one row of bars. Faults tint the ground."""
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):
         pair, fault = _pair(curve.dots, cell), backdrop.fault(cell)
@@ -272,7 +272,7 @@ def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
 
 
 TIME_STEPS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
-"""Possible distances of two round times, in seconds. If none is wide enough, they are whole days apart."""
+"""Possible distances of two round times, in seconds. If none is wide enough, the distance is whole days."""
 
 TICK_CELLS = 13
 """Minimum distance of two labels, in cells."""
@@ -300,7 +300,7 @@ def time_ticks(axis: Axis) -> list[TimeTick]:
 def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
     """Return the line of times: the labels of the ticks, each centred under its column.
 
-    The label of the cursor is filled, and replaces labels that it would touch.
+    The label of the cursor has a background, and replaces labels that it would touch.
     """
     cells: list[tuple[str, Role]] = [(" ", StyleRole.DIM)] * backdrop.cells
     labels: list[tuple[TimeTick, Role]] = [(tick, StyleRole.DIM) for tick in backdrop.ticks]
@@ -317,12 +317,12 @@ def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:
 
 
 def _label(text: str, role: StyleRole) -> Segment:
-    """Return the label that stands left of a line's cells."""
+    """Return the label at the left of a line's cells."""
     return f" {text:<{GUTTER - 1}}"[:GUTTER], role
 
 
 def _pair(dots: Sequence[Bucket | None], cell: int) -> list[Bucket]:
-    """Return the one or two values that lie in a cell; empty in a gap."""
+    """Return the one or two values in a cell; empty in a gap."""
     return [bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket]
 
 
@@ -331,7 +331,7 @@ def map_lines(
 ) -> list[ShadedLine]:
     """Return the map of the whole event: a row of bars, and a row of statuses if `rows` is 2.
 
-    Cells outside `window` are half as bright; two marks show its edges.
+    Cells outside `window` are half as bright. Two marks show the edges of `window`.
     """
     bars = _map_bars(dots, role, backdrop, window, shows_faults=rows == 1)
     lines: list[ShadedLine] = []

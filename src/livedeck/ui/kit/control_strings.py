@@ -1,4 +1,4 @@
-"""Control strings of our own: window title, desktop notifications, clipboard. Pure."""
+"""Control strings that livedeck makes itself: window title, desktop notifications, clipboard. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def osc_notification(kind: str, title: str, text: str) -> str:
     """Return the control string for a desktop notification; empty for an unknown kind.
 
     `osc9` (iTerm2, WezTerm, ghostty, kitty) has one text. `osc777` (foot, urxvt, some VTE) has title and text,
-    separated by a semicolon. `osc99` is kitty's own, and shows nothing while the window has the focus.
+    separated by a semicolon. `osc99` is a sequence of kitty, which shows nothing while the window has the focus.
     """
     whole = _plain_words(f"{title}: {text}")
     if kind == "osc9":
@@ -35,15 +35,15 @@ def osc_notification(kind: str, title: str, text: str) -> str:
 
 
 def _plain_words(text: str) -> str:
-    """Return the text in one line, without anything that a terminal would obey, so the last filter changes nothing."""
+    """Return the text in one line without control characters, so that the output filter does not change it."""
     return without_controls(shown(text)).strip()[:MAX_TITLE]
 
 
 MAX_COPIED = 74_994
-"""Maximum number of bytes of copied text: 100,000 in base64, the minimum that terminals accept."""
+"""Maximum number of bytes of copied text. In base64 these are 100,000 bytes, which every terminal accepts."""
 
 _SCREEN_CHUNK = 240
-"""Maximum number of characters of a control string in GNU screen, which drops longer ones."""
+"""Maximum number of characters of a control string in GNU screen, which drops longer strings."""
 
 
 def osc52(text: str, multiplexer: str = "") -> str | None:

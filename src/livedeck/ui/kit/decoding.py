@@ -1,7 +1,7 @@
-"""Decoding of pictures from outside, each in a process of its own that can be killed.
+"""Decoding of pictures from outside, each in a separate process that can be killed.
 
-A few bytes of a picture can cost much memory and time, and decoders have faults. So the process has limits on both, a
-deadline, and is killed once its result is no longer wanted. The deck reads only the expected number of bytes from it.
+A picture of a few bytes can cost much memory and time, and decoders have faults. So the process has limits of memory
+and time, and is killed once its result is not needed any more. The deck reads only the expected number of bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_BYTES = 4 * 2**20
 """Maximum size of a picture file in bytes. Larger files are not fetched."""
 
 _DEADLINE = 20.0
-"""Seconds after which the process is killed. `decoding_child.MAX_SECONDS` ends a busy process sooner."""
+"""Seconds after which the process is killed. `decoding_child.MAX_SECONDS` ends a busy process earlier."""
 
 _CHILD = Path(__file__).with_name("decoding_child.py")
 
@@ -71,7 +71,7 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
 
 
 async def _finish(future: asyncio.Future[None]) -> None:
-    """Wait for a future that is done soon, even if cancelled meanwhile: a loop that closes first leaks the process."""
+    """Wait for a future that is done soon, even if this task is cancelled. Otherwise the loop may leak the process."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:
@@ -83,7 +83,7 @@ async def _finish(future: asyncio.Future[None]) -> None:
 
 
 class _Output(asyncio.SubprocessProtocol):
-    """Standard output of a process, which is killed if it writes more than `size` bytes.
+    """Standard output of a process. A process that writes more than `size` bytes is killed.
 
     `ended`: done once the process has ended and its pipes are closed.
     """
@@ -106,17 +106,17 @@ class _Output(asyncio.SubprocessProtocol):
                 os.killpg(self._process.get_pid(), SIGKILL)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the process."""
+        """Store the transport of the process."""
         if isinstance(transport, asyncio.SubprocessTransport):
             self._process = transport
 
     def pipe_data_received(self, _: int, data: bytes) -> None:
-        """Add bytes of the picture."""
+        """Append bytes to the picture. Kills the process after too many."""
         self.pixels += data
         if len(self.pixels) > self._size:
             self.kill()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Note the end."""
+        """Set `ended`."""
         if not self.ended.done():
             self.ended.set_result(None)

@@ -1,8 +1,8 @@
 """Decode and scale one picture: the program that `decoding.decode` runs for each picture.
 
 `python -I -S decoding_child.py FOLDER WIDTH HEIGHT` reads a PNG, JPEG or WebP from standard input and writes WIDTH x
-HEIGHT pixels of three bytes (RGB). FOLDER is the install folder of Pillow. The program imports no code of ours and no
-site packages but Pillow. Any fault ends it without output.
+HEIGHT pixels of three bytes (RGB). FOLDER is the install folder of Pillow. The program imports no module of livedeck,
+and of the site packages only Pillow. Any fault ends the program without output.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_SIDE = 4096
 """Maximum length of a picture's longer side, in pixels. A 4K picture has 3840."""
 
 MAX_PIXELS = 4096 * 2304
-"""Maximum number of pixels of a picture: 38 MB at four bytes each. Pillow holds up to six copies of them."""
+"""Maximum number of pixels of a picture: 38 MB at four bytes each. Pillow has up to six copies in memory."""
 
 MAX_MEMORY = 256 * 2**20
 """Maximum number of bytes that the process may allocate."""
@@ -38,7 +38,7 @@ def main() -> None:
     ):
         try:
             resource.setrlimit(limit, (most, most))
-        except (OSError, ValueError):  # the system has a lower limit already, or lacks this kind (macOS: memory)
+        except (OSError, ValueError):  # the system has a lower limit, or no limit of this kind (macOS: memory)
             continue
     folder, width, height = sys.argv[1:]
     sys.path.append(folder)
@@ -48,7 +48,7 @@ def main() -> None:
 def decoded(content: bytes, size: tuple[int, int]) -> bytes:
     """Return the pixels of the picture, scaled to `size`. Raises ValueError or any error of Pillow.
 
-    The three decoders are named explicitly, so that no other one is tried on bytes from outside.
+    The three decoders are named explicitly, so that no other decoder runs on bytes from outside.
     """
     from PIL import JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 

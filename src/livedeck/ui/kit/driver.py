@@ -1,6 +1,7 @@
-"""Driver of a terminal in full screen: takes and returns it once, whatever signals arrive (interface.md, "Leaving").
+"""Driver of a terminal in full screen. It takes and returns the terminal once, whatever signals arrive.
 
-It uses a private name of Textual, `XTermParser` (decisions.md, "Private Textual names").
+See interface.md, "Leaving". The module uses a private name of Textual, `XTermParser` (decisions.md, "Private Textual
+names").
 """
 
 from __future__ import annotations
@@ -38,24 +39,24 @@ R = TypeVar("R")
 MAX_READ_BYTES = 4096
 
 READ_SECONDS = 0.1
-"""Maximum wait for input. After that, Textual checks whether an escape was a key, and whether the app ends."""
+"""Maximum wait for input, in seconds. Then Textual checks whether an escape was a key and whether the app ends."""
 
 INTERRUPTED = 128 + signal.SIGINT
-"""Exit code after ctrl-c, as shells count it."""
+"""Exit code after ctrl-c, as in shells."""
 
 KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b]2;\x07\x1b[23;2t"
-"""Control strings that make the terminal save its window title, and restore it.
+"""Control strings that make the terminal save and restore its window title.
 
-A terminal without this support has no title afterwards; a shell sets its own at the next prompt.
+A terminal without support for them has no title afterwards, until the shell sets one at the next prompt.
 """
 
 
 class TerminalDriver(LinuxDriver):
     """Textual's driver with guards against repeated starts and stops.
 
-    Textual's driver starts again at each SIGCONT, and `systemctl stop` sends a SIGCONT after SIGTERM. It would then
-    save the modes of the screen as those of the shell, and leave them behind. This driver handles both signals between
-    two steps of the event loop, so never during a write.
+    Textual's driver starts again at each SIGCONT, and `systemctl stop` sends a SIGCONT after SIGTERM. Textual's driver
+    would then save the modes of the screen as modes of the shell, and leave the shell with them. This driver handles
+    both signals between two steps of the event loop, so never during a write.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -66,16 +67,16 @@ class TerminalDriver(LinuxDriver):
         loop.add_signal_handler(signal.SIGCONT, self._go_on)
 
     def write(self, data: str) -> None:
-        """Write to the terminal. Before the first window title of ours, have the terminal save its own."""
+        """Write to the terminal. Before the deck's first window title, make the terminal save the current title."""
         if data.startswith(TITLE) and not self._has_titled:
             self._has_titled = True
             super().write(KEEP_TITLE)
         super().write(data)
 
     def run_input_thread(self) -> None:
-        """Read keys until the terminal is given back, as Textual does.
+        """Read keys as Textual does, until the terminal is given back.
 
-        A paste is read as text, and invalid UTF-8 does not end the app.
+        Unlike in Textual, a paste is read as text, and invalid UTF-8 does not end the app.
         """
         if XTermParser is None:
             super().run_input_thread()
@@ -92,7 +93,7 @@ class TerminalDriver(LinuxDriver):
             self.process_message(message)
 
     def start_application_mode(self) -> None:
-        """Take the terminal, unless this process holds it already or has given it back for good."""
+        """Take the terminal. Does nothing if this process has the terminal or has given it back for good."""
         if not self._is_over and not self._holds_terminal:
             super().start_application_mode()  # type: ignore[no-untyped-call]
 
@@ -114,9 +115,10 @@ class TerminalDriver(LinuxDriver):
 
     @property
     def _holds_terminal(self) -> bool:
-        """True if this process holds the terminal.
+        """True if this process has the terminal.
 
-        Textual saves the terminal's modes when it takes the terminal; in the background of a shell it takes nothing.
+        Textual saves the terminal's modes when it takes the terminal. A process in the background of a shell takes no
+        terminal.
         """
         return self.attrs_before is not None
 
@@ -128,7 +130,7 @@ class TerminalDriver(LinuxDriver):
     def _go_on(self) -> None:
         """Take the terminal again at SIGCONT.
 
-        No process learns of a SIGSTOP, and the shell has used the terminal meanwhile.
+        A process gets no notice of a SIGSTOP, and the shell has used the terminal meanwhile.
         """
         if self._is_over:
             return
@@ -139,7 +141,7 @@ class TerminalDriver(LinuxDriver):
 
 
 class TerminalApp(App[R]):
-    """An app that leaves the terminal as it found it."""
+    """App that leaves the terminal in its previous state."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +155,7 @@ class TerminalApp(App[R]):
     def end(self, code: int) -> None:
         """Leave with the exit code `code`.
 
-        During the start, wait until the app is ready: Textual fails to mount an app that is leaving.
+        During the start, waits until the app is ready, because Textual cannot mount an app that is leaving.
         """
         self._end_code = code
         if self._is_ready:
@@ -167,7 +169,7 @@ class TerminalApp(App[R]):
         self.app_resume_signal.subscribe(self, self._repaint_all)
 
     def _repaint_all(self, _: App[R]) -> None:
-        """Repaint everything after a suspension, because the terminal has forgotten every line."""
+        """Repaint the whole screen after a suspension, because the terminal shows nothing of it any more."""
         for widget in self.screen.walk_children():
             widget.refresh()
         self.screen.refresh(layout=True)
@@ -185,10 +187,10 @@ GIVE_BACK_TRIES = 100
 
 
 def terminal_guard(*, has_title: bool = False) -> Callable[[], None]:
-    """Return a function that gives the terminal back if the screen can no longer do so.
+    """Return a function that gives the terminal back if the screen cannot do so any more.
 
-    Call `terminal_guard` before a screen is drawn. The returned function never waits: output that the terminal has not
-    read is dropped. `has_title`: True if the screen sets the window title.
+    Call `terminal_guard` before a screen is drawn. The returned function never waits, and drops output that the
+    terminal has not read. `has_title`: True if the screen sets the window title.
     """
     try:
         number = sys.__stdin__.fileno() if sys.__stdin__ else -1

@@ -1,4 +1,4 @@
-"""Pictures in a terminal: pixels in one of three protocols, else half blocks.
+"""Pictures in a terminal: pixels in one of three protocols, or half blocks.
 
 The protocols are kitty's graphics (also WezTerm, Ghostty), inline images of iTerm2, and sixel (foot, xterm, mlterm).
 Environment variables or a setting choose one; the terminal is never probed.
@@ -27,10 +27,10 @@ MAX_COLOURS = 64
 """Number of colours in a sixel picture. Every terminal supports that many."""
 
 KITTY_CHUNK = 4096
-"""Maximum number of characters in one part of a picture for kitty, set by kitty's protocol."""
+"""Maximum number of characters in one part of a picture in kitty's protocol."""
 
 PICTURE_ID = 7
-"""Id of our only picture in kitty. A new picture replaces it."""
+"""Id of the deck's only picture in kitty. A new picture replaces the previous one."""
 
 ERASE_KITTY = f"\x1b_Ga=d,d=I,i={PICTURE_ID},q=2\x1b\\"
 
@@ -54,10 +54,10 @@ class Frame(NamedTuple):
 
 
 class Picture(Record):
-    """A picture, ready to be drawn in one frame.
+    """Picture that is ready to be drawn in a frame.
 
-    `strips`: cells of the frame. `sequence`: control string that draws the picture over them, from the first cell on;
-    empty for half blocks, where the cells themselves are the picture.
+    `strips`: cells of the frame. `sequence`: control string that draws the picture over the cells, from the first cell
+    on. It is empty for half blocks, because then the cells are the picture.
     """
 
     strips: tuple[Strip, ...]
@@ -72,7 +72,7 @@ def pixel_size(graphics: Graphics, frame: Frame) -> tuple[int, int]:
 
 
 def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
-    """Return the picture made of `pixels` (RGB, `pixel_size` of them). Slow: call it in a thread."""
+    """Return the picture of RGB `pixels`, as many as `pixel_size` returns. Slow, so call this in a thread."""
     if graphics is Graphics.BLOCKS:
         return Picture(tuple(_half_blocks(pixels, frame)))
     from PIL import Image  # 40 ms, and most decks show no poster
@@ -84,7 +84,7 @@ def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
 
 
 def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
-    """Yield strips with two pixels in each cell: the upper pixel is the ink, the lower pixel the ground."""
+    """Yield strips with two pixels in each cell. The upper pixel is the ink, the lower pixel the ground."""
 
     def colour(x: int, y: int) -> Color:
         start = (y * frame.columns + x) * 3
@@ -102,7 +102,7 @@ def _png(image: Image) -> str:
 
 
 def _kitty(image: Image, frame: Frame) -> str:
-    """Return the control strings for kitty: the picture in parts, without a move of the cursor or a reply."""
+    """Return the control strings for kitty: the picture in parts. They cause no move of the cursor and no reply."""
     data = _png(image)
     parts = [data[start : start + KITTY_CHUNK] for start in range(0, len(data), KITTY_CHUNK)]
     keys = [f"a=T,f=100,i={PICTURE_ID},p=1,c={frame.columns},r={frame.rows},C=1,q=2,", *[""] * (len(parts) - 1)]
@@ -116,7 +116,7 @@ def _iterm2(image: Image, frame: Frame) -> str:
 
 
 def _sixel(image: Image, frame: Frame) -> str:  # noqa: ARG001  signature of all three
-    """Return the sixel control string: bands of six rows, each with the pixels of one colour after the other."""
+    """Return the sixel control string: bands of six rows, each colour by colour."""
     indexed = image.quantize(MAX_COLOURS)
     width, height, pixels = indexed.width, indexed.height, indexed.tobytes()
     palette = indexed.getpalette() or []

@@ -1,4 +1,4 @@
-"""Filter for input from the terminal: a paste is text, even with control sequences in it."""
+"""Filter for input from the terminal. A paste is read as text, even if it contains control sequences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 """Control sequences before and after a paste (xterm, "Bracketed Paste Mode")."""
 
 MAX_PASTE_CHARS = 65_536
-"""Maximum number of characters of a paste. The rest is dropped, as no field takes more."""
+"""Maximum number of characters of a paste. The rest is dropped, because no field takes more."""
 
 _ESCAPE = "\x1b"
 
@@ -14,8 +14,8 @@ _ESCAPE = "\x1b"
 class PasteFilter:
     """Filter that removes from a paste the control sequences that would be read as keys.
 
-    Textual parses the sequences in a paste, too, and passes unknown ones on as keys: coloured text, pasted over the
-    deck, would press `q`. The markers around a paste may arrive in pieces.
+    Textual also parses the sequences in a paste, and passes unknown ones on as keys. Coloured text that is pasted over
+    the deck would press `q`. The markers around a paste may arrive in pieces.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class PasteFilter:
                 self._room -= len(pasted)
                 passed += pasted, found
             else:
-                passed.append((before + found)[held:])  # an incomplete marker may be a key, so it passes now
+                passed.append((before + found)[held:])  # an incomplete marker may be a key, so it is passed on now
                 self._room = MAX_PASTE_CHARS
             self._is_pasting ^= bool(found)
             text = rest
@@ -44,5 +44,5 @@ class PasteFilter:
 
 
 def _begun(text: str, marker: str) -> str:
-    """Return the end of the text, if it is the beginning of the marker; else an empty text."""
+    """Return the end of the text that is a beginning of the marker; empty if there is none."""
     return next((marker[:length] for length in range(len(marker) - 1, 0, -1) if text.endswith(marker[:length])), "")

@@ -15,17 +15,17 @@ R = TypeVar("R")
 
 
 class LayeredScreen(Screen[R], Generic[R]):
-    """A screen that keeps running and sends its changes while another screen lies over it."""
+    """Screen that keeps running and sends its changes while another screen lies over it."""
 
     def on_unmount(self) -> None:
         """Free the lines of the closed screen, which Textual's cache of two colours for each widget keeps."""
         StylesCache.get_inner_outer.cache_clear()
 
     def _compositor_refresh(self) -> None:
-        """Refresh, and forget the regions that the screen in front has taken over.
+        """Refresh, and remove the regions that the screen in front has taken over.
 
-        Textual's method lets the covered screen keep those regions and hand them over again at each message, in ever
-        greater number.
+        With Textual's method, the covered screen keeps these regions and passes more and more of them on at each
+        message.
         """
         super()._compositor_refresh()
         if self.app.screen is not self:

@@ -1,4 +1,4 @@
-"""Line filters for terminals without colours, or without characters beyond ASCII."""
+"""Line filters for terminals without colours or without characters beyond ASCII."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGNS = str.maketrans(
         "╱": "/", "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-",
     }
 )  # fmt: skip
-"""Sign of the deck -> ASCII character. Lamps stay distinct from each other, as do severities and statuses."""
+"""Sign of the deck -> ASCII character. No two lamps have the same character, and neither severities nor statuses do."""
 
 _BRAILLE = range(0x2800, 0x2900)
 
@@ -45,9 +45,10 @@ class Ascii(LineFilter):
 
 @lru_cache(4096)
 def ascii_only(text: str) -> str:
-    """Return the text in ASCII, as wide as before.
+    """Return the text in ASCII, in as many cells.
 
-    Signs of the deck have their own characters. Letters lose their accents. All else becomes question marks.
+    Signs of the deck become the characters in `SIGNS`. Letters lose their accents. All other characters become question
+    marks.
     """
     if text.isascii():
         return text

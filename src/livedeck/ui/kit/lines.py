@@ -1,4 +1,4 @@
-"""Widgets for lines of text, which are given or drawn by a function."""
+"""Widgets for lines of text: given lines, or lines that a function draws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from livedeck.ui.kit.canvas import Canvas
 
 
 class LinesWidget(Canvas):
-    """Widget with the lines given to it: as high as their number, hidden if there are none."""
+    """Widget that shows given lines. It is as high as their number, and hidden without lines."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -27,7 +27,7 @@ class LinesWidget(Canvas):
 
     @property
     def content(self) -> Sequence[ShadedLine]:
-        """The lines on display."""
+        """Lines that are shown."""
         return self._content
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
@@ -35,7 +35,7 @@ class LinesWidget(Canvas):
 
 
 class DetailPanel(Canvas):
-    """Panel with lines about a selected item, drawn by a function of its width."""
+    """Panel with lines about a selected item. A function draws them for the width of the panel."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -55,9 +55,9 @@ DrawLines = Callable[[int, int], Sequence[ShadedLine]]
 
 
 class FramedPanel(Canvas):
-    """Panel with a rounded frame, with a title at the left and a key or a count at the right.
+    """Panel with a rounded frame, a title at the left, and a key or a count at the right.
 
-    If space is short, the right side is left out. A click runs the panel's command, unless it is on a link.
+    A narrow panel omits the right side. A click beside links runs the panel's command.
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -68,9 +68,9 @@ class FramedPanel(Canvas):
         self._rows: tuple[int, list[tuple[ShadedLine, ShadedLine]]] = 0, []  # width; each line, and in its frame
 
     def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
-        """Replace title, right side and the function that draws inside the frame.
+        """Replace title, right side and the function that draws in the frame.
 
-        `command`: command that a click runs; empty for none.
+        `command`: command that a click runs; empty if a click does nothing.
         """
         self._title, self._right, self._draw_lines, self._command = title, right, draw_lines, command
         self.repaint()
@@ -85,7 +85,7 @@ class FramedPanel(Canvas):
         return self._framed.get((content,), frame, lambda: self._frame(content, width, inner, rows))
 
     def _frame(self, content: Sequence[ShadedLine], width: int, inner: int, rows: int) -> list[ShadedLine]:
-        """Return the content in its frame. Lines that are as they were stay the same objects."""
+        """Return the content in its frame. Unchanged lines stay the same objects."""
         lines = fit_height(content, rows)
         before = self._rows[1] if self._rows[0] == width else []
         kept = [
@@ -108,7 +108,7 @@ def _beside(line: ShadedLine, cells: int) -> ShadedLine:
 _SIDE, _BLANK = ("│", StyleRole.RULE), (" ", StyleRole.TEXT)
 
 FRAME_CELLS, FRAME_LINES = 4, 2
-"""Cells and lines that a frame itself takes: a side and a blank at each end of a line; top and bottom."""
+"""Number of cells and of lines of a frame: a side and a blank at each end of a line; top and bottom."""
 
 
 def _top(title: str, right: str, cells: int) -> Line:

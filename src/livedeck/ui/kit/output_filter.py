@@ -1,8 +1,8 @@
-"""The last filter before the terminal. It passes only control sequences of the deck and of Textual.
+"""Last filter before the terminal. It passes only control sequences of the deck and of Textual.
 
-The filter has two halves. `ControlFilter` sees texts apart from their styles, and removes controls from the texts.
-`OutputFilter` sees the bytes: it passes the kinds of sequences that Textual draws with, and one that was allowed
-explicitly. It cannot tell Textual's colours from colours in a text, so the first half is needed, too.
+The filter has two halves. `ControlFilter` gets texts without their styles, and removes controls from them.
+`OutputFilter` gets the whole output. It passes the kinds of sequences that Textual draws with, and a sequence that the
+deck has allowed. It cannot distinguish Textual's colours from colours in a text, so both halves are needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OWN_SEQUENCES = (
     r"\[[\d;]*m",  # colours and styles
     r"\[\d+;\d+H",  # the cursor to a cell
     r"\[\?(?:7|25|1000|1003|1004|1006|1015|1016|1049|2004|2026|2048)[hl]",  # wrap, cursor, mouse, focus, paste, ...
-    r"\[\?(?:2026|2048)\$p",  # asks whether the terminal supports these
+    r"\[\?(?:2026|2048)\$p",  # a query whether the terminal supports these
     r"\[(?:>\d+|<)u",  # kitty's keys, on and off
 )
 _FOREIGN = re.compile(
@@ -45,7 +45,7 @@ class ControlFilter(LineFilter):
 
 
 def without_controls(text: str) -> str:
-    """Return the text with blanks in place of everything that a terminal might obey."""
+    """Return the text with blanks in place of control characters."""
     return _CONTROLS.sub(_blank, text)
 
 
@@ -64,9 +64,9 @@ class OutputFilter:
         self._allowed = sequence
 
     def apply(self, data: str) -> str:
-        """Return the part of the data that passes.
+        """Return the output with its allowed control sequences.
 
-        Other control sequences lose their escape character; their letters remain as text.
+        Other control sequences lose their escape character; their letters stay as text.
         """
         if data == _BELL:
             return data
@@ -77,7 +77,7 @@ class OutputFilter:
 
 
 def filtered(driver_class: type[Driver], output: OutputFilter) -> type[Driver]:
-    """Return a subclass of a driver that writes through the filter. Nothing reaches the terminal except by `write`."""
+    """Return a subclass of a driver that writes through the filter. All output to the terminal passes `write`."""
 
     class FilteredDriver(driver_class):  # type: ignore[valid-type,misc]  # the operating system's own
         def write(self, data: str) -> None:

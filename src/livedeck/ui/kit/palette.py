@@ -1,6 +1,6 @@
-"""Colours by meaning of each theme, and a function to mix two colours. Pure.
+"""Colours of each theme by their meaning, and a function to mix two colours. Pure.
 
-The browser wall and the terminal's themes (`themes.py`) take their colours from here.
+The browser wall and the terminal's themes (`themes.py`) use these colours.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from livedeck.record import Record
 
 
 class Colours(Record):
-    """The colours of a theme. Severities always have a shape and a word, too; lamps and curves are graphics.
+    """Colours of a theme. Beside its colour, a severity always has a shape and a word. Lamps and curves are graphics.
 
     `raised`: ground of headers and fields. `cursor`: ground of the row under the cursor. `ink`: letters on a filled
     chip. `key`: key-frame differences and unknown states. `second`: curve of a second event.
@@ -66,12 +66,12 @@ COLOURS: Mapping[str, Colours] = MappingProxyType({"dark": DARK, "light": LIGHT,
 
 
 def is_light(colours: Colours) -> bool:
-    """Return whether the theme is light: its letters are darker than their ground."""
+    """Return whether a theme is light: its letters are darker than their ground."""
     return colours.ground > colours.text
 
 
 def board_grounds(colours: Colours) -> Mapping[str, str]:
-    """Return state of a tile (critical, warning, all well, stale) -> colour of its ground."""
+    """Return the colour of the ground of a tile, by the state of the tile (critical, warning, all well, stale)."""
     critical, warning = (0.06, 0.04) if is_light(colours) else (0.16, 0.08)
     return {
         "critical": mix(colours.panel, colours.critical, critical),
@@ -82,7 +82,7 @@ def board_grounds(colours: Colours) -> Mapping[str, str]:
 
 
 def mix(ground: str, colour: str, share: float) -> str:
-    """Return the colour `ground` mixed with another. `share`: share of `colour`, from 0 to 1."""
+    """Return a mix of the colours `ground` and `colour`. `share`: share of `colour`, from 0 to 1."""
     pairs = zip(channels(ground), channels(colour), strict=True)
     return "#" + "".join(f"{round(behind + (before - behind) * share):02x}" for behind, before in pairs)
 

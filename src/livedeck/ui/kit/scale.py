@@ -1,4 +1,4 @@
-"""The scale of a chart's panel: round ends, ticks at equal distances, and the dot of a value. Pure."""
+"""Scale of a chart's panel: round ends, ticks at equal distances, and the dot of a value. Pure."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ DOTS = 4
 """Number of dots in the height of a row."""
 
 STEPS = {1.0: 6, 2.0: 6, 2.5: 4, 4.0: 6, 5.0: 6}
-"""Size of a scale's steps, times a power of ten -> maximum number of such steps."""
+"""Size of the steps of a scale, before a power of ten -> maximum number of such steps."""
 
 MIN_TICK_ROWS = 2
-"""Minimum distance of two ticks, in rows. Closer ticks cannot all have the same distance."""
+"""Minimum distance of two ticks, in rows. Closer ticks would have different distances."""
 
 LABEL_CELLS = 6
 
 _MIN_SPAN = 0.05
-"""Minimum span of a scale, as a share of the greatest value. It matters if all values are close to each other."""
+"""Minimum span of a scale, as a share of the greatest value. It applies if all values are close to each other."""
 
 _MIN_VALUE, _MAX_VALUE = 1e-6, 1e300
-"""Limits near those of floats. If no value exceeds the first, all count as zero; above the second, as the second."""
+"""Values near the limits of floats. If no value exceeds `_MIN_VALUE`, all values count as zero.
+
+A value above `_MAX_VALUE` counts as `_MAX_VALUE`.
+"""
 
 
 class Scale(Record):
-    """A scale of `rows` rows from `low` (bottom) to `high` (top). `ticks`: its labelled values, the lowest first."""
+    """Scale of `rows` rows from `low` (bottom) to `high` (top). `ticks`: labelled values, lowest first."""
 
     low: float
     high: float
@@ -34,7 +37,7 @@ class Scale(Record):
     ticks: tuple[float, ...] = ()
 
     def dot(self, value: float) -> int:
-        """Return the dot of a value, counted from the bottom. A value beyond the scale has the nearest dot."""
+        """Return the dot of a value, counted from the bottom. A value outside the scale gets the nearest dot."""
         count = DOTS * self.rows
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return min(floor(share * count), count - 1)
@@ -44,7 +47,7 @@ class Scale(Record):
         return self.rows - 1 - self.dot(value) // DOTS
 
     def label(self, value: float, unit: float) -> str:
-        """Return the label of a tick in a unit, with as many decimals as all the ticks need."""
+        """Return the label of a tick in a unit. All labels have the same number of decimals."""
         decimals = next((count for count in range(4) if all(_is_round(tick / unit, count) for tick in self.ticks)), 3)
         text = f"{value / unit:.{decimals}f}"
         return text if len(text) <= LABEL_CELLS else f"{value / unit:.0e}"
@@ -57,8 +60,8 @@ def _is_round(value: float, decimals: int) -> bool:
 def round_scale(values: Iterable[float], rows: int, *, is_fitted: bool = False, fallback: float = 1.0) -> Scale:
     """Return a scale that contains the values. It begins at zero; if `is_fitted`, at a round value below the least.
 
-    Of the scales with round steps, the one with the most ticks is chosen, then the one with the least room above the
-    greatest value. `fallback`: greatest value to assume if no value is above zero.
+    Of the scales with round steps, chooses the scale with the most ticks, and among these the scale with the least room
+    above the greatest value. `fallback`: assumed greatest value if no value is above zero.
     """
     drawn = [min(value, _MAX_VALUE) for value in values if value >= 0]
     highest = max(drawn, default=0.0)
@@ -81,7 +84,7 @@ def _scales(lowest: float, highest: float, rows: int) -> Iterator[Scale]:
 def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) -> Scale:
     """Return a scale of `count` steps, with as many evenly spaced labels as the rows allow.
 
-    A step is `mantissa` times ten to the power of `exponent`; the scale begins at `first` steps.
+    A step is `mantissa` times ten to the power of `exponent`. The scale begins at `first` steps.
     """
     labelled = [
         every
@@ -93,5 +96,5 @@ def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) ->
 
 
 def _times_power(value: float, exponent: int) -> float:
-    """Return `value` times ten to the power of `exponent`, rounded well: 12 / 10 is 1.2, but 12 * 0.1 is not."""
+    """Return `value` times ten to the power of `exponent`, exactly rounded: 12 / 10 is 1.2, but 12 * 0.1 is not."""
     return value * 10.0**exponent if exponent >= 0 else value / 10.0**-exponent

@@ -1,4 +1,4 @@
-"""The selected row of a table. Actions apply to it, so only a person's choice selects another row."""
+"""Selected row of a table. Actions apply to this row, so only a person's choice selects another one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from livedeck.presentation.table import TableSchema
 T = TypeVar("T")
 
 SEEN_AFTER = 0.3
-"""Seconds before a key can refer to a new picture: a person needs that long to see the picture and press a key."""
+"""Seconds that a person needs to see a new picture and press a key. An earlier key refers to the previous picture."""
 
 
 class RowSelection:
     """Selected row of a table. `key`: the row's key, None for no row.
 
-    At first the first row is selected. If the selected row leaves the table, no row is selected, even if that row
-    returns: only a choice selects a row again (interface.md, "Selection"). `follows_first`: select whatever row is
-    first until a choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has
-    created, to be selected once it appears, unless another row is chosen first.
+    At first the first row is selected. If the selected row leaves the table, no row is selected until a person chooses
+    one, even if the row returns (interface.md, "Selection"). `follows_first`: always select the first row until a
+    choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has created. The row
+    is selected once it appears, unless another row is chosen before.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
@@ -36,7 +36,7 @@ class RowSelection:
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def aim(self, key: str) -> None:
-        """Select a row (empty for none) until the table next shows its rows. Do nothing once a choice was made."""
+        """Select a row (empty for none) until the table shows its rows again. Does nothing after a choice."""
         if not self.is_chosen:
             self.key = key
 
@@ -65,7 +65,7 @@ class RowSelection:
         return row if row is not None else find_row(schema, rows, self.key)
 
     def missing_text(self, noun: str) -> str:
-        """Return a text if the selected row has left: `nothing is selected: "X" left the list; choose a room`."""
+        """Return a text if the selected row left the table: `nothing is selected: "X" left the list; choose a room`."""
         article = "an" if noun[0] in "aeiou" else "a"
         return f'nothing is selected: "{self._left}" left the list; choose {article} {noun}' if self._left else ""
 

@@ -1,4 +1,4 @@
-"""The chart of an event's signal: panels with heads and curves, a strip of statuses, and times. Pure."""
+"""Chart of an event's signal: panels with heads and curves, a strip of statuses, and times. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARGIN = 1
 """Number of cells to the right of all other panels."""
 
 FIXED_CHART_LINES = 3
-"""Number of lines that a chart needs besides its first panel: head, statuses, times."""
+"""Number of lines of a chart besides its first panel: head, statuses, times."""
 
 
 def signal_curves(
@@ -63,8 +63,8 @@ def signal_lines(
 ) -> list[ShadedLine]:
     """Return the panels, from the curve named `first` on, then the statuses and times. `rows`: rows of each panel.
 
-    A panel of a single row, except the first, has no head: its name and newest value stand beside it. `marks`: cell ->
-    sign of a fault or a marker, for the first panel.
+    A panel of one row, except the first panel, has no head, but name and newest value beside it. `marks`: cell -> sign
+    of a fault or a marker, for the first panel.
     """
     lines: list[ShadedLine] = []
     curves = signal_curves(state.assessment, series, second)
@@ -82,7 +82,10 @@ def signal_lines(
 
 
 def panel_head(curve: Curve, low: float, number: Line, width: int, *, is_stale: bool) -> Line:
-    """Return the head of a panel: name and unit; at the right the newest value, and baseline and limit if they fit."""
+    """Return the head of a panel: name and unit, and at the right the newest value.
+
+    A wide head also has baseline and limit.
+    """
     sign = StyleRole.STALE if is_stale else curve.role
     left: list[Group] = [
         (0, [(" ■ ", sign), (curve.name, StyleRole.STRONG), (f" {curve.unit}", StyleRole.DIM)]),

@@ -1,4 +1,4 @@
-"""A table with one row to a line. Only the visible rows are drawn, so a thousand rows cost no more than a screenful."""
+"""Table with a row in each line. Only visible rows are drawn, so a table of 1,000 rows takes no more time."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ MAX_KEPT = 500
 """Maximum number of rows whose cells are kept while other rows are shown."""
 
 MAX_COUNTED = 500
-"""Maximum number of rows below the screen that are counted by kind. Once a second there is no time to count more."""
+"""Maximum number of rows below the screen that are counted by kind. The count is made each second, so must be fast."""
 
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):
-    """A table whose cursor follows the key of a row, never its number.
+    """Table whose cursor follows the key of a row, never its number.
 
-    Below the table's head come the rows, divided by heads of sections. If the rows do not fit, the last line says how
-    many are below.
+    The rows are under the head of the table, divided by heads of sections. If the rows do not fit, the last line has
+    the number of rows below.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--cursor", "table--head"}
@@ -82,7 +82,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
     def show(
         self, rows: tuple[T, ...], render_time: RenderTime, cursor: str | None, empty_text: str, view: TableView
     ) -> None:
-        """Replace the rows, in the order given, and paint those that have changed.
+        """Replace the rows, in the given order, and paint changed rows.
 
         `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
         """
@@ -129,7 +129,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return max(0, self.size.height - HEAD_LINES)
 
     def repaint(self) -> int:
-        """Draw the visible rows that may have changed, and refresh those that did. Returns the number of regions."""
+        """Draw the visible rows that may have changed, and refresh changed regions. Returns the number of regions."""
         if self._render_time is None:
             return 0
         columns = layout(self._schema.columns, self.scrollable_content_region.width - CURSOR_CELLS, self._view.hidden)
@@ -159,7 +159,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self.refresh_regions([*regions, *self.changed_regions(0, head_before, self._head, width)])
 
     def _row_regions(self, y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-        """Return the changed regions of a row: all of it if the cursor came or left, which changes the background."""
+        """Return the changed regions of a row: the whole row if the cursor came or left, because the ground changes."""
         return self.changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]
 
     def _line_of_cursor(self) -> int | None:
@@ -169,7 +169,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self._line_of(row) if is_there else None
 
     def _draw_head(self) -> Line:
-        """Return the column titles, and the number of critical rows scrolled out above."""
+        """Return the titles of the columns, and the number of critical rows above the screen."""
         count, width = self._critical_above[self._rows_above(self.scroll_offset.y)], self.size.width
 
         def draw() -> Line:
@@ -208,7 +208,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return cells
 
     def _more_line(self, first: int) -> Line:
-        """Return the line about rows below: how many there are from the row `first` on, and of what kinds."""
+        """Return the line about rows below: the number of rows from the row `first` on, and the number by kind."""
         assert self._render_time is not None
         left = len(self._rows) - first
         words = ""
@@ -222,7 +222,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.repaint()
 
     def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
-        """Draw for the new width, and set the position of the scroll bar, which missed scrolls while it was hidden."""
+        """Draw for the new width, and set the position of the scroll bar, because it did not move while hidden."""
         if is_shown:
             self.vertical_scrollbar.position = self.scroll_y
         self.repaint()
@@ -259,9 +259,9 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """Return the index of the row under the cursor; without a cursor, the last index that it had.
+        """Return the index of the row under the cursor; without a cursor, the last index of the cursor.
 
-        The rows are searched only if the row has moved.
+        Searches the rows only if the row has moved.
         """
         key = self._schema.key
         if self.cursor is None:
@@ -275,7 +275,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return 0 <= self._line_of(self._row_of_cursor()) - top < self._window - self._has_more(top)
 
     def _scroll_to_cursor(self) -> None:
-        """Scroll just enough to show the cursor; on the first row of a section, also the section's head."""
+        """Scroll until the cursor is visible; on the first row of a section, also the head of the section."""
         top, window, line = self.scroll_offset.y, self._window, self._line_of(self._row_of_cursor())
         first = line - 1 if line - 1 in self._section_heads else line
         if first < top:
@@ -321,7 +321,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Remember the pressed row, because another may be there when the button is released."""
+        """Remember the pressed row, because another row may be under the pointer when the button is released."""
         line = event.y - HEAD_LINES + self.scroll_offset.y
         row = self._row_at(line) if event.y >= HEAD_LINES else None
         self._pressed_key = None if row is None else self._schema.key(self._rows[row])

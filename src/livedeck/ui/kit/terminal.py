@@ -1,4 +1,4 @@
-"""Output to the terminal: changed cells, and control strings of our own.
+"""Output to the terminal: changed cells and the deck's control strings.
 
 The module uses private names of Textual (decisions.md, "Private Textual names"): `ChopsUpdate`, `CompositorUpdate`,
 `LayoutUpdate`, `App._display` and `App._fatal_error`. `tests/ui/test_private_names.py` shows which assumption another
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
     try:
         from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
-    except ImportError:  # another Textual: nothing is an instance of these, and its own updates are sent
+    except ImportError:  # another Textual: no object is an instance of these, so its own updates are sent
         ChopsUpdate = CompositorUpdate = LayoutUpdate = type("Absent", (), {})
 
 log = Log(__name__)
@@ -63,8 +63,8 @@ EXACT_UPDATES = has_exact_updates()
 def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
     """Return the output that draws a strip from the cell (`x`, `y`) on.
 
-    Terminals disagree on the width of marks, joined letters and emoji. A text with such characters is drawn over blanks
-    of its width, and the text after it is positioned anew.
+    Terminals give marks, joined letters and emoji different widths. So a text with such characters is drawn over blanks
+    of its width, and the cursor is set again for the following text.
     """
     move = Control.move_to(x, y).segment.text
     if has_agreed_width(strip.text):
@@ -80,7 +80,7 @@ def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
 
 
 class ExactUpdate(ChopsUpdate):
-    """An update that sends each changed part from its first cell on, not from the left edge of the widget."""
+    """Update that sends each changed part from its first cell on, not from the left edge of the widget."""
 
     @classmethod
     def of(cls, update: ChopsUpdate) -> ExactUpdate:
@@ -99,7 +99,7 @@ class ExactUpdate(ChopsUpdate):
 
 
 class TextUpdate(CompositorUpdate):
-    """An update that sends a given text to the terminal as it is."""
+    """Update that sends a given text unchanged to the terminal."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -114,7 +114,7 @@ class TextUpdate(CompositorUpdate):
 
 
 class FilteredApp(ModalApp[R], Generic[R]):
-    """An app that sends only its own and Textual's control sequences to the terminal."""
+    """App that sends only its own and Textual's control sequences to the terminal."""
 
     def __init__(self, timer: Callable[[], float] = monotonic) -> None:
         self._output = OutputFilter()
@@ -130,19 +130,19 @@ class FilteredApp(ModalApp[R], Generic[R]):
         return [*super().get_line_filters(), self._controls]
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text to the clipboard as Textual does, and let the control string for that pass the last filter."""
+        """Copy a text to the clipboard as Textual does. The control string for it is allowed in the last filter."""
         self._output.allow(clipboard_string(text))
         super().copy_to_clipboard(text)
 
 
 Spans = Sequence[tuple[int, int, int]]
-"""Parts of lines, each given by its row, its first cell, and the cell after its last."""
+"""Parts of lines: row, first cell and the cell after the last of each part."""
 
 
 class ExactApp(FilteredApp[int]):
-    """An app that sends only changed cells.
+    """App that sends only changed cells.
 
-    `overlay`: function that draws pixels over the cells. It is called after each paint with the screen in front and
+    `overlay`: function that draws pixels over the cells. It is called after each paint, with the screen in front and
     the written cells (None: all cells).
     """
 
@@ -173,8 +173,8 @@ class ExactApp(FilteredApp[int]):
     def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
         """Send parts of lines to the terminal at once.
 
-        Returns False if this version of Textual does not allow that. Then refresh the regions instead, which waits for
-        the next of 60 frames a second, and costs a wall half as much processor time again.
+        Returns False if this version of Textual has no exact updates. Then refresh the regions instead: the refresh
+        waits for the next of 60 frames a second, and a wall needs 1.5 times the processor time.
         """
         if not EXACT_UPDATES:
             return False
@@ -184,14 +184,17 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def draw_over(self, x: int, y: int, sequence: str) -> None:
-        """Send a control string that draws a picture over the cells from (`x`, `y`) on, past the last filter."""
+        """Send a control string that draws a picture over the cells from (`x`, `y`) on.
+
+        The last filter lets it pass.
+        """
         if EXACT_UPDATES and not self.is_headless:
             text = f"{Control.move_to(x, y).segment.text}{sequence}"
             self._output.allow(text)
             self._display(self.screen, TextUpdate(text))
 
     def filtered(self, strip: Strip) -> Strip:
-        """Return a strip as this terminal can show it: without colours or in ASCII if need be."""
+        """Return a strip in a form that this terminal can show: without colours or in ASCII if necessary."""
         _, background = self.screen.background_colors
         for line_filter in self.get_line_filters():
             strip = strip.apply_filter(line_filter, background)
@@ -212,7 +215,7 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def tell_terminal(self, sequence: str) -> None:
-        """Send a control string of ours past the last filter."""
+        """Send a control string of the deck. The last filter lets it pass."""
         if sequence and EXACT_UPDATES and self.is_running:
             self._output.allow(sequence)
             self._display(self.screen, TextUpdate(sequence))

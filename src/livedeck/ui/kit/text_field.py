@@ -1,4 +1,4 @@
-"""The text field of all dialogs. It shows hidden characters of its content as escapes."""
+"""Text field of all dialogs. It shows hidden characters of its content as escapes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from textual.widgets import Input
 from livedeck.text.outside import escaped, shown_after, unescaped
 
 MAX_CHARS = 8192
-"""Maximum number of characters that a person can type or paste into a field. A text from outside may be longer."""
+"""Maximum number of characters of a field for typed or pasted text. A text from outside may be longer."""
 
 
 class TextField(Input):
-    r"""A field for a line of text. `text`: its content; a text from outside stays the same to the byte until edited.
+    r"""Field for a line of text. `text`: content of the field. A text from outside stays unchanged until it is edited.
 
-    A text with anything hidden in it is shown with escapes (`\x1b`, `\u202e`) and doubled backslashes, and is read back
-    in that notation. Typed or pasted text enters as it is shown, without invisible characters.
+    A text with hidden characters is shown with escapes (`\x1b`, `\u202e`) and doubled backslashes, and is read back in
+    this notation. Typed or pasted text loses its invisible characters.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class TextField(Input):
         value = text if password else escaped(text)
         self._is_escaped = value != text
         super().__init__(value, placeholder, password=password, select_on_focus=select_on_focus, id=id, compact=True)
-        self.cursor_blink = False  # nothing blinks but an unacknowledged alarm (interface.md, "Alarms on screen")
+        self.cursor_blink = False  # only an unacknowledged alarm blinks (interface.md, "Alarms on screen")
 
     @property
     def text(self) -> str:
@@ -37,7 +37,7 @@ class TextField(Input):
         return unescaped(self.value) if self._is_escaped else self.value
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Replace a range of characters by a text. All typed or pasted text comes through here."""
+        """Replace a range of characters by a text. All typed or pasted text passes this method."""
         start, end = sorted((max(0, start), max(0, end)))
         room = max(0, MAX_CHARS - len(self.value[:start] + self.value[end:]))
         super().replace(shown_after(self.value[:start], text)[:room], start, end)

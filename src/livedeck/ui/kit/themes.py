@@ -1,6 +1,6 @@
 """Palettes: the style of each role in each theme, as Textual themes and Rich styles.
 
-The colours are in `palette.py`. Only faults are filled. Tally red belongs to the ON AIR lamp alone.
+The colours are in `palette.py`. Only faults have a filled background. Only the ON AIR lamp has tally red.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class StyleSpec(NamedTuple):
 class Palette(Record):
     """Backgrounds of a theme, and the style of every role.
 
-    `cursor`: style of the row under the cursor. `ansi`: True to use only the terminal's own colours. `plain`: True to
-    use no colours. `area`: percent of a curve's colour in the ground under the curve, at the bottom and at the top of
-    its panel. `fault`: percent of a fault's colour in the ground of its column. `boards`: ground of a tile by role.
+    `cursor`: style of the row under the cursor. `ansi`: True if the theme uses only the terminal's own colours.
+    `plain`: True if the theme has no colours. `area`: percent of a curve's colour in the ground under the curve, at the
+    bottom and at the top of its panel. `fault`: percent of a fault's colour in the ground of its column. `boards`:
+    ground of a tile by role.
     """
 
     background: str
@@ -168,7 +169,7 @@ BOLD = frozenset(
     }
 )
 REVERSED = frozenset({StyleRole.CRITICAL, StyleRole.LOSS, StyleRole.BANNER, StyleRole.BANNER_BLIND})
-"""Roles that are reversed and bold in the theme without colours. Roles in `BOLD` are only bold there."""
+"""Roles that are reversed and bold in the theme without colours. In that theme, roles in `BOLD` are only bold."""
 
 
 def _without_colour(role: StyleRole) -> StyleSpec:
@@ -227,9 +228,9 @@ def textual_themes() -> Iterator[Theme]:
 
 @cache
 def style(theme: str, role: Role) -> Style:
-    """Return the style of a role in a theme. A role without a background of its own takes the line's background.
+    """Return the style of a role in a theme. A role without a background takes the background of the line.
 
-    Roles are not component classes, because Textual would resolve every role for each of a form's hundred widgets.
+    Roles are not component classes, because Textual would resolve every role for each of the 100 widgets of a form.
     """
     if isinstance(role, Link):
         return style(theme, role.role)
@@ -243,8 +244,8 @@ def style(theme: str, role: Role) -> Style:
 def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
     """Return the look of a role or a shade in a palette.
 
-    Sixteen colours cannot be mixed, so a weak shade is dim and no ground is tinted. Without colours there are no
-    grounds.
+    A theme of sixteen colours cannot mix them, so a weak shade is dim and no ground is tinted. A theme without colours
+    has no grounds.
     """
     if isinstance(role, StyleRole):
         return palette.styles[role]
@@ -264,7 +265,7 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]
-"""Fields of a shade that shades nothing, except its ink and board."""
+"""Fields of a shade without any effect, except its ink and board."""
 
 
 def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
@@ -282,7 +283,7 @@ def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:
 
 
 def _hue(palette: Palette, role: StyleRole) -> str:
-    """Return the main colour of a role: the colour of its fill if it has one, else of its letters."""
+    """Return the main colour of a role: its background, or else the colour of its letters."""
     spec = palette.styles[role]
     return spec.background or spec.colour
 

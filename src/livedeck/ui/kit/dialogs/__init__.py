@@ -1,1 +1,1 @@
-"""Dialogs: each returns a value and calls nothing."""
+"""Dialogs. Each returns a value and sends no request."""

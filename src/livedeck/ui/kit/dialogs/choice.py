@@ -21,7 +21,7 @@ Option = tuple[str, str, str]
 
 
 class ChoiceScreen(Modal[str | None]):
-    """A dialog to choose a value by its letter, or with arrows and enter. Escape returns None."""
+    """Dialog to choose a value by its letter, or by arrows and enter. Escape returns None."""
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True
@@ -73,11 +73,11 @@ class ChoiceScreen(Modal[str | None]):
 
 
 Validator = Callable[[str], tuple[Line, bool]]
-"""Function that returns a remark about the typed text, and whether the text is accepted."""
+"""Function that takes the typed text, and returns a remark about it and whether it is accepted."""
 
 
 class PromptScreen(Modal[str | None]):
-    """A dialog that returns a line of text. Enter returns an accepted text, escape None."""
+    """Dialog that returns a line of text. Enter returns an accepted text, escape None."""
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True

@@ -1,4 +1,4 @@
-"""A question before a change: target, state and effect. Cancel has the focus (interface.md, "Confirmation")."""
+"""Question before a change: target, state and effect. Cancel has the focus (interface.md, "Confirmation")."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
 
 MAX_CELLS = 74
-"""Maximum width of a dialog, in cells. Wider texts are harder to read."""
+"""Maximum width of a dialog, in cells. Longer lines are harder to read."""
 
 
 class NameField(TextField):
-    """A field in which a person types a name to confirm.
+    """Field in which a person types a name to confirm a change.
 
-    `lost`: True if a pasted text had invisible characters, which the field drops: then the pasted name is another name.
+    `lost`: True if the field dropped invisible characters of a pasted text. Then the pasted name is a different name.
     """
 
     lost = False
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Replace a range by a text, and note whether the field took it unchanged."""
+        """Replace a range by a text. Set `lost` if the field dropped characters of the text."""
         was_lost = self.lost or shown_after(self.value[: min(start, end)], text) != text
         super().replace(text, start, end)
         self.lost = was_lost and bool(self.value)
@@ -38,9 +38,9 @@ class NameField(TextField):
 
 
 class Confirm(Dialog[bool]):
-    """A question before a change. Returns True if the person agrees.
+    """Question before a change. Returns True if the person agrees.
 
-    `blocked_reason` is called as the person agrees: if it returns a reason, such as stale data, nothing is confirmed.
+    `blocked_reason`: called when the person agrees. If it returns a reason, such as stale data, nothing is confirmed.
     """
 
     def __init__(self, confirmation: Confirmation, timer: Timer, blocked_reason: BlockedReason = lambda: "") -> None:
@@ -78,7 +78,7 @@ class Confirm(Dialog[bool]):
             self.query_one("#demand", LinesWidget).show(list(wrap(demand, StyleRole.STRONG, cells)))
 
     def typed(self, char: str) -> bool:
-        """Put a letter into the field for the name, whatever part of the dialog has the focus."""
+        """Put a letter into the field for the name, even if another part of the dialog has the focus."""
         if not self._word:
             return False
         field = self.query_one("#word", NameField)

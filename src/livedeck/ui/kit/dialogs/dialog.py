@@ -1,4 +1,4 @@
-"""Base class of dialogs: it ignores early keys, and has keys that move the focus and leave."""
+"""Base class of dialogs. It ignores early keys, and has keys that move the focus and keys that leave the dialog."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ from livedeck.ui.kit.selection import SEEN_AFTER
 R = TypeVar("R")
 
 EARLY = SEEN_AFTER
-"""Seconds during which a new dialog ignores keys meant for the screen below it (interface.md, "Confirmation")."""
+"""Seconds during which a new dialog ignores keys, because they are meant for the screen under it.
+
+See interface.md, "Confirmation".
+"""
 
 Timer = Callable[[], float]
-"""Function that returns seconds that never run backwards."""
+"""Function that returns monotonic seconds."""
 
 BlockedReason = Callable[[], str]
-"""Function that returns why no change may be sent now; empty if it may be sent."""
+"""Function that returns the reason why no change may be sent now; empty if a change may be sent."""
 
 
 class Button(Canvas, can_focus=True):
-    """A button, with its key beside the label. Brackets mark the focus, because colour alone is not enough."""
+    """Button with its key beside the label. Brackets mark the focus, because colour alone is not enough."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
@@ -76,7 +79,7 @@ class Button(Canvas, can_focus=True):
 
 
 class Dialog(Modal[R], Generic[R]):
-    """A dialog that returns a value. `timer`: clock to recognise early and double key presses."""
+    """Dialog that returns a value. `timer`: clock by which early and double key presses are recognised."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -101,7 +104,7 @@ class Dialog(Modal[R], Generic[R]):
         return self._timer() - self._appeared_at < EARLY
 
     def on_key(self, event: events.Key) -> None:
-        """Swallow keys that decide but come too early, and the second enter of a double press."""
+        """Ignore the second enter of a double press, and early keys that decide."""
         is_hasty = (event.key == "enter" and self._is_echo()) or self.is_early or event in self.typed_ahead
         if is_hasty and self.decides(event.key):
             event.stop()
@@ -110,11 +113,14 @@ class Dialog(Modal[R], Generic[R]):
             event.stop()
 
     def decides(self, key: str) -> bool:  # noqa: ARG002  forms use it
-        """Return whether a key decides, so that it must not come too early. By default, every key does."""
+        """Return whether a key decides, and is therefore ignored if it comes too early.
+
+        By default every key decides.
+        """
         return True
 
     def typed(self, char: str) -> bool:  # noqa: ARG002  confirmations use it
-        """Take a letter that no field has taken. Return whether the dialog uses the letter."""
+        """Handle a letter that no field has taken. Return whether the dialog used the letter."""
         return False
 
     def _is_echo(self) -> bool:

@@ -1,4 +1,4 @@
-"""A form: validates entries while a person types, and returns them when saved. It sends nothing."""
+"""Form. It validates entries while a person types, and returns them when they are saved. It sends no request."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from livedeck.ui.kit.dialogs.inputs import Edited, ReferenceInput, RowsInput, ed
 from livedeck.ui.kit.lines import LinesWidget
 
 FRAME_LINES = 9
-"""Number of lines besides the form's fields: border, title, hint, buttons, and the deck's header above the form."""
+"""Number of lines that fields cannot have: border, title, hint and buttons of the form, and the deck's header."""
 
 NARROW = 100
-"""Minimum width of a terminal that has remarks beside their fields. In a narrower one they stand below."""
+"""Minimum width of a terminal, in cells, for remarks beside their fields. Otherwise remarks are under the fields."""
 
 WIDE = 160
-"""Minimum width of a terminal that has the sections of a form in two columns."""
+"""Minimum width of a terminal, in cells, for the sections of a form in two columns."""
 
 LABEL_CELLS = 20
 
@@ -59,7 +59,7 @@ OWN_KEYS = {
     FieldKind.MULTI_CHOICE: "←→ move  space toggle",
     FieldKind.REFERENCE: "↓ choose, or paste an id",
 }
-"""Kind of a field -> text about the keys that work in it."""
+"""Kind of a field -> text about the keys of such a field."""
 
 DISCARD = Confirmation(
     "Leave the form?", (("Your input will be lost.", StyleRole.TEXT),), button="Leave", cancel="Stay"
@@ -67,10 +67,10 @@ DISCARD = Confirmation(
 
 
 class Form(Dialog[FormResult | None]):
-    """A form with its fields; returns None if it was cancelled.
+    """Form with its fields. Returns None if the person cancels.
 
-    `time_reference`: returns the current reference for typed times. `blocked_reason`: returns why the form cannot be
-    saved now.
+    `time_reference`: returns the current reference for typed times. `blocked_reason`: returns the reason why the form
+    cannot be saved now; empty if it can.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -139,13 +139,13 @@ class Form(Dialog[FormResult | None]):
         self.call_after_refresh(self._show_remarks)
 
     def _show_remarks(self) -> None:
-        """Show the remark of each field, and below all fields the hint for the focused one."""
+        """Show the remark of each field, and under all fields the hint for the focused field."""
         for field in self._state.schema.fields:
             self._show_remark(field)
         self._show_hint()
 
     def _show_title(self) -> None:
-        """Show title, number of filled fields and errors of the whole form. Give the fields the lines that are left."""
+        """Show title, number of filled fields and errors of the whole form. The fields get the other lines."""
         cells = self.query_one("#title").size.width or self.size.width - 4
         filled = sum(
             self._entries[field.name] is not None and self._entries[field.name] != field.empty
@@ -189,7 +189,7 @@ class Form(Dialog[FormResult | None]):
             widget.focus()
 
     def _show_remark(self, field: Field) -> None:
-        """Show a field's error, the meaning of its entry, or its unit; or the list to choose from."""
+        """Show a field's error, the meaning of its entry, its unit, or the list to choose from."""
         error = self._errors.get(field.name)
         widget, remark = self._editors[field.name], self._remarks[field.name]
         widget.set_class(bool(error), "-wrong")
@@ -222,7 +222,7 @@ class Form(Dialog[FormResult | None]):
         self._show_hint()
 
     def _show_verdict(self, objection: str = "") -> None:
-        """Show beside the buttons why the form is not saved; without such a reason, which fields are wrong."""
+        """Show beside the buttons the reason why the form is not saved, or else which fields are wrong."""
         wrong = [field for field in self._state.schema.fields if field.name in self._errors]
         labels = [field.label or f"{schema_of_rows(field).noun}s" for field in wrong]
         count = f"{len(labels)} field{'s' if len(labels) > 1 else ''}: {', '.join(labels)}" if labels else ""
@@ -230,7 +230,7 @@ class Form(Dialog[FormResult | None]):
         self.query_one("#verdict", LinesWidget).show([[(f"✖ {text}", StyleRole.CRITICAL_MARK)] if text else []])
 
     def _show_hint(self) -> None:
-        """Show the focused field's error in full; if it has none, its hint and its keys."""
+        """Show the focused field's error in full. Without an error, show the field's hint and keys."""
         focused = self.focused
         name = next((name for name, widget in self._editors.items() if widget is focused), "")
         for label in self.query(Label):
@@ -255,8 +255,8 @@ class Form(Dialog[FormResult | None]):
     def decides(self, key: str) -> bool:
         """Return whether a key can save or cancel.
 
-        Keys that type or move the focus do not: they may come early, as text after a tab belongs to the next field. Nor
-        does escape, as long as no field was changed.
+        Keys that type or move the focus may come early, because text after a tab belongs to the next field. Escape may
+        come early, too, until a field is changed.
         """
         return isinstance(self.focused, Button) or key == "ctrl+s" or (key == "escape" and self._is_changed)
 
@@ -275,7 +275,7 @@ class Form(Dialog[FormResult | None]):
             self.action_leave()
 
     def action_save(self) -> None:
-        """Return the entries if they are valid and at least one has changed."""
+        """Close the form and return the entries if they are valid and at least one was changed."""
         names = changed_names(self._entries, self._state.initial)
         required = {field.name for field in self._state.schema.fields if field.required}
         self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})
@@ -292,7 +292,7 @@ class Form(Dialog[FormResult | None]):
             self.dismiss(FormResult(dict(self._entries), names))
 
     def action_leave(self) -> None:
-        """Cancel; ask first if a field was changed."""
+        """Cancel. If a field was changed, ask the person before."""
         if self._is_changed:
             self.open_over(Confirm(DISCARD, self._timer), self._discard)
         else:
@@ -323,7 +323,7 @@ class Form(Dialog[FormResult | None]):
 
 
 def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
-    """Return the entries of a row, with the texts of hidden fields as Secrets."""
+    """Return the entries of a row. The texts of hidden fields become Secrets."""
     hidden = {field.name for field in schema.fields if field.kind is FieldKind.HIDDEN}
     secrets = {
         name: Secret(entry) for name, entry in entries.items() if name in hidden and isinstance(entry, str) and entry
@@ -332,12 +332,12 @@ def _with_secrets(schema: FormSchema[Any], entries: FieldValues) -> FieldValues:
 
 
 def _is_broad(field: Field) -> bool:
-    """Return whether the field takes the whole width, with its remark below."""
+    """Return whether the field takes the whole width, with its remark under it."""
     return field.kind in BROAD or field.is_long or (field.kind is FieldKind.TEXT and not field.hint)
 
 
 class Remark(LinesWidget):
-    """The remark of a field, or the list to choose its entry from."""
+    """Remark of a field, or list to choose its entry from."""
 
     class Pressed(Message):
         """A click on line `row` of the remark of a field."""
@@ -355,7 +355,7 @@ class Remark(LinesWidget):
 
 
 class Label(Canvas):
-    """The label of a field, with a star if the field is required. Bold while the field has the focus."""
+    """Label of a field. It has a star if the field is required, and is bold while the field has the focus."""
 
     def __init__(self, text: str, *, is_required: bool) -> None:
         super().__init__()
@@ -373,7 +373,7 @@ class Label(Canvas):
 
 
 class Section(Canvas):
-    """The head of a section of fields: a word and a horizontal rule."""
+    """Head of a section of fields: a word and a horizontal rule."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

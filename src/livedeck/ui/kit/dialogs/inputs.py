@@ -1,7 +1,7 @@
-"""Controls of a form, one for each kind of field. Text is typed; others change by space bar, arrows or mouse.
+"""Controls of a form, one for each kind of field.
 
-Text goes into Textual's Input. The other controls are drawn here, because Textual's toggles show their state by colour
-alone (decisions.md, "Controls of a form").
+Text is typed into Textual's Input. The other controls change by space bar, arrows or mouse. They are drawn here,
+because Textual's toggles show their state by colour alone (decisions.md, "Controls of a form").
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Edited(Message):
 
 
 def editor(field: Field, entry: Entry, suggestions: Sequence[Suggestion] = ()) -> Widget:
-    """Return the control for a field, by the field's kind, with an entry in it."""
+    """Return a control with an entry, for the kind of the field."""
     match field.kind:
         case FieldKind.CHOICE:
             return SelectInput(field, entry)
@@ -63,7 +63,7 @@ def editor(field: Field, entry: Entry, suggestions: Sequence[Suggestion] = ()) -
 
 
 class TextInput(TextField):
-    """A text field of a form. Typed secrets are never shown or copied."""
+    """Text field of a form. Typed secrets are never shown or copied."""
 
     def __init__(self, field: Field, entry: Entry, text: str | None = None) -> None:
         is_address = isinstance(entry, str) and holds_secret(entry)
@@ -88,14 +88,14 @@ class TextInput(TextField):
 
 
 MAX_SUGGESTIONS = 6
-"""Maximum number of suggestions in sight at once."""
+"""Maximum number of suggestions that are visible at once."""
 
 
 class ReferenceInput(TextInput):
-    """A field for a reference to an object, shown by its name.
+    """Field for a reference to an object. The field shows the object's name.
 
-    Typing searches a list below the field; a pasted id is taken unchanged. `open_list`: suggestions while the list is
-    open, else empty. `index`: index of the marked suggestion.
+    Typed text searches a list under the field; a pasted id is taken unchanged. `open_list`: suggestions while the list
+    is open, else empty. `index`: index of the marked suggestion.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "go(1)", show=False), Binding("up", "go(-1)", show=False)]
@@ -138,7 +138,7 @@ class ReferenceInput(TextInput):
             self._list(())
 
     def action_go(self, by: int) -> None:
-        """Open the list, or move in it. Beyond its ends, move to the next or previous field."""
+        """Open the list or move in the list. At an end of the list, move to the next or previous field."""
         if not self.open_list and by > 0 and self._suggestions:
             self._list(self._suggestions)
         elif self.open_list and 0 <= self.index + by < len(self.open_list):
@@ -180,7 +180,7 @@ class ReferenceInput(TextInput):
 
 
 def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) -> list[ShadedLine]:
-    """Return lines with the suggestions around the marked one, and with their number if they do not all fit."""
+    """Return lines with the suggestions around the marked one. If some do not fit, the last line has their number."""
     first = max(0, min(index - MAX_SUGGESTIONS + 2, len(open_list) - MAX_SUGGESTIONS))
     shown = open_list[first : first + MAX_SUGGESTIONS]
     name_cells = min(max((len(suggestion.label) for suggestion in shown), default=0), max(16, cells - 20))
@@ -197,7 +197,7 @@ def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) ->
 
 
 class ToggleInput(Canvas, can_focus=True):
-    """A field whose entry is chosen and drawn, not typed as text. A bar at its left marks the focus."""
+    """Field whose entry is chosen, not typed. A bar at its left marks the focus."""
 
     def __init__(self, field: Field, entry: Entry) -> None:
         super().__init__()
@@ -220,7 +220,7 @@ class ToggleInput(Canvas, can_focus=True):
 
 
 class ChipsInput(ToggleInput):
-    """A field with options side by side, wrapped if they do not fit in a line. A click presses an option."""
+    """Field with options side by side, in several lines if necessary. A click presses an option."""
 
     def chips(self) -> Sequence[ShadedLine]:
         """Return the options, each as a line to draw."""
@@ -262,7 +262,7 @@ class ChipsInput(ToggleInput):
 
 
 class SelectInput(ChipsInput):
-    """A choice of one of a few words. An undocumented word from the platform stays until another one is chosen."""
+    """Choice of one of a few words. An undocumented word from the platform stays until another word is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,right", "step(1)", show=False),
@@ -297,7 +297,7 @@ def _tick(word: str, role: StyleRole | None = None, *, is_on: bool) -> ShadedLin
 
 
 class TickInput(ChipsInput):
-    """Yes or no; `[?]` if the platform has not said which."""
+    """Choice of yes or no. Shows `[?]` while the platform has sent neither."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,right,left", "press", show=False)]
 
@@ -315,7 +315,7 @@ class TickInput(ChipsInput):
 
 
 class MultiSelectInput(ChipsInput):
-    """A choice of any number of a few words. Arrows move between the words, space toggles a word."""
+    """Choice of any number of a few words. Arrows move between the words, space toggles a word."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "go(1)", show=False),
@@ -358,7 +358,7 @@ class MultiSelectInput(ChipsInput):
 
 
 class RowsInput(ToggleInput):
-    """A list of rows, each in a line, and a line to add a row. To edit a row, the form opens another form.
+    """List of rows, each in a line, and a line to add a row. To edit a row, the form opens another form.
 
     `errors`: index of a row -> field -> error.
     """
@@ -389,7 +389,7 @@ class RowsInput(ToggleInput):
 
     @property
     def rows(self) -> tuple[Mapping[str, Any], ...]:
-        """The current rows."""
+        """Current rows."""
         return self.entry if isinstance(self.entry, tuple) else ()
 
     def put(self, index: int, row: Mapping[str, Any]) -> None:
@@ -399,7 +399,7 @@ class RowsInput(ToggleInput):
         self.refresh(layout=True)
 
     def action_go(self, by: int) -> None:
-        """Move to the next or previous line; beyond the first and last line, to the next or previous field."""
+        """Move to the next or previous line. At the first and last line, move to the previous or next field."""
         index = self._index + by
         if 0 <= index <= len(self.rows):
             self._index = index
@@ -415,7 +415,7 @@ class RowsInput(ToggleInput):
             self.post_message(self.Opened(self, self._index))
 
     def action_remove(self) -> None:
-        """Remove the row under the cursor. Nothing is sent until the whole form is saved."""
+        """Remove the row under the cursor. The change is sent only with the whole form."""
         if self._index < len(self.rows):
             removed = self._index
             self.errors = {row - (row > removed): errors for row, errors in self.errors.items() if row != removed}
@@ -423,7 +423,10 @@ class RowsInput(ToggleInput):
             self.refresh(layout=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Move to the clicked line. A double click opens a row; a single one suffices on the line that adds a row."""
+        """Move to the clicked line.
+
+        A double click opens a row. One click on the line that adds a row opens a new row.
+        """
         if event.y <= len(self.rows):
             self._index = event.y
             self.repaint()

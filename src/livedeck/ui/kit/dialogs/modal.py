@@ -1,4 +1,7 @@
-"""Base class of modal screens, which lie over others. They return once, and take no input while hidden or closed."""
+"""Base class of modal screens, which lie over other screens.
+
+A modal screen returns once, and takes no input while hidden or closed.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,24 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 STYLES = Path(__file__).with_name("dialogs.tcss")
-"""Layout of all modal screens. Apart from that of the deck, which is parsed four times before its first frame."""
+"""Stylesheet of all modal screens. It is not in the deck's stylesheet, which is parsed four times before its first
+frame.
+"""
 
 ECHO = 0.5
-"""Seconds after the enter that closed a dialog during which another enter counts as its echo and is dropped."""
+"""Seconds during which another enter is dropped as an echo, after an enter that closed a dialog."""
 
 MAX_HOLD = 5.0
-"""Maximum time, in seconds, that keys wait for the effect of an earlier key. After that they are dropped."""
+"""Maximum number of seconds that keys wait for the effect of an earlier key. Then they are dropped."""
 
 INTERRUPT_KEY = "ctrl+c"
-"""Key that never waits for earlier keys: it leaves the deck even from a dialog."""
+"""Key that never waits for earlier keys. It leaves the deck, even from a dialog."""
 
 ROUNDS = 2
-"""Passes of messages from the focus up to the app. A key takes the first; its effect, a pressed button, the second."""
+"""Number of passes of messages from the focus up to the app.
+
+The first pass is for the key, the second for the effect of the key, such as a pressed button.
+"""
 
 
 class Settled(Message):
@@ -49,7 +57,7 @@ class Settled(Message):
 
 
 class HoldExpired(Message):
-    """Message that the effect of the key with the number `key`, or the first picture of a screen, takes too long."""
+    """Message that the effect of the key with the number `key`, or the first picture of a screen, is overdue."""
 
     def __init__(self, key: int) -> None:
         super().__init__()
@@ -61,23 +69,23 @@ class Drawn(Message):
 
 
 class Returned(Message):
-    """Message that a modal screen closes. Later messages from its widgets are lost."""
+    """Message that a modal screen closes. Its widgets cannot post messages any more."""
 
 
 class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
-    """A screen over another one that returns a value once.
+    """Screen over another screen. It returns a value once.
 
-    Textual queues the keys of a burst in the screen's widgets before it handles the first of them. If that key closes
-    or covers the screen, the others must do nothing: neither to this screen, nor to the screen in front by then.
+    Textual queues the keys of a burst in the screen's widgets before it handles the first key. If the first key closes
+    or covers the screen, the other keys must have no effect, neither on this screen nor on the screen in front.
     """
 
     CSS_PATH = STYLES
 
     TAKES_TYPED_AHEAD: ClassVar[bool] = False
-    """True if the screen takes keys pressed before it was drawn, because it has a text field."""
+    """True if the screen takes keys that were pressed before it was drawn, because it has a text field."""
 
     CLOSES_OUTSIDE: ClassVar[bool] = False
-    """True if a click outside its box closes the screen, because no input is lost."""
+    """True if a click outside the box of the screen closes the screen, because no input is lost."""
 
     _has_returned = False
 
@@ -90,17 +98,17 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         self.call_after_refresh(self.drawn)
 
     def drawn(self) -> None:
-        """Note that the first picture of this screen is on the terminal."""
+        """Record that the first picture of this screen is on the terminal."""
         self.is_drawn = True
         self.app.post_message(Drawn())
 
     @property
     def is_open(self) -> bool:
         """True if the screen is in front and has not returned yet."""
-        return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another one
+        return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another screen
 
     async def on_event(self, event: events.Event) -> None:
-        """Swallow input unless the screen is open: the input would reach the bindings of the screen in front."""
+        """Drop input unless the screen is open, because the input would reach the bindings of the screen in front."""
         if isinstance(event, events.InputEvent) and not self.is_open:
             event.stop()
             event.prevent_default()
@@ -115,7 +123,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     def dismiss(self, result: R | None = None) -> AwaitComplete:
         """Close the screen and return the result.
 
-        Does nothing if the screen has returned or is not in front, because another screen would close in its place.
+        Does nothing if the screen has returned or is not in front, because another screen would close instead.
         """
         if not self.is_open:
             return AwaitComplete()
@@ -124,13 +132,13 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         return super().dismiss(result)
 
     def open_over(self, screen: Screen[S], then: Callable[[S | None], Any]) -> None:
-        """Open another screen over this one, and pass its result to `then`. Do nothing unless this screen is open."""
+        """Open another screen over this one and pass its result to `then`. Does nothing if this screen is not open."""
         if self.is_open:
             self.app.push_screen(screen, then)
 
 
 class _Typed(NamedTuple):
-    """A key or paste, with the screen in front at its arrival and the time of its arrival."""
+    """Key or paste, with the time of its arrival and the screen in front at that time."""
 
     event: events.Key | events.Paste
     screen: Screen[Any]
@@ -142,11 +150,11 @@ class _Typed(NamedTuple):
 
 
 class ModalApp(TerminalApp[R], Generic[R]):
-    """An app with modal screens. A key reaches the screen that it was meant for, or is dropped.
+    """App with modal screens. A key reaches the screen that it was meant for, or is dropped.
 
-    Textual sends a key to the current focus, and moves the focus only after the key has come up to the app. Keys after
-    a tab, or after the key that opens a form, therefore wait here until the focus has moved or the form is drawn.
-    `timer`: returns seconds that never run backwards.
+    Textual sends a key to the current focus, and moves the focus only after the key has reached the app. So keys after
+    a tab wait here until the focus has moved. Keys after the key that opens a form wait until the form is drawn.
+    `timer`: returns monotonic seconds.
     """
 
     def __init__(self, timer: Callable[[], float] = monotonic) -> None:
@@ -160,15 +168,15 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._keys = 0
 
     def has_keys_waiting(self) -> bool:
-        """Return whether more keys of a burst have arrived, so that the next picture will not stay."""
+        """Return whether more keys of a burst have arrived, so that the next picture will change at once."""
         return bool(self._waiting)
 
     def has_keys_under_way(self) -> bool:
-        """Return whether keys are waiting, or the effects of the last one are not complete."""
+        """Return whether keys are waiting or the effects of the last key are not complete."""
         return self.has_keys_waiting() or self._awaited_key is not None
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event. A key comes twice: first for the focused widget, then for a binding if no widget took it."""
+        """Handle an event. A key that the focused widget did not take comes a second time, for the bindings."""
         is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY
         if isinstance(event, events.InputEvent) and not self.screen_stack:
             return  # the app is ending
@@ -183,7 +191,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         await super().on_event(event)
 
     async def _hand_on(self) -> None:
-        """Pass the waiting keys on, up to the first key that has effects to wait for."""
+        """Pass the waiting keys on, up to the first key with effects that take time."""
         while self._waiting and self._awaited_key is None:
             front = self.screen
             self._waiting = deque(typed._replace(screen=front) for typed in self._waiting if _is_meant(typed, front))
@@ -204,7 +212,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
                 self._wait_for(target)
 
     def _is_echo(self, typed: _Typed) -> bool:
-        """Return whether the key is an enter pressed again, or held, just after the enter that closed a dialog."""
+        """Return whether the key is an enter shortly after the enter that closed a dialog: a double press or a hold."""
         if not typed.is_enter:
             return False
         is_echo = typed.at - self._returned_at < ECHO
@@ -214,7 +222,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         return is_echo
 
     def _wait_for(self, target: Widget) -> None:
-        """Hold the waiting keys until the target has handled all its messages; a new dialog, until it is drawn."""
+        """Hold the waiting keys until the target has handled all its messages, or until a new dialog is drawn."""
         self._keys += 1
         self._awaited_key = self._keys
         self._awaits_drawing = isinstance(target, Modal) and not target.is_drawn
@@ -223,12 +231,15 @@ class ModalApp(TerminalApp[R], Generic[R]):
             target.post_message(Settled(self._keys, ROUNDS))
 
     async def on_settled(self, message: Settled) -> None:
-        """Continue once the effects of a key are done. They may have effects in turn, so this takes two rounds."""
+        """Continue once the effects of a key are done.
+
+        Effects may have effects themselves, so this takes two rounds.
+        """
         if message.key == self._awaited_key and self.screen_stack:
             await self._go_on(message.key, message.rounds - 1)
 
     async def on_drawn(self) -> None:
-        """Pass the waiting keys on: the new screen can take keys now."""
+        """Pass the waiting keys on, because the new screen can take keys now."""
         if self._awaits_drawing and self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 0)
 
@@ -246,17 +257,17 @@ class ModalApp(TerminalApp[R], Generic[R]):
         await self._hand_on()
 
     def on_hold_expired(self, message: HoldExpired) -> None:
-        """Drop the waiting keys, because their target is not certain any more."""
+        """Drop the waiting keys, because their target is uncertain."""
         if message.key == self._awaited_key:
             self._awaited_key, self._awaits_drawing = None, False
             self._waiting.clear()
 
 
 def _is_meant(typed: _Typed, front: Screen[Any]) -> bool:
-    """Return whether a key is meant for the screen in front, even if another was in front at the key's arrival.
+    """Return whether a key is meant for the screen in front. The key may have arrived at another screen.
 
-    A dialog without a text field takes no keys from before its first picture. A screen takes no keys that were meant
-    for a dialog over it.
+    A dialog without a text field takes no keys that arrived before its first picture. A screen takes no keys that were
+    meant for a dialog over it.
     """
     event, before, _ = typed
     if not isinstance(front, Modal):

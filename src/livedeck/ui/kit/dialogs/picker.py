@@ -1,4 +1,4 @@
-"""A dialog to pick one row from a long list, narrowed by typing."""
+"""Dialog to pick a row from a long list. Typed words reduce the list."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ MAX_ROWS = 10
 
 
 class PickerRow(NamedTuple):
-    """A row of the list. `key`: result of picking the row. `line`: the row on the screen, which is searched."""
+    """Row of the list. `key`: result if a person picks the row. `line`: the row on the screen, which is searched."""
 
     key: str
     line: Line
 
     def has(self, words: str) -> bool:
-        """Return whether the row contains all of the words."""
+        """Return whether the row contains all the words, regardless of case."""
         text = plain(self.line).casefold()
         return all(word in text for word in words.casefold().split())
 
 
 class PickerScreen(Modal[str | None]):
-    """A list that typing narrows to the rows with all typed words.
+    """List of the rows that contain all typed words.
 
-    Arrows mark a row, and enter returns its key; escape returns None. `marked`: key of the row that is marked at first.
+    Arrows mark a row. Enter returns the key of the marked row, escape None. `marked`: key of the row that is marked at
+    first.
     """
 
     TAKES_TYPED_AHEAD = True

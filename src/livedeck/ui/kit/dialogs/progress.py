@@ -1,4 +1,4 @@
-"""A dialog about slow work: title, elapsed time and progress. A person can hide the dialog or stop the work."""
+"""Dialog about slow work: title, elapsed time and progress. A person can hide the dialog or stop the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedeck.ui.kit.lines import LinesWidget
 
 
 class ProgressDialog(Dialog[bool]):
-    """A dialog about work in progress.
+    """Dialog about work in progress.
 
     Returns True if the person stops the work, False if the person hides the dialog or the work is done.
     """
@@ -52,7 +52,7 @@ class ProgressDialog(Dialog[bool]):
         self._progress_text = f"{done:,} of {total:,} bytes" if total else f"{done:,} bytes"
 
     def finish(self) -> None:
-        """Close the dialog because the work is done: at once, or when no other dialog covers it."""
+        """Close the dialog, because the work is done. A covered dialog closes once no other dialog covers it."""
         self._is_done = True
         self._close_when_done()
 
