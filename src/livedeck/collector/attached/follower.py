@@ -49,7 +49,8 @@ class _RelistError(Exception):
 class Follower:
     """Follows the collector behind `link` while `follow` runs, and keeps a copy of its snapshot.
 
-    `take`: called after each change of the copy with the copy, and with True if it is from a new listing.
+    `take`: called after each change of the copy with the copy, and with True if it is from a new listing. `look`:
+    called before each message is read; it may call `start_over`.
 
     Attributes:
         held: The copy; None before the first listing.
@@ -65,9 +66,15 @@ class Follower:
     """
 
     def __init__(
-        self, link: Link, clock: RemoteClock, take: Callable[[Held, bool], None], random: Random | None = None
+        self,
+        link: Link,
+        clock: RemoteClock,
+        take: Callable[[Held, bool], None],
+        random: Random | None = None,
+        look: Callable[[], object] = lambda: None,
     ) -> None:
-        self._link, self._clock, self._take = link, clock, take
+        self._link, self._clock, self._take, self._look = link, clock, take, look
+        self._is_outdated = asyncio.Event()  # messages on their way are old
         self._random = random or Random()  # noqa: S311  jitter is no secret
         self._id = ""
         self._hurry, self._is_listed_only = asyncio.Event(), False
@@ -90,7 +97,9 @@ class Follower:
             with self._noting_failures():
                 if not self._id:
                     await self._list()
-                await self._watch()
+                await wait_first(self._watch(), self._is_outdated.wait())
+                if self._is_outdated.is_set():
+                    raise _RelistError("this deck did not watch for some time")
             if self.failures:
                 await self._pause()
 
@@ -132,6 +141,11 @@ class Follower:
         """Retry at once, without the rest of the pause."""
         self._hurry.set()
 
+    def start_over(self) -> None:
+        """List again, without the messages on their way: they were sent while this deck did not watch."""
+        self._is_outdated.set()
+        self._hurry.set()
+
     async def fill(self, event_id: str) -> None:
         """Add to the copy all samples of the event that the collector's monitor keeps. Raises CollectorError."""
         rows = await self._link.get(f"/v1/events/{quote(event_id, safe='')}/samples")
@@ -139,6 +153,7 @@ class Follower:
             self.held = self.held.filled(event_id, rows)
 
     async def _list(self) -> None:
+        self._is_outdated.clear()
         listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
         held, place = await asyncio.to_thread(Held.listed, listing), str(listing.get("id", ""))
         if not _PLACE.fullmatch(place):
@@ -151,6 +166,9 @@ class Follower:
     async def _watch(self) -> None:
         async with self._link.stream("/v1/changes", self._id) as events:
             async for event in events:
+                self._look()
+                if self._is_outdated.is_set():
+                    return
                 if event.data is None:
                     self._note(event.comment)
                 elif event.name == "gone":
