@@ -94,6 +94,14 @@ def test_a_command_prints_what_the_collector_says_and_asks_the_platform_nothing(
     assert stage.connections == []
 
 
+@pytest.mark.parametrize(("command", "code"), [("status", 2), ("event check", 3)])
+def test_patience_is_refused_since_the_collector_decides(tmp_path: Path, stage: Stage, command: str, code: int) -> None:
+    done = called(tmp_path, *command.split(), "--patience", "5s", env=stage.env)
+    assert done.returncode == code
+    words = "--patience: the collector polls late streams and decides. Leave --patience out."
+    assert words in done.stdout + done.stderr
+
+
 def test_metrics_are_those_of_the_collector_and_one_that_is_away_leaves_nothing_to_print(
     tmp_path: Path, stage: Stage
 ) -> None:

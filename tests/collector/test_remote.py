@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from asyncio import StreamWriter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from collector.stand_in import Asked, StandIn, plain, saying, stand_in
-from collector.third_party import STARTED, FastClock, ThirdParty, look
+from collector.third_party import STARTED, FastClock, ThirdParty, look, text_of
 from livedeck.client import Api, Outgoing, Secret
-from livedeck.collector.attached.link import Link
+from livedeck.collector.attached.clock import RemoteClock
+from livedeck.collector.attached.follower import Follower
+from livedeck.collector.attached.link import Link, ServerEvent
 from livedeck.collector.attached.remote import Remote
 from livedeck.monitor import (
     AlarmKey,
@@ -28,7 +31,12 @@ from livedeck.monitor import (
     Monitor,
     Snapshot,
 )
+from livedeck.monitor.model.own import Why
+from livedeck.monitor.polling.machine import Load
+from livedeck.presentation.connection import banner_line
+from livedeck.presentation.events import doubt_cause
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain as text_of_line
 from livedeck.text.times import parse_timestamp
 from monitor.stage import Stage, at, event
 
@@ -44,6 +52,12 @@ class Attached:
     server: StandIn
     remote: Remote
     snapshots: AsyncGenerator[Snapshot, None]
+    clocks: tuple[FastClock, ...]
+
+    def pass_time(self, seconds: float) -> None:
+        """Let that much time pass while this deck does not run."""
+        for clock in self.clocks:
+            clock.began -= seconds / clock.factor
 
     async def watching(self) -> Snapshot:
         """The first snapshot of what the collector knows, as it is listened to."""
@@ -65,7 +79,7 @@ async def attached(clock: FastClock | None = None, ahead: float = 0.0, **words: 
         link = Link(outgoing, [server.address], Secret("of-a-deck"), silence=12 / clock.factor)
         remote = Remote(link, own_clock, actor="me", **words)
         async with aclosing(remote.snapshots()) as snapshots:
-            yield Attached(theirs, server, remote, snapshots)
+            yield Attached(theirs, server, remote, snapshots, (clock, own_clock))
 
 
 async def test_a_deck_sees_what_the_collector_lists_and_then_what_changes() -> None:
@@ -133,6 +147,86 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
         assert well.link.state is ConnectionState.OK
         assert well.events[0].assessment.health.grade is Grade.GOOD
         assert {alarm.key for alarm in well.alarms} == {NO_INGEST}
+
+
+class Idle:
+    """The measurements of a process that does nothing."""
+
+    def load(self) -> Load:
+        return Load(0.0, 0.0, 0.0)
+
+
+async def test_a_deck_that_was_stopped_trusts_no_old_snapshot_and_does_not_blame_the_collector() -> None:
+    clock = FastClock(1.0)
+    async with attached(clock, machine=Idle()) as deck:
+        before = await deck.watching()
+        assert before.events[0].is_stale is False
+        deck.theirs.speaks.clear()
+        deck.theirs.tell(unreadable=1)
+        deck.pass_time(600)  # nobody runs meanwhile, and what was told before is on its way
+        seen = await look(deck.snapshots, lambda snapshot: bool(snapshot.link.own.stops))
+        stopped = seen[-1]
+        (stop,) = stopped.link.own.stops
+        assert (stop.why, round(stop.seconds, -2)) == (Why.STOPPED, 600)
+        own = f"livedeck was stopped until {stop.until:%H:%M:%S}Z: not known yet if the platform answers"
+        assert (stopped.link.state, stopped.link.blame.text) == (ConnectionState.FAILING, own)
+        assert [state.is_stale for state in stopped.events] == [True]
+        assert SILENT not in {alarm.key for snapshot in seen for alarm in snapshot.alarms}
+        shown = RenderTime.from_snapshot(stopped, deck.remote.clock.now())
+        assert doubt_cause(stopped.events[0], shown).short == "livedeck was stopped"
+        assert "not known yet" in text_of_line(banner_line(stopped, shown))
+        deck.theirs.tell(unreadable=2, at=text_of(deck.theirs.clock.now()))
+        deck.theirs.speaks.set()
+        back = (await look(deck.snapshots, lambda snapshot: snapshot.unreadable == 2))[-1]
+        assert back.link.state is ConnectionState.OK
+        assert [state.is_stale for state in back.events] == [False]
+        assert SILENT not in {alarm.key for alarm in back.alarms}
+
+
+class Buffered:
+    """A collector that was heard until this deck was stopped: its heartbeats of ten minutes wait to be read."""
+
+    def __init__(self, theirs: ThirdParty) -> None:
+        self.theirs, self.host, self.lists = theirs, "collector", asyncio.Semaphore(0)
+
+    async def get(self, path: str, query: str = "") -> Any:
+        """A listing."""
+        del path, query
+        self.lists.release()
+        return self.theirs.listing()
+
+    @asynccontextmanager
+    async def stream(self, path: str, place: str) -> AsyncIterator[AsyncIterator[ServerEvent]]:
+        """The heartbeats, each with the time at which it was sent."""
+        del path
+
+        async def waiting() -> AsyncIterator[ServerEvent]:
+            for seconds in range(0, 600, 3):
+                yield ServerEvent(None, comment=f"{place} {round((STARTED.timestamp() + seconds) * 1000)}")
+            await asyncio.Event().wait()
+
+        yield waiting()
+
+
+async def test_messages_from_before_a_deck_ran_again_are_dropped_and_do_not_set_its_clock() -> None:
+    theirs = ThirdParty(FastClock(1.0))
+    theirs.clock.began -= 600
+    link, clock, looks = Buffered(theirs), RemoteClock(theirs.clock), list[int]()
+
+    def look_once() -> None:
+        if not looks:
+            follower.start_over()
+        looks.append(1)
+
+    follower = Follower(cast("Link", link), clock, lambda _held, _is_listed: None, look=look_once)
+    task = asyncio.create_task(follower.follow())
+    async with asyncio.timeout(20):
+        for _ in range(2):
+            await link.lists.acquire()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert len(looks) == 1
+    assert abs((clock.now() - theirs.clock.now()).total_seconds()) < 60
 
 
 @pytest.mark.parametrize(

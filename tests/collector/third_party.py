@@ -150,7 +150,7 @@ class ThirdParty:
         if asked.method != "GET":
             writer.write(self.commands.get(path.rpartition("/")[2], plain("200 OK", b'{"changed":true}')))
         elif path == "/v1/snapshot":
-            writer.write(plain("200 OK", json.dumps(self._listing()).encode(), "Content-Type: application/json"))
+            writer.write(plain("200 OK", json.dumps(self.listing()).encode(), "Content-Type: application/json"))
         elif path == "/v1/changes":
             await self._stream(asked.headers.get("last-event-id", ""), writer)
         elif path == "/metrics":
@@ -165,7 +165,8 @@ class ThirdParty:
         else:
             writer.write(plain("404 Not Found", b'{"error":"unknown","say":"no such path"}'))
 
-    def _listing(self) -> dict[str, Any]:
+    def listing(self) -> dict[str, Any]:
+        """What it knows now."""
         now = round(self.clock.now().timestamp() * 1000)
         return {
             "schema": self.schema,

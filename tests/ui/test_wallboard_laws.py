@@ -16,6 +16,7 @@ import pytest_asyncio
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Secret
 from livedeck.monitor import (
+    NO_BLAME,
     AlarmState,
     BroadcastState,
     ConnectionState,
@@ -422,7 +423,7 @@ def test_a_tile_of_an_event_without_samples_holds_whatever_is_wrong_with_it(
     render_time = RenderTime.from_snapshot(known, EVENING)
     many_findings = tuple(finding for state in known.events for finding in state.assessment.findings)
     assert len(many_findings) > 6
-    for state in map(unseen, known.events):
+    for state in (unseen(state, NO_BLAME) for state in known.events):
         judged = replace(state.assessment, findings=many_findings)
         bare = replace(state, qos=replace(state.qos, readings=Readings()), assessment=judged)
         drawn = tile_lines(bare, render_time, (53, layout.lines + more), DrawCache(), layout)

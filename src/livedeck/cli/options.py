@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from livedeck.text.themes import THEME_NAMES
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from click.shell_completion import CompletionItem
+
+    from livedeck.settings import Settings
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -103,8 +106,15 @@ PATIENCE = click.option(
     default="10s",
     show_default=True,
     metavar="TIME",
-    help="Poll streams that look late again for this long.",
+    help="Poll streams that look late again for this long. Not with a collector, which decides by itself.",
 )
+
+
+def refuse_patience(ctx: click.Context, settings: Settings) -> None:
+    """Raise UsageError for a `--patience` that has no effect."""
+    is_given = ctx.get_parameter_source("patience") is not ParameterSource.DEFAULT
+    if settings.collector_urls and is_given:
+        raise click.UsageError("--patience: the collector polls late streams and decides. Leave --patience out.")
 
 
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:

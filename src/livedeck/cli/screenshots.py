@@ -93,7 +93,9 @@ def silent(snapshot: Snapshot) -> Snapshot:
         blame=blame(Facts(silence=silence)),
     )
     attachment = attached(AttachmentState.SILENT, 42, heard_at=since, reason=_AWAY)
-    return replace(snapshot, link=link, events=tuple(map(unseen, snapshot.events)), attachment=attachment)
+    return replace(
+        snapshot, link=link, events=tuple(unseen(state, link.blame) for state in snapshot.events), attachment=attachment
+    )
 
 
 def alone(snapshot: Snapshot) -> Snapshot:

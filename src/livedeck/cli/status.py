@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import run
-from livedeck.cli.options import PATIENCE, formats, merge_flags, platform
+from livedeck.cli.options import PATIENCE, formats, merge_flags, platform, refuse_patience
 
 
 @click.command
@@ -19,9 +19,9 @@ def command(ctx: click.Context, /, *, output_format: str, patience: float, **fla
     """Print what is on air and what is wrong now.
 
     Waits up to 15 s until every event on air has been judged. Streams that look late are polled again, for up to
-    --patience; if nothing shows whether the encoder has left, the event is `late or gone`. Changes with an unknown
-    outcome are listed too. With `--format prometheus` it prints metrics: also for a platform that does not respond,
-    with exit code 4.
+    --patience; if nothing shows whether the encoder has left, the event is `late or gone`. A collector decides that by
+    itself. Changes with an unknown outcome are listed too. With `--format prometheus` it prints metrics: also for a
+    platform that does not respond, with exit code 4.
     """
 
     async def work() -> int:
@@ -34,6 +34,7 @@ def command(ctx: click.Context, /, *, output_format: str, patience: float, **fla
             return await print_metrics(settings)
         from livedeck.cli.status_report import print_status
 
+        refuse_patience(ctx, settings)
         return await print_status(settings, as_json=output_format == "json", patience=patience)
 
     ctx.exit(run(work))

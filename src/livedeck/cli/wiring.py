@@ -251,6 +251,7 @@ async def _attach(
         find_video=partial(_find_video, api) if api else None,
         make_monitor=partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None,
         polls_alone=settings.collector_fallback == "poll",
+        machine=SystemMachine(),
     )
     return Watch(remote, api, history, RemoteHistory(link), api.host if api else link.host)
 

@@ -8,7 +8,7 @@ import click
 
 from livedeck.cli.exit_codes import run
 from livedeck.cli.lookup import find_known_event
-from livedeck.cli.options import PATIENCE, merge_flags, platform
+from livedeck.cli.options import PATIENCE, merge_flags, platform, refuse_patience
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import open_watch
 from livedeck.client import ApiError
@@ -46,12 +46,15 @@ def command(ctx: click.Context, /, *, event: str | None, patience: float, **flag
 
     0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
     follows the first line. If samples are late, and nothing shows in --patience whether the encoder has left, the event
-    is UNKNOWN: `late or gone`. Alarms shelved or out of service at a deck of this machine do not count.
+    is UNKNOWN: `late or gone`. A collector decides that by itself. Alarms shelved or out of service at a deck of this
+    machine do not count.
     """
 
     async def work() -> int:
         try:
-            return await print_check(load(**merge_flags(ctx, flags)), event, patience)
+            settings = load(**merge_flags(ctx, flags))
+            refuse_patience(ctx, settings)
+            return await print_check(settings, event, patience)
         except (click.ClickException, ApiError, SettingsError) as error:
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             echo(f"LIVEDECK UNKNOWN - {text}")

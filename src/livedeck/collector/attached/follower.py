@@ -47,7 +47,8 @@ class _RelistError(Exception):
 class Follower:
     """Follower of the collector at `link`, which keeps a copy of its snapshot while `follow` runs.
 
-    `take`: called with the copy after each change, and with True if the copy is from a new listing.
+    `take`: called with the copy after each change, and with True if the copy is from a new listing. `look`: called
+    before each message is read; it may call `start_over`.
 
     Attributes:
         held: The copy; None before the first listing.
@@ -63,9 +64,15 @@ class Follower:
     """
 
     def __init__(
-        self, link: Link, clock: RemoteClock, take: Callable[[Held, bool], None], random: Random | None = None
+        self,
+        link: Link,
+        clock: RemoteClock,
+        take: Callable[[Held, bool], None],
+        random: Random | None = None,
+        look: Callable[[], object] = lambda: None,
     ) -> None:
-        self._link, self._clock, self._take = link, clock, take
+        self._link, self._clock, self._take, self._look = link, clock, take, look
+        self._is_outdated = asyncio.Event()  # messages on their way are old
         self._random = random or Random()  # noqa: S311  jitter is no secret
         self._id = ""
         self._hurry, self._is_listed_only = asyncio.Event(), False
@@ -88,7 +95,9 @@ class Follower:
             with self._noting_failures():
                 if not self._id:
                     await self._list()
-                await self._watch()
+                await wait_first(self._watch(), self._is_outdated.wait())
+                if self._is_outdated.is_set():
+                    raise _RelistError("this deck did not watch for some time")
             if self.failures:
                 await self._pause()
 
@@ -130,6 +139,11 @@ class Follower:
         """Retry at once, without the rest of the pause."""
         self._hurry.set()
 
+    def start_over(self) -> None:
+        """List again, without the messages on their way: they were sent while this deck did not watch."""
+        self._is_outdated.set()
+        self._hurry.set()
+
     async def fill(self, event_id: str) -> None:
         """Load all samples of an event that the collector has in memory into the copy. Raises CollectorError."""
         rows = await self._link.get(f"/v1/events/{quote(event_id, safe='')}/samples")
@@ -137,6 +151,7 @@ class Follower:
             self.held = self.held.filled(event_id, rows)
 
     async def _list(self) -> None:
+        self._is_outdated.clear()
         listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
         held, place = await asyncio.to_thread(Held.listed, listing), str(listing.get("id", ""))
         if not _PLACE.fullmatch(place):
@@ -149,6 +164,9 @@ class Follower:
     async def _watch(self) -> None:
         async with self._link.stream("/v1/changes", self._id) as events:
             async for event in events:
+                self._look()
+                if self._is_outdated.is_set():
+                    return
                 if event.data is None:
                     self._note(event.comment)
                 elif event.name == "gone":

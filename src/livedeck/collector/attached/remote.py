@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import inf
 from random import Random
 from typing import Any
 from urllib.parse import quote
@@ -52,9 +53,12 @@ from livedeck.monitor.alarms.lifecycle import change_between
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.detection.health import unseen
 from livedeck.monitor.evidence.blame import Facts, blame
+from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.kinds.kind import COLLECTOR_SILENT
 from livedeck.monitor.model.alarm import DECK
 from livedeck.monitor.model.attachment import Silence
+from livedeck.monitor.model.own import NotWatched, OwnState, Why
+from livedeck.monitor.polling.machine import Machine
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, encode_record
 
@@ -75,6 +79,8 @@ _TRIES, _TRY_SECONDS = 3, 1.0
 _READ_ONLY = "read-only: this deck has no platform token of its own"
 
 _OWN = AlarmKey(DECK, COLLECTOR_SILENT)
+
+_LIMITS = Thresholds()
 
 _log = Log("livedeck.collector")
 
@@ -119,6 +125,7 @@ class Remote:
         make_monitor: Returns a monitor that polls the platform while the collector is silent; None if this deck has no
             platform token.
         polls_alone: Begin to poll alone after `ALONE_AFTER` seconds, without a command.
+        machine: Measurements of this process, to notice its own stops; None to notice none.
         random: Source of jitter for retries.
     """
 
@@ -131,14 +138,18 @@ class Remote:
         find_video: Callable[[str], Awaitable[Video]] | None = None,
         make_monitor: Callable[[], Monitor] | None = None,
         polls_alone: bool = False,
+        machine: Machine | None = None,
         random: Random | None = None,
     ) -> None:
         self.clock = RemoteClock(clock)
         self.actor = actor
         self._link, self._find_video = link, find_video
         self._make_monitor, self._polls_alone = make_monitor, polls_alone
-        self._follower = Follower(link, self.clock, self._take, random)
-        self._own = AlarmEngine(Thresholds())
+        self._follower = Follower(link, self.clock, self._take, random, self._look)
+        self._machine, self._own_watch = machine, OwnWatch()
+        self._beat_due = inf  # time of the next pulse (monotonic s)
+        self._stopped_until = -inf  # end of the last time that this deck did not watch (monotonic s)
+        self._own = AlarmEngine(_LIMITS)
         self._is_report = False
         self._news, self._changed = _News(notices=() if find_video else (_READ_ONLY,)), asyncio.Event()
         self._seq = 0
@@ -160,13 +171,14 @@ class Remote:
 
     async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
         """Yield a snapshot at once, after each change, and when the collector falls silent."""
-        for work in (self._follower.follow(), self._send_interest()):
+        for work in (self._follower.follow(), self._send_interest(), self._watch_own()):
             self._start(work)
         try:
             last = self._compose()
             yield last  # still empty
             while True:
                 await self._wait()
+                self._look()
                 await self._turn()
                 is_news = self._changed.is_set()
                 self._changed.clear()
@@ -246,6 +258,8 @@ class Remote:
             base = Snapshot(0, began, ConnectionStatus(ConnectionState.CONNECTING, began))
         if silence and alone is None:
             base = self._blind(base, silence)
+        elif alone is None:
+            base = self._unwatched(base)
         own_changes, own_bells, _ = self._own.step(MonitorState((), _connected(now), now, silence=silence))
         alarms = urgent_first((*base.alarms, *self._own.ordered(())), base.events)
         return replace(
@@ -265,14 +279,15 @@ class Remote:
     def _silence(self) -> Silence | None:
         """Return the silence of the collector, or None. No message, no new snapshot and a refusal count as silence."""
         follower, now = self._follower, self.clock.monotonic()
-        is_quiet = now - follower.quiet_since >= SILENT_AFTER
+        quiet_since, seen_at = (max(at, self._stopped_until) for at in (follower.quiet_since, self._seen_at))
+        is_quiet = now - quiet_since >= SILENT_AFTER
         has_failed = self._is_report and follower.held is None
         if not (is_quiet or follower.is_refused or has_failed):
-            if follower.held is None or self._is_report or now - self._seen_at < _STUCK_AFTER:
+            if follower.held is None or self._is_report or now - seen_at < _STUCK_AFTER:
                 return None
-            since = self.clock.ago(self._seen_at)
+            since = self.clock.ago(seen_at)
             return Silence(since, f"the collector has sent no new data since {since:%H:%M:%S}Z")
-        since = self.clock.ago(follower.quiet_since)
+        since = self.clock.ago(quiet_since)
         if follower.is_refused or has_failed:
             return Silence(since, follower.reason or f"{self._link.host} does not respond in time")
         reason = f": {follower.reason}" if follower.reason else ""
@@ -293,7 +308,46 @@ class Remote:
             blame=blame(Facts(silence=silence)),
             next_try=self.clock.now() + timedelta(seconds=wait) if wait > 0 else None,
         )
-        return replace(seen, link=link, events=tuple(map(unseen, seen.events)), ended=())
+        return replace(seen, link=link, events=tuple(unseen(state, link.blame) for state in seen.events), ended=())
+
+    def _unwatched(self, seen: Snapshot) -> Snapshot:
+        """Return the snapshot with the stops of this deck. Until a newer one comes, nothing in it is known."""
+        stops = self._own_watch.stops
+        if not stops:
+            return seen
+        link = replace(seen.link, own=replace(seen.link.own, stops=(*seen.link.own.stops, *stops)))
+        cause = blame(Facts(own=OwnState(stops), answered=seen.at))
+        if not cause.is_own:
+            return replace(seen, link=link)
+        link = replace(link, state=ConnectionState.FAILING, since=stops[-1].until, blame=cause, reason="")
+        at = self.clock.now()
+        return replace(seen, at=at, link=link, events=tuple(unseen(state, cause) for state in seen.events), ended=())
+
+    def _look(self) -> None:
+        """Notice a stop of this process that ends now."""
+        if self._machine and self.clock.monotonic() - self._beat_due >= _LIMITS.unwatched:
+            self._note_stop(self._own_watch.pulse(self._pulse(self._machine), self._beat_due, _LIMITS))
+
+    async def _watch_own(self) -> None:
+        """Take regular pulses of this process."""
+        while self._machine:
+            self._beat_due = due = self.clock.monotonic() + BEAT
+            await self.clock.sleep(BEAT)
+            self._note_stop(self._own_watch.pulse(self._pulse(self._machine), due, _LIMITS))
+
+    def _pulse(self, machine: Machine) -> Pulse:
+        load = machine.load()
+        return Pulse(self.clock.now(), self.clock.monotonic(), load.used, load.awaited, load.suspended)
+
+    def _note_stop(self, stop: NotWatched | None) -> None:
+        """Note a stop: the collector's silence begins anew, and what it sent meanwhile is listed again."""
+        if stop is None:
+            return
+        self._stopped_until = self.clock.monotonic()
+        if stop.why is not Why.SLOW:
+            _log.warning("not watched", why=stop.why.value, seconds=stop.seconds)
+            self._follower.start_over()
+            self._changed.set()
 
     def _attachment(self, silence: Silence | None, notices: tuple[str, ...]) -> Attachment:
         follower = self._follower

@@ -15,6 +15,7 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.audio import low_audio_limit
 from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
 from livedeck.monitor.model.alarm import Severity
+from livedeck.monitor.model.blame import Blame
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.state import (
     BroadcastState,
@@ -88,11 +89,11 @@ def unknown(tally: BroadcastState) -> HealthAssessment:
     return HealthAssessment(Health(grade=Grade.NONE if tally in _NEVER_ASSESSED else Grade.STALE))
 
 
-def unseen(state: EventState) -> EventState:
-    """Return the last state of an event, marked as stale because the event is no longer polled."""
+def unseen(state: EventState, cause: Blame) -> EventState:
+    """Return the last state of an event, marked as stale for that cause."""
     freshness = Freshness.NEVER if state.qos.freshness is Freshness.NEVER else Freshness.STALE
     qos = replace(state.qos, freshness=freshness)
-    return replace(state, qos=qos, assessment=unknown(state.phase.tally), is_stale=True)
+    return replace(state, qos=qos, assessment=unknown(state.phase.tally), is_stale=True, blame=cause)
 
 
 def _find_all(case: EventCase, thresholds: Thresholds) -> tuple[Finding, ...]:
