@@ -129,7 +129,7 @@ def test_force_replaces_a_good_file_by_a_log_and_force_twice_by_any_answer(tmp_p
         try:
             new = export(tmp_path, env, "-o", str(to))
             assert (new.returncode, to.read_bytes()) == (0, NULL)
-            assert "nothing proves that this is the log: its list of messages is null" in new.stderr
+            assert "this is not proved to be the log: its list of messages is null" in new.stderr
             to.write_text("of last week")
             assert export(tmp_path, env, "-o", str(to)).returncode == 1
             kept = export(tmp_path, env, "-o", str(to), "--force")
@@ -220,7 +220,7 @@ def test_safe_csv_says_how_many(tmp_path: Path, env: dict[str, str]) -> None:
     cells = [cell for row in csv.reader(io.StringIO(done.stdout, newline="")) for cell in row]
     changed = [cell for cell in cells if cell.startswith(("'=", "'+", "'-", "'@"))]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
-    assert f"made safe for spreadsheets, by an apostrophe in front: {len(changed)}" in done.stderr
+    assert f"made safe for spreadsheets by an apostrophe: {len(changed)}" in done.stderr
     assert changed
 
 

@@ -278,7 +278,7 @@ def test_before_a_blame_the_row_says_how_long_an_event_was_not_answered() -> Non
     assert state
     assert not state.assessment.findings
     render_time = RenderTime.from_snapshot(last, last.at)
-    assert unanswered_text(state, render_time).startswith("not answered for 1")
+    assert unanswered_text(state, render_time).startswith("no reply for 1")
     other = last.find("event-1")
     assert other
     assert unanswered_text(other, render_time) == ""

@@ -31,20 +31,20 @@ _QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmT
 
 
 _TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged", AlarmTransition.RELEASED: "visible again"}
-"""Words where the name of the transition would mislead, or is older than the word on screens."""
+"""Words for transitions whose names would mislead or differ from the words on screens."""
 
 _FOUND = "found"
-"""Word for an alarm whose onset nobody saw: it stood at the first look."""
+"""Word for an alarm whose fault began before the first look at its event."""
 
 _NAMED = 6
-"""Maximum number of alarms named in the line of a first look; `alarm list` prints them all."""
+"""Maximum number of alarms that the line of a first look names. `alarm list` prints all alarms."""
 
 _CELLS = 25
 """Width of the first word of a line."""
 
 
 def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> list[str]:
-    """Return the alarm on one line, then its cause, its effect on viewers and the advice, a line each."""
+    """Return a line with the alarm, then a line each with its cause, its effect on viewers and the advice."""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
     head = f"{_severity_text(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {_fault_text(alarm)}"
     details = {
@@ -108,7 +108,7 @@ def _is_found(change: AlarmChange) -> bool:
 
 
 def _found_text(found: Sequence[AlarmChange]) -> str:
-    """Return the alarms found at a first look on one line: their number, and the worst of them by name."""
+    """Return the alarms of a first look on one line: their number, and the names of the worst."""
     alarms = sorted((change.alarm for change in found), key=lambda alarm: (alarm.severity.rank, alarm.since))
     names = [f"{safe(alarm.subject, 80)} {alarm.kind}" for alarm in alarms[:_NAMED]]
     more = f" and {len(alarms) - _NAMED} more" if len(alarms) > _NAMED else ""
@@ -127,7 +127,7 @@ def answer_text(answer: AlarmAction, subject: str) -> str:
 
 
 def rule_change_text(change: RuleChange, subject: str) -> str:
-    """Return a change of the rules that judge events, on one line. `subject`: the event, empty for all."""
+    """Return a change of the rules that judge events, on one line. `subject`: name of the event; empty for all."""
     glyph = f"{SEVERITY_BADGES[Severity.WARNING].glyph} " if change.is_fault else ""
     return f"{change.at:%Y-%m-%d %H:%M:%S}Z  {'rules changed':<{_CELLS}}  {glyph}{rule_words(change, subject)}"
 
@@ -150,7 +150,7 @@ def _severity_text(alarm: Alarm) -> str:
 
 
 def _until(alarm: Alarm) -> str:
-    """Return why the alarm is quiet, and until when."""
+    """Return the reason why the alarm is quiet, and the end of that time."""
     if alarm.state is AlarmState.SUPPRESSED:
         return f", {alarm.reason}" if alarm.reason else f" by {alarm.parent}"
     if alarm.state is AlarmState.ACKNOWLEDGED and alarm.acknowledged_until:

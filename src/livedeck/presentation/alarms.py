@@ -30,7 +30,7 @@ from livedeck.text.values import compact_duration, safe
 
 
 def alarm_key(alarm: Alarm) -> str:
-    """Return the identity that the cursor follows."""
+    """Return the key by which the cursor follows the alarm."""
     return "\x1f".join(alarm.key)
 
 
@@ -40,7 +40,7 @@ def all_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
 
 
 class Section(StrEnum):
-    """A section of the board, from top to bottom."""
+    """Section of the alarm board, from top to bottom."""
 
     NEW = "NEW"
     ACKNOWLEDGED = "ACKNOWLEDGED"
@@ -56,18 +56,18 @@ _SECTIONS = {
 
 
 def section(alarm: Alarm) -> Section:
-    """Return the section of an alarm; one that needs no attention now is quiet."""
+    """Return the section of an alarm. An alarm that needs no attention now is quiet."""
     return _SECTIONS.get(alarm.state, Section.QUIET)
 
 
 def board_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
-    """Return all alarms by section, within a section the most urgent first."""
+    """Return all alarms by section. In a section, the most urgent alarm is first."""
     order = [*Section]
     return tuple(sorted(all_alarms(snapshot), key=lambda alarm: order.index(section(alarm))))
 
 
 def section_heads(alarms: Sequence[Alarm]) -> list[tuple[int, Line]]:
-    """Return the head of each section that has alarms, with the row of its first alarm."""
+    """Return the head of each section with alarms, and the row of the section's first alarm."""
     heads: list[tuple[int, Line]] = []
     first = 0
     for name, members in groupby(alarms, section):
@@ -78,7 +78,7 @@ def section_heads(alarms: Sequence[Alarm]) -> list[tuple[int, Line]]:
 
 
 def _section_words(name: Section, alarms: Sequence[Alarm]) -> str:
-    """Return the number of alarms; for quiet ones, by reason."""
+    """Return the number of alarms of a section. Quiet alarms are counted by reason."""
     if name is not Section.QUIET:
         return str(len(alarms))
     counts = Counter(_QUIET_WORDS.get(alarm.state, alarm.state.value) for alarm in alarms)
@@ -131,7 +131,7 @@ def _actual(alarm: Alarm, _: RenderTime, cells: int | None = None) -> Line:
 
 
 def _state(alarm: Alarm, render_time: RenderTime, cells: int | None = None) -> Line:
-    """Return who handled the alarm and until when, with marks: how often it came, flapping, number of events."""
+    """Return who handled the alarm and until when, with marks: number of episodes, flapping, number of events."""
     marks = [
         f"x{alarm.episodes}" if alarm.episodes > 1 else "",
         "~flapping" if alarm.flapping else "",
@@ -145,7 +145,7 @@ def _state(alarm: Alarm, render_time: RenderTime, cells: int | None = None) -> L
 
 
 def state_text(alarm: Alarm, render_time: RenderTime) -> str:
-    """Return how the alarm is handled: `ola, 04:10 left`; empty if it is not."""
+    """Return who handles the alarm and for how long: `ola, 04:10 left`; empty if nobody does."""
     words = _handling_text(alarm, render_time)
     return f"{NOT_SHARED}, {words}" if words and alarm.key in render_time.unshared else words
 
@@ -214,7 +214,10 @@ MAX_SUBJECT_CELLS = 24
 
 
 def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
-    """Return severity, age, subject, kind and actual value on one line; expected value and state if there is room."""
+    """Return severity, age, subject, kind and actual value on one line.
+
+    A wide line also has expected value and state.
+    """
     age = compact_duration(render_time.seconds_since(alarm.since))
     head: Line = [
         severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
@@ -230,9 +233,9 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 
 
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return the alarm in two lines for a narrow pane: severity, age and subject; then state, kind and actual value.
+    """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and actual value.
 
-    A new alarm shows no state.
+    The state of a new alarm is omitted.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
     state = _PANE_STATES.get(alarm.state, ALARM_STATE_BADGES[alarm.state].word)
@@ -248,13 +251,13 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
 
 
 _PANE_STATES = {AlarmState.UNACKNOWLEDGED: "", AlarmState.RETURNED: "cleared"}
-"""States with a shorter word in a pane, which says nothing of new alarms."""
+"""States with a shorter word in a pane. The state of a new alarm has no word."""
 
 
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
-    """Return the alarms in two lines each, then the quiet ones in one dim line each.
+    """Return the alarms in two lines each, then the quiet alarms in one dim line each.
 
-    The last line counts the alarms without room.
+    If alarms do not fit, the last line has their number.
     """
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
@@ -308,7 +311,10 @@ def count_words(alarms: Iterable[Alarm]) -> str:
 
 
 def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
-    """Return a chip with the number of critical alarms, and one of warnings; `clear` without any, if `is_known`."""
+    """Return a chip with the number of critical alarms and a chip with the number of warnings.
+
+    Without any, returns `clear` if `is_known`.
+    """
     counts = Counter(alarm.severity for alarm in alarms)
     line: Line = []
     for severity, role in ((Severity.CRITICAL, StyleRole.CRITICAL), (Severity.WARNING, StyleRole.WARNING_FILL)):
@@ -319,7 +325,7 @@ def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
 
 
 def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:
-    """Return the events of an incident by name, or by id if they are no longer listed."""
+    """Return the names of an incident's events. An event that is no longer listed is named by its id."""
     states = {event_id: snapshot.find(event_id) for event_id in alarm.affects}
     return ", ".join(event_name(state) if state else safe(event_id) for event_id, state in states.items())
 
@@ -327,14 +333,14 @@ def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:
 def rule_words(change: RuleChange, subject: str) -> str:
     """Return a change of the rules that judge an event: `Main stage: baseline set by anna@regie`.
 
-    `subject`: the event's name, empty for all events.
+    `subject`: name of the event; empty for all events.
     """
     text = safe(change.text, 400)
     return text if change.is_fault else f"{safe(subject, 80) or 'every event'}: {text}"
 
 
 def answered_by(alarm: Alarm) -> str:
-    """Return who handled the alarm, and when: `anna@regie 21:04:11Z`; empty if nobody did or it is new again."""
+    """Return who handled the alarm and when: `anna@regie 21:04:11Z`. Empty if nobody did or the alarm is new again."""
     is_handled = alarm.state in _HANDLED or (alarm.state is AlarmState.SUPPRESSED and alarm.acknowledged_at)
     if not is_handled or not alarm.answered_by or alarm.answered_at is None:
         return ""

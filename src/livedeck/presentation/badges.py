@@ -1,4 +1,7 @@
-"""Glyph, word and style role of every state, the same in the deck, on the wall and on the command line. Data."""
+"""Glyph, word and style role of every state.
+
+They are the same in the deck, on the wall and on the command line. Data.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from livedeck.text.segments import Segment, StyleRole
 
 
 class Badge(NamedTuple):
-    """The appearance of a state, never by colour alone."""
+    """Appearance of a state. Its glyph and word show the state without the colour."""
 
     glyph: str
     word: str
@@ -32,7 +35,7 @@ TALLY_BADGES: Mapping[BroadcastState, Badge] = MappingProxyType(
 )
 
 NO_GO_BADGE = Badge("✖", "NO-GO", StyleRole.STRONG)
-"""Replaces the tally of an event that is about to start but is not ready."""
+"""Badge in place of the tally, for an event that is about to start but is not ready."""
 
 LAMP_ROLES: Mapping[BroadcastState, StyleRole] = MappingProxyType(
     {
@@ -43,7 +46,7 @@ LAMP_ROLES: Mapping[BroadcastState, StyleRole] = MappingProxyType(
         BroadcastState.SCHEDULED: StyleRole.INFO,
     }
 )
-"""The role of the glyph before the word of `TALLY_BADGES`; dim for the others."""
+"""Role of the glyph before the word of `TALLY_BADGES`. Other states have a dim glyph."""
 
 SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
     {
@@ -55,7 +58,7 @@ SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
 
 
 def severity_chip(severity: Severity, glyph: str = "") -> Segment:
-    """Return glyph and word with a blank at each end, as a board shows them. `glyph` replaces the severity's own."""
+    """Return glyph and word of a severity with a blank at each end, for a board. `glyph` replaces the usual glyph."""
     own_glyph, word, role = SEVERITY_BADGES[severity]
     chip = StyleRole.WARNING_CHIP if severity is Severity.WARNING else role
     return f" {glyph or own_glyph} {word} ", chip
@@ -64,13 +67,13 @@ def severity_chip(severity: Severity, glyph: str = "") -> Segment:
 def words_role(severity: Severity) -> StyleRole:
     """Return the role of the words beside the chip.
 
-    Critical words are not red: red letters look weaker than a warning's to people who cannot see red.
+    Words of a critical alarm are not red, because people who cannot see red would see the words of a warning better.
     """
     return StyleRole.STRONG if severity is Severity.CRITICAL else SEVERITY_BADGES[severity].role
 
 
 SEVERITY_RANKS: Mapping[Severity, int] = MappingProxyType({severity: rank for rank, severity in enumerate(Severity)})
-"""Rank of each severity; 0 is the worst."""
+"""Rank of each severity. 0 is the worst."""
 
 GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
     {
@@ -95,7 +98,7 @@ ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
         AlarmState.CLEARED: Badge("-", "cleared", StyleRole.DIM),
     }
 )
-"""The states of ISA-18.2."""
+"""Badges of the alarm states of ISA-18.2."""
 
 CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(
     {

@@ -9,7 +9,7 @@ from livedeck.text.values import age, safe, size
 
 
 def progress_parts(progress: ExportProgress) -> Iterator[str]:
-    """Yield the progress: `120.0 MB of 250.7 MB`, `45.1 MB/s`, `3 s left`, or `unknown`."""
+    """Yield the parts of the progress: `120.0 MB of 250.7 MB`, `45.1 MB/s`, `3 s left` or `time left unknown`."""
     total = "of unknown size" if progress.size is None else f"of {size(progress.size)}"
     yield f"{size(progress.received)} {total}"
     if progress.messages is not None:
@@ -20,13 +20,13 @@ def progress_parts(progress: ExportProgress) -> Iterator[str]:
 
 
 def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
-    """Yield the amounts written, changed and left out, and the doubt about the answer."""
+    """Yield the amounts that were written, changed and left out, and the reason for doubt about the log."""
     if result.messages is None:
         yield f"{size(result.size)} as the platform sent it"
     else:
         yield f"{result.messages:,} of {result.read:,} messages, {size(result.size)}"
     if export.safe_csv:
-        yield f"cells made safe for spreadsheets, by an apostrophe in front: {result.escaped_formulas:,}"
+        yield f"cells made safe for spreadsheets by an apostrophe: {result.escaped_formulas:,}"
     if result.undated:
         yield f"left out, no readable time: {result.undated:,}"
     if result.unreadable:
@@ -34,7 +34,7 @@ def result_parts(export: ChatExport, result: ExportResult) -> Iterator[str]:
     if result.split_messages:
         yield f"messages too long for a cell, continued after the last column: {result.split_messages:,}"
     if result.doubt:
-        yield f"nothing proves that this is the log: {result.doubt}"
+        yield f"this is not proved to be the log: {result.doubt}"
 
 
 def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:
@@ -52,7 +52,7 @@ def filter_conditions(message_filter: MessageFilter) -> Iterator[str]:
 
 
 def format_text(export: ChatExport) -> str:
-    """Return the format, and whether the bytes are the platform's own."""
+    """Return the format, and whether the platform or livedeck made the file."""
     if export.is_verbatim:
         return f"{export.format} as the platform sends it"
     zone = [f"times in {export.zone}"] if export.zone else []

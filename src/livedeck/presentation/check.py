@@ -1,4 +1,4 @@
-"""The output of a plugin for monitoring systems: state, text and performance data (scripting.md, "Checks"). Pure."""
+"""Output of a plugin for monitoring systems: state, text and performance data (scripting.md, "Checks"). Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from livedeck.text.values import safe
 
 
 class ServiceState(IntEnum):
-    """The exit code of a monitoring plugin."""
+    """Exit code of a monitoring plugin."""
 
     OK = 0
     WARNING = 1
@@ -28,7 +28,7 @@ _STATES = {Severity.CRITICAL: ServiceState.CRITICAL, Severity.WARNING: ServiceSt
 
 @dataclass(frozen=True, slots=True)
 class EventCheck:
-    """The result for an event. `text`: name, tally and faults; `measures`: label -> value."""
+    """Result for an event. `text`: name, tally and faults. `measures`: label -> value."""
 
     state: ServiceState
     text: str
@@ -36,13 +36,13 @@ class EventCheck:
 
 
 def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderTime) -> EventCheck:
-    """Check an event. `alarms`: of any event, including shelved ones and those out of service."""
+    """Check an event. `alarms`: alarms of all events, also shelved alarms and alarms out of service."""
     name, tally = safe(state.event.name or state.id, 60), state.phase.tally
     present = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
     active = [alarm for alarm in present if alarm.active]
     found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in active)
     health = state.assessment.health
-    if health.grade is Grade.POOR and not present:  # the alarm comes later, but the health is poor already
+    if health.grade is Grade.POOR and not present:  # the health is poor before the alarm is raised
         found = ServiceState.WARNING
     parts = [f"{name}: {tally}"]
     if doubt := doubt_of_encoder(state, render_time):
@@ -70,12 +70,15 @@ def _measures(state: EventState, render_time: RenderTime) -> dict[str, float]:
 
 
 def worst(states: Iterable[ServiceState]) -> ServiceState:
-    """Return the most urgent state; UNKNOWN is worse than OK, but better than WARNING."""
+    """Return the most urgent state. UNKNOWN is worse than OK, but better than WARNING."""
     return max(states, key=_URGENCY.index, default=ServiceState.OK)
 
 
 def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[ServiceState, list[str]]:
-    """Return the state of all, and the lines to print: one with performance data, then one per event if several."""
+    """Return the state of all events and the lines to print.
+
+    The first line has the performance data. Several events follow with a line each.
+    """
     state = worst(check.state for check in checks)
     if len(checks) == 1:
         return state, [
@@ -97,12 +100,15 @@ def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[Ser
 
 
 def _plain(text: str) -> str:
-    """Replace the character that begins performance data."""
+    """Return the text without the character that begins performance data."""
     return text.replace("|", "/")
 
 
 _LIMITS = {"health": ";;;0;100", "age": "s;;;0", "fps": ";;;0", "video": ";;;0", "audio": ";;;0"}
-"""Unit; warning; critical; minimum; maximum. Limits are empty: livedeck judges by more than one number."""
+"""Unit, limit of a warning, limit of a critical state, minimum and maximum of a measure, separated by semicolons.
+
+The limits are empty, because livedeck judges by more than one number.
+"""
 
 
 def _performance(measures: dict[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""The connections to the platform and to the collector as lines: whether a screen is current, and if not, why. Pure."""
+"""Connections to platform and collector as lines: whether a screen is current, and the reason if it is not. Pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from livedeck.text.values import age, counted, safe
 
 
 def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
-    """Return whether the data are current and no event is missing; otherwise the lack of alarms proves nothing.
+    """Return whether the data are current and no event is missing.
 
-    See monitoring.md, "Freshness" and "Missing events".
+    If not, the lack of alarms proves nothing (monitoring.md, "Freshness" and "Missing events").
     """
     link = snapshot.link
     is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
@@ -35,7 +35,7 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
 
 
 def is_whole(snapshot: Snapshot) -> bool:
-    """Return whether the last event list was whole, and no known event was missing from it."""
+    """Return whether the last event list was whole and contained every known event."""
     return snapshot.shortfall is None and snapshot.list_doubt is None
 
 
@@ -50,7 +50,7 @@ def not_known_text(as_of: datetime | None, cause: Blame, before: str = "") -> st
 
 
 def missing_text(snapshot: Snapshot) -> str:
-    """Return what the event list lacks; empty if it is whole.
+    """Return the events that the list lacks, as text; empty if it lacks none.
 
     Such as `20 of 300 events not received; 1 event could not be read and cannot be shown`.
     """
@@ -62,7 +62,7 @@ def missing_text(snapshot: Snapshot) -> str:
 
 
 def list_text(doubt: ListDoubt) -> str:
-    """Return the doubt of the event list.
+    """Return the reason for doubt about the event list.
 
     Such as `The list is empty; 6 events are still served: shown from their own replies`.
     """
@@ -75,7 +75,10 @@ def list_text(doubt: ListDoubt) -> str:
 
 
 def served_text(listed: int, served: int) -> str:
-    """Return the doubt of a list of `listed` events that lacks `served` more, which the platform still serves."""
+    """Return the reason for doubt about a list of `listed` events.
+
+    The list lacks `served` events that the platform still serves.
+    """
     if listed:
         return (
             f"The list lacks {served} of {listed + served} events that are still served: shown from their own replies"
@@ -85,7 +88,10 @@ def served_text(listed: int, served: int) -> str:
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
-    """Return the rows that a list lacks: `≠ 20 of 300 rooms not received, 2 rooms could not be read`; empty if none."""
+    """Return the rows that a list lacks: `≠ 20 of 300 rooms not received, 2 rooms could not be read`.
+
+    Empty if the list lacks none.
+    """
     count = cached.unreadable
     unread = f"{counted(count, noun)} could not be read" if count else ""
     lost = cached.shortfall.text(noun) if cached.shortfall else ""
@@ -94,15 +100,15 @@ def missing_rows(cached: CachedList[Any], noun: str) -> Line:
 
 
 def missing_line(snapshot: Snapshot) -> Line:
-    """Return what the event list lacks as a banner; empty if it is whole."""
+    """Return the events that the list lacks, as a banner; empty if it lacks none."""
     text = missing_text(snapshot)
     return [(f" ≠ {text} ", StyleRole.BANNER)] if text else []
 
 
 def poor_text(link: ConnectionStatus) -> str:
-    """Return why the link is poor.
+    """Return the reason why the link is poor.
 
-    Such as `27 % of responses lost in the last minute`, or `slowed by the platform: each event every 20 s`.
+    Such as `27 % of responses lost in the last minute` or `slowed by the platform: each event every 20 s`.
     """
     if link.slowed_to:
         return f"slowed by the platform: each event every {link.slowed_to:.0f} s"
@@ -110,7 +116,7 @@ def poor_text(link: ConnectionStatus) -> str:
 
 
 def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
-    """Return the time of the next retry: `retry in 12 s`; empty without one."""
+    """Return the time until the next retry: `retry in 12 s`; empty without a retry."""
     if link.next_try is None:
         return ""
     seconds = -render_time.seconds_since(link.next_try)
@@ -121,17 +127,17 @@ _OF_COLLECTOR = frozenset({ConnectionProblem.COLLECTOR_SILENT, ConnectionProblem
 
 
 def blind_words(link: ConnectionStatus) -> str:
-    """Return the headline: `MONITORING BLIND`, or the collector's problem if it is the cause."""
+    """Return the headline of a blind monitor: `MONITORING BLIND`, or the collector's problem if that is the cause."""
     return link.problem.banner if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
 
 
 def failing_words(link: ConnectionStatus) -> str:
-    """Return the headline of a connection that fails, or that is being checked after it failed."""
+    """Return the headline of a connection that fails or that is checked after a failure."""
     return "ANSWERS AGAIN" if link.is_checking and not link.problem else link.problem.banner or "LINK FAILING"
 
 
 def _fact(attachment: Attachment) -> str:
-    """Return the problem of the collector without host and advice, which the header and the connection log show."""
+    """Return the problem of the collector. Omits host and advice, because header and connection log show them."""
     return safe(attachment.reason.partition("; ")[0].removeprefix(f"{attachment.host} "), 120)
 
 
@@ -150,7 +156,7 @@ def via_text(snapshot: Snapshot) -> str:
 
 
 def skew_text(attachment: Attachment | None) -> str:
-    """Return the difference to the collector's clock: `this clock is 3 s ahead`; empty without one."""
+    """Return the difference from the collector's clock: `this clock is 3 s ahead`; empty without a difference."""
     skew = attachment.skew if attachment else 0.0
     return f"this clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}" if skew else ""
 
@@ -165,7 +171,7 @@ def behind_text(link: ConnectionStatus) -> str:
 
 
 def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
-    """Return a line for each part of the data path: platform to poller, and collector to this deck."""
+    """Return a line for each part of the data path: from platform to poller, and from collector to this deck."""
     attachment, link = snapshot.attachment, snapshot.link
     is_heard = attachment is None or not attachment.is_silent
     asks = "collector" if attachment and not attachment.is_alone else "deck"
@@ -188,7 +194,7 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
 
 
 def _token_text(attachment: Attachment) -> str:
-    """Return the token's owner and limits: `as anna, may read`; empty if unknown."""
+    """Return holder and right of the token: `as anna, may read`; empty if unknown."""
     limit = f", may {attachment.may}" if attachment.may not in {"", "act"} else ""
     return f"as {attachment.actor}{limit}" if attachment.actor else ""
 
@@ -208,9 +214,9 @@ def ended_text(ended: Sequence[EndedEvent]) -> str:
 
 
 def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hint: str = "") -> Line:
-    """Return why the screen is not current, and since when; empty if it is.
+    """Return the banner with the reason why the screen is not current, and since when; empty if the screen is current.
 
-    `fault`: why the monitor stopped; `hint`: advice for a silent collector.
+    `fault`: reason why the monitor stopped. `hint`: advice for a silent collector.
     """
     connection = snapshot.link
     if fault:
@@ -230,7 +236,7 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
 
 
 def _doubt_line(snapshot: Snapshot, render_time: RenderTime, data: str, hint: str) -> Line:
-    """Return a reason for doubt although the platform responds; empty without one."""
+    """Return the banner of a reason for doubt while the platform responds; empty without such a reason."""
     connection = snapshot.link
     if render_time.stale and connection.as_of is not None:
         text = f"▒ STALE  {data}, {age(render_time.seconds_since(connection.as_of))} old: {render_time.blame.short}"

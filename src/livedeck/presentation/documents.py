@@ -1,6 +1,6 @@
-"""The JSON objects that commands print, as types. `json_schema.py` makes their JSON Schemas from these types. Data.
+"""Types of the JSON objects that commands print. `json_schema.py` makes JSON Schemas from them. Data.
 
-Times are ISO 8601 in UTC. Durations are in seconds, bit rates in bit/s. None is unknown or not applicable.
+Times are ISO 8601 in UTC. Durations are in seconds, bit rates in bit/s. None means unknown or not applicable.
 Within a version of a schema, keys are only added.
 """
 
@@ -16,7 +16,7 @@ from livedeck.presentation.preflight import Mark
 
 
 class Fault(TypedDict):
-    """A field that could not be read. `actual` describes the received value without showing it."""
+    """A field that could not be read. `actual`: description of the received value, without the value."""
 
     field: str
     expected: str
@@ -46,11 +46,11 @@ class StreamSample(Sample):
 
 
 class Link(TypedDict):
-    """The connection to the platform. `lost_share`: share of lost responses, 0 to 1; `skew`: clock difference.
+    """The connection to the platform. `lost_share`: share of lost responses, from 0 to 1.
 
-    `cause`: nearest cause of missing data, such as `own link` or `platform`, and `text`: that cause in words; both are
-    empty if nothing is missing. `slowed_to`: seconds between two polls of an event after the platform refused our pace,
-    0 at the usual pace.
+    `skew`: difference of the clocks. `cause`: nearest cause of missing data, such as `own link` or `platform`. `text`:
+    the cause in words. Both are empty if no data are missing. `slowed_to`: seconds between two polls of an event after
+    the platform has refused livedeck's pace; 0 at the usual pace.
     """
 
     state: str
@@ -74,9 +74,9 @@ class TimelineEntry(TypedDict):
 
 
 class Alarm(TypedDict):
-    """An alarm. `event_id` is None for the deck's own alarms; `target` is a part of the event, such as a restream.
+    """An alarm. `event_id`: None for the deck's own alarms. `target`: part of the event, such as a restream.
 
-    `found`: the fault began before the first look at its event, so its onset was not seen.
+    `found`: the fault began before the first look at its event.
     """
 
     event_id: str | None
@@ -110,7 +110,7 @@ class Alarm(TypedDict):
 
 
 class AlarmChangeLine(Alarm):
-    """A line of `--follow`: a transition of an alarm, with the alarm after it."""
+    """A line of `--follow`: a transition of an alarm, and the alarm after the transition."""
 
     at: str
     change: str
@@ -131,7 +131,10 @@ class AlarmActionLine(TypedDict):
 
 
 class RuleChangeLine(TypedDict):
-    """A line of `--follow`: a change of the rules that judge events. `error`: the settings are invalid and not used."""
+    """A line of `--follow`: a change of the rules that judge events.
+
+    `error`: the settings are invalid and not in use.
+    """
 
     at: str
     rule: str
@@ -149,7 +152,10 @@ class NotWatchedLine(TypedDict):
 
 
 class OpenAlarms(TypedDict):
-    """The alarms that need attention, the most urgent first; `link` tells how fresh they are."""
+    """The alarms that need attention, the most urgent first.
+
+    `link`: connection, which shows whether they are current.
+    """
 
     as_of: str | None
     link: Link
@@ -158,7 +164,7 @@ class OpenAlarms(TypedDict):
 
 
 class Alarms(OpenAlarms):
-    """The alarms; `quiet`: those that are suppressed, shelved or out of service, if asked for."""
+    """The alarms. `quiet`: alarms that are suppressed, shelved or out of service, if they were requested."""
 
     quiet: NotRequired[list[Alarm]]
 
@@ -172,7 +178,7 @@ class Ingest(TypedDict):
 
 
 class Health(TypedDict):
-    """The health score, 0 to 100, with the component that lowers it most."""
+    """The health score, from 0 to 100, with the component that lowers the score most."""
 
     score: int | None
     grade: str
@@ -199,9 +205,9 @@ class UnwatchedTime(TypedDict):
 
 
 class Quality(TypedDict):
-    """The quality of the QoS data. `cadence`: seconds between samples; `lag`: their usual delay.
+    """The quality of the QoS data. `cadence`: seconds between samples. `lag`: usual delay of samples in seconds.
 
-    `not_watched`: times between the samples that no response covers, so that nothing is known of them.
+    `not_watched`: times between samples that no response covers.
     """
 
     freshness: str
@@ -213,9 +219,9 @@ class Quality(TypedDict):
 
 
 class Evidence(TypedDict):
-    """Evidence for a claim about an event. `have`, `need`: evidence so far, and evidence that proves the claim.
+    """Evidence for a claim about an event. `have`: evidence so far. `need`: evidence that proves the claim.
 
-    `state`: "proven"; "not yet" while replies to come decide it; "not known" if nothing more is asked. `since`: time
+    `state`: "proven"; "not yet" while further replies decide; "not known" if no further request is sent. `since`: time
     from which on the claim would be true.
     """
 
@@ -235,7 +241,7 @@ class NotKnown(TypedDict):
 
 
 class Event(TypedDict):
-    """An event. `reference_time`: start of its clock; `faults`: fields that could not be read.
+    """An event. `reference_time`: start of its clock. `faults`: fields that could not be read.
 
     `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `not_known`: why the
     state may be outdated, and since when; None while it is current.
@@ -275,7 +281,7 @@ class Actor(TypedDict):
 
 
 class OpenChange(TypedDict):
-    """A change without a verdict. `detail` is None if the process that sent it has exited."""
+    """A change without a verdict. `detail`: None if the process that sent the change has exited."""
 
     id: str
     sent: str
@@ -287,17 +293,17 @@ class OpenChange(TypedDict):
 
 
 class Shortfall(TypedDict):
-    """The rows of a list that the platform announced and did not send. None: unknown number."""
+    """The rows of a list that the platform announced and did not send. None means an unknown number."""
 
     missing: int | None
     announced: int | None
 
 
 class ListDoubt(TypedDict):
-    """Known events that the event list lacks since a time, although it claims to be whole.
+    """Known events that the event list lacks, although the list claims to be whole. `since`: time of the first lack.
 
-    `listed`: number of events in the list. `missing`: number of known events that it lacks; `served`: of these, the
-    number that the platform still serves; `expected`: of these, the number that only the history knows.
+    `listed`: number of events in the list. `missing`: number of known events that the list lacks. `served`: number of
+    these events that the platform still serves. `expected`: number of these events that are only in the history.
     """
 
     since: str | None
@@ -308,10 +314,10 @@ class ListDoubt(TypedDict):
 
 
 class Workspace(OpenAlarms):
-    """Everything that the monitor knows. `unreadable`: number of events that could not be read.
+    """All data of the monitor. `unreadable`: number of events that could not be read.
 
-    `shortfall`: events that the last list announced and lacks; None if it is complete. `list_doubt`: known events that
-    a whole list lacks; None without any.
+    `shortfall`: events that the last list announced and lacks; None if the list is complete. `list_doubt`: known events
+    that a whole list lacks; None without any.
     """
 
     events: list[Event]
@@ -341,7 +347,7 @@ class StreamReference(TypedDict):
 
 
 class Qos(TypedDict):
-    """The samples of an event. `age`: of the newest sample; `left_out`: samples that cannot be placed in time."""
+    """The samples of an event. `age`: age of the newest sample. `left_out`: number of samples without a usable time."""
 
     event: EventReference
     stream: StreamReference | None
@@ -472,7 +478,7 @@ class HandoverChange(TypedDict):
 
 
 class Handover(TypedDict):
-    """The handover sheet. `watched`: end of the last watched period; `fresh`: a process is watching now."""
+    """The handover sheet. `watched`: end of the last watched period. `fresh`: a process watches now."""
 
     schema: str
     written: str
@@ -486,7 +492,10 @@ class Handover(TypedDict):
 
 
 class ReportFault(TypedDict):
-    """A fault of an event. `exact`: its end follows from samples; otherwise `until` is when the end was noticed."""
+    """A fault of an event.
+
+    `exact`: the end is known from samples. If not, `until` is the time at which it was noticed.
+    """
 
     kind: str
     severity: Severity
@@ -523,7 +532,7 @@ class Acknowledgement(TypedDict):
 
 
 class ReportEvent(TypedDict):
-    """The facts of an event. `uptime` and `objective` are in percent; `limits` names the gaps of the data."""
+    """The facts of an event. `uptime`, `objective`: percent. `limits`: gaps of the data, in words."""
 
     id: str
     name: str
@@ -564,7 +573,7 @@ class Report(Span):
 
 
 class PreflightItem(TypedDict):
-    """A check before a show. `advice` is None if nothing needs to be done."""
+    """A check before a show. `advice`: None if nothing needs to be done."""
 
     name: str
     mark: Mark
@@ -582,7 +591,7 @@ class Preflight(TypedDict):
 
 
 class ChangedField(TypedDict):
-    """A changed field before and after, secrets masked."""
+    """A changed field before and after the change, with secrets masked."""
 
     field: str
     before: str
@@ -590,7 +599,7 @@ class ChangedField(TypedDict):
 
 
 class ChangeResult(TypedDict):
-    """The result of a change. `object`: the response of the platform; `ids`: the ids of created or changed objects."""
+    """The result of a change. `object`: the platform's response. `ids`: ids of created or changed objects."""
 
     schema: str
     operation: str
@@ -657,9 +666,9 @@ class DeadLettersChanged(TypedDict):
 
 
 class CollectorToken(TypedDict):
-    """An access token of the collector, without the token. `is_old`: it was replaced and expires soon.
+    """Facts about a token of the collector, without the token. `is_old`: the token was replaced and expires soon.
 
-    `last_use` is None if unknown or never; `uses_known` in the document says which.
+    `last_use`: None if the token was never used or the use is unknown; see `uses_known` of the document.
     """
 
     name: str
@@ -680,7 +689,7 @@ class CollectorTokens(TypedDict):
 
 
 class StoredStream(TypedDict):
-    """Samples of a stream in the history: time of the first and the last, and their number."""
+    """The samples of a stream in the history: time of the first and the last, and number."""
 
     id: str
     first: str
@@ -697,7 +706,7 @@ class StoredEvent(TypedDict):
 
 
 class HistoryFile(TypedDict):
-    """Condition of a history file. `size`, `free`: bytes; `rows`, `unreadable_rows`: number of rows by table."""
+    """The condition of a history file. `size`, `free`: bytes. `rows`, `unreadable_rows`: number of rows by table."""
 
     schema: str
     path: str
@@ -739,4 +748,4 @@ DOCUMENTS: Mapping[str, type] = {
     "past check": HistoryFile,
     "config show": SettingsInForce,
 }
-"""JSON object of each command that prints one, by the words after `livedeck`."""
+"""Command, as the words after `livedeck` -> JSON object that it prints."""

@@ -1,4 +1,4 @@
-"""The selected event in full: state, signal, restreams, settings and faults. Pure."""
+"""Details of the selected event: state, signal, restreams, settings and faults. Pure."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from livedeck.text.values import UNKNOWN, bits, compact_duration, safe, short_du
 LABEL_CELLS = 11
 
 MAX_TITLE_NAME_CELLS = 32
-"""Maximum width of the name, so that the first fault fits beside it."""
+"""Maximum width of the name in cells, so that the first fault fits beside the name."""
 
 
 def problem_lines(state: EventState, render_time: RenderTime, cells: int, *, findings: int | None = None) -> list[Line]:
-    """Return the findings, the worst first; a line if the last list lacks the event; the unreadable fields.
+    """Return the findings, worst first, a line if the last list lacks the event, and the unreadable fields.
 
-    `findings`: the maximum number of findings.
+    `findings`: maximum number of findings.
     """
     return [
         *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings[:findings]),
@@ -58,7 +58,7 @@ def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[L
 
 
 def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
-    """Return the event in three lines: first fault, signal, advice with the restreams."""
+    """Return the event in three lines: first fault, signal, and advice with restreams."""
     first = state.assessment.findings[0] if state.assessment.findings else None
     name = clip([(f" {events.name(state)}  ", StyleRole.STRONG)], MAX_TITLE_NAME_CELLS)
     problems = problem_lines(state, render_time, width - line_width(name))
@@ -85,7 +85,7 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
 
 
 MIN_BARS = 16
-"""Minimum width of the bars in `short_lines`; the baseline gives way to them."""
+"""Minimum width of the bars in `short_lines` in cells. The baseline is dropped for them."""
 
 
 def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
@@ -101,11 +101,11 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
 
 
 def unanswered_text(state: EventState, render_time: RenderTime) -> str:
-    """Return how long the event's calls have failed: `not answered for 12 s`; empty if they do not."""
+    """Return the duration for which the event's calls have failed: `no reply for 12 s`; empty if they succeed."""
     since = state.qos.as_of or state.qos.failing_since
     if state.qos.failing_since is None or since is None:
         return ""
-    return f"not answered for {render_time.seconds_since(since):.0f} s"
+    return f"no reply for {render_time.seconds_since(since):.0f} s"
 
 
 def worst_lasting(state: EventState) -> Episode | None:
@@ -125,7 +125,7 @@ def doubt_text(state: EventState, render_time: RenderTime) -> str:
 
 
 def state_line(state: EventState, render_time: RenderTime, width: int, *, has_finding: bool) -> Line:
-    """Return tally, clock, health and the rest of the reconnect window; with `has_finding` also the first fault."""
+    """Return tally, clock, health and the time left of the reconnect window. `has_finding`: add the first fault."""
     groups = _state_groups(state, render_time)
     findings = state.assessment.findings
     if has_finding and findings and not render_time.stale:
@@ -137,7 +137,7 @@ def state_line(state: EventState, render_time: RenderTime, width: int, *, has_fi
 
 
 MIN_FINDING_CELLS = 8
-"""Minimum width of a finding; a shorter text would say nothing."""
+"""Minimum width of a finding in cells. A shorter text would not name the fault."""
 
 _DETAIL_RANK = 3
 
@@ -156,7 +156,7 @@ def _state_groups(state: EventState, render_time: RenderTime) -> list[Group]:
 
 
 GUTTER = 8
-"""Width of a label."""
+"""Width of a label in cells."""
 
 
 def _video_groups(state: EventState, render_time: RenderTime) -> list[Group]:
@@ -170,9 +170,9 @@ def _video_groups(state: EventState, render_time: RenderTime) -> list[Group]:
 
 
 def title(state: EventState, render_time: RenderTime, width: int) -> Line:
-    """Return name, tally, clock, health, and the rest of the reconnect window while the encoder is away.
+    """Return name, tally, clock and health, and the time left of the reconnect window while the encoder is away.
 
-    Details are dropped first, then a long name is cut; the health remains.
+    In a narrow title details are dropped first, then a long name is cut. The health stays.
     """
     groups = _state_groups(state, render_time)
     needed = wrap_groups([(rank, group) for rank, group in groups if not rank], width)
@@ -191,7 +191,7 @@ def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line:
-    """Return severity, age, kind and actual value; the expected value if there is room."""
+    """Return severity, age, kind and actual value. A wide line also has the expected value."""
     chip, role = severity_chip(finding.severity)
     since = finding.since
     lasted = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
@@ -206,7 +206,7 @@ def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line
 
 
 def _unreadable(state: EventState) -> Iterator[Line]:
-    """Yield the first unreadable field and the number of all; a list of them would leave no room for the signal."""
+    """Yield the first unreadable field and the number of all. A list of all would leave no room for the signal."""
     faults = events.faults(state)
     for fault in faults[:1]:
         count = f"1 of {len(faults)}  " if len(faults) > 1 else ""
@@ -214,7 +214,7 @@ def _unreadable(state: EventState) -> Iterator[Line]:
 
 
 def _restreams(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """Return the restreams in order; connected ones are dropped first if there is no room."""
+    """Return the restreams in order. In a narrow line, connected restreams are dropped first."""
     groups: list[Group] = []
     for index, restream in enumerate(state.event.restreams or (), 1):
         glyph, role = restream_mark(restream)
@@ -233,7 +233,7 @@ def restream_mark(restream: EventRestream) -> tuple[str, StyleRole]:
 
 
 def _settings(state: EventState, cells: int) -> Line:
-    """Return as many settings as there is room for."""
+    """Return as many settings of the event as fit."""
     event = state.event
     presets = (event.video and event.video.presets) or ()
     window = event.reconnect_window
@@ -262,7 +262,7 @@ def advice_lines(state: EventState, width: int) -> list[Line]:
 
 
 def ruling_lines(state: EventState) -> list[Line]:
-    """Return the rulings of people or settings on how the event is judged; empty without any."""
+    """Return the rulings of people or settings by which the event is judged; empty without any."""
     facts = [f"{ruling.text} {ruling.moment:%H:%M:%S}Z" for ruling in state.rulings[-2:]]
     if state.content is not Content.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
         facts.append(f"content {state.content}, by the settings")

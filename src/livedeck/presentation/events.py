@@ -41,16 +41,16 @@ from livedeck.text.values import (
 )
 
 MAX_NAME_CELLS = 40
-"""Maximum width of an event's name in cells; a wider column makes rows hard to follow."""
+"""Maximum width of an event's name in cells. Wider rows are hard to follow."""
 
 
 def name(state: EventState) -> str:
-    """Return the event's name, fit for a cell, or its id if it has no name."""
+    """Return the event's name as safe text, or the id if the event has no name."""
     return safe(state.event.name or state.id)
 
 
 def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether the event's data are stale: all data are, or its own samples."""
+    """Return whether the event's data are stale: all data, or the samples of the event."""
     return render_time.stale or state.is_stale
 
 
@@ -65,11 +65,11 @@ def doubt_cause(state: EventState, render_time: RenderTime) -> Blame:
 
 
 _NORMAL_LAG = 11.0
-"""Normal delay of samples in seconds (monitoring.md, "Delivery"); shorter ones are not shown."""
+"""Normal delay of samples in seconds (monitoring.md, "Delivery"). Only a longer delay is shown."""
 
 
 def lag_text(state: EventState) -> str:
-    """Return the usual delay of the metrics if it is unusually long: `metrics up to 24 s late`."""
+    """Return the usual delay of the event's samples if it is longer than normal: `metrics up to 24 s late`."""
     lag = state.qos.lag
     return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
 
@@ -83,10 +83,10 @@ def not_watched_text(state: EventState) -> str:
 
 
 def doubt_of_encoder(state: EventState, render_time: RenderTime) -> str:
-    """Return the text for late or missing samples of which nothing shows yet if the encoder sends; empty without doubt.
+    """Return a text while it is undecided whether samples are late or the encoder has left; otherwise empty.
 
-    `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` if a report has stopped asking. `no sample yet,
-    asked for 6 s` if none ever came.
+    `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` once no further request is sent. `no sample
+    yet, asked for 6 s` if no sample ever came.
     """
     if state.evidence is None or not state.is_undecided:
         return ""
@@ -99,7 +99,7 @@ def doubt_of_encoder(state: EventState, render_time: RenderTime) -> str:
 
 
 class Standing(StrEnum):
-    """The overall state of an event, for counts and colours. QUIET: no faults and no measurements; STALE: old data."""
+    """Overall state of an event, for counts and colours. QUIET: no faults and no measurements. STALE: old data."""
 
     BAD = "bad"
     WATCH = "watch"
@@ -109,7 +109,7 @@ class Standing(StrEnum):
 
 
 def standing(state: EventState, render_time: RenderTime) -> Standing:
-    """Return the overall state by findings; a health that is not good counts as WATCH."""
+    """Return the overall state by the findings. A health that is not good counts as WATCH."""
     if is_doubtful(state, render_time):
         return Standing.STALE
     severities = {finding.severity for finding in state.assessment.findings}
@@ -122,7 +122,7 @@ def standing(state: EventState, render_time: RenderTime) -> Standing:
 
 
 def name_role(state: EventState) -> StyleRole:
-    """Return the role of the name: strong while a signal is expected, dim for ended events and drafts."""
+    """Return the role of the event's name: strong while a signal is expected, dim for ended events and drafts."""
     if state.phase.tally.expects_signal or state.phase.tally is BroadcastState.LATE:
         return StyleRole.STRONG
     return StyleRole.TEXT if state.phase.tally is BroadcastState.SCHEDULED else StyleRole.DIM
@@ -132,7 +132,7 @@ _SAMPLE_DEMANDS = {"time": "should be a time", "status": "should be a whole numb
 
 
 def faults(state: EventState) -> tuple[FieldFault, ...]:
-    """Return the fields of the event and its samples that could not be read."""
+    """Return the unreadable fields of the event and of its samples."""
     samples = (
         FieldFault(f"qos.{field}", _SAMPLE_DEMANDS.get(field, "should be a number"), f"something else ({count}x)")
         for field, count in state.qos.unreadable.items()
@@ -141,7 +141,7 @@ def faults(state: EventState) -> tuple[FieldFault, ...]:
 
 
 UNLISTED = "not in the platform's last list: polled by its id"
-"""Text for an event that the last list lacks."""
+"""Text about an event that the last list lacks."""
 
 
 def name_cell(state: EventState, _: RenderTime) -> Line:
@@ -159,8 +159,8 @@ def odd_sign(state: EventState) -> Line:
 def tally(state: EventState, render_time: RenderTime) -> Line:
     """Return lamp and word: `● ON AIR`, with stale data `▒ ON AIR`.
 
-    During a change the word is `SENDING`, then `APPLIED` until a list shows it. An event that is about to start but is
-    not ready is `✖ NO-GO`.
+    During a change the word is `SENDING`, then `APPLIED` until a list shows the change. An event that is about to start
+    but is not ready shows `✖ NO-GO`.
     """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
     lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)
@@ -175,12 +175,15 @@ def tally(state: EventState, render_time: RenderTime) -> Line:
 
 
 def is_no_go(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether a scheduled event is not ready to start. False for a late event, whose tally says so already."""
+    """Return whether a scheduled event is not ready to start. False for a late event, because its tally is LATE."""
     return state.phase.tally is BroadcastState.SCHEDULED and bool(render_time.no_go(state.id))
 
 
 def clock(state: EventState, render_time: RenderTime) -> str:
-    """Return the time on air: `T-` before the start, `T+` after a missed one, the length once ended, `-` for drafts."""
+    """Return the time on air, or the length of an ended event, or `-` for a draft.
+
+    Before the start, returns `T-` and the time until it; after a missed start `T+` and the time since it.
+    """
     phase = state.phase
     if phase.tally is BroadcastState.COMPLETED:
         return NOT_APPLICABLE if phase.elapsed is None else duration(phase.elapsed)
@@ -198,7 +201,7 @@ def clock_cell(state: EventState, render_time: RenderTime) -> Line:
 
 
 def ingest(state: EventState, render_time: RenderTime) -> Line:
-    """Return the state of the ingest, an interruption with its duration: `lost 01:19`."""
+    """Return the state of the ingest. An interruption has its duration: `lost 01:19`."""
     text, role = _ingest(state, render_time)
     return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
@@ -217,9 +220,9 @@ def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]
 
 
 def health(state: EventState, render_time: RenderTime) -> Line:
-    """Return glyph, score, grade and lowest component: `✖  45 POOR key`, with a blank at each end for a chip.
+    """Return a chip with glyph, score, grade and lowest component: `✖  45 POOR key`.
 
-    An event that is not ready to start shows the reason: `restreams`. Stale data have no number.
+    An event that is not ready to start has the reason, such as `restreams`. Stale data have no score.
     """
     health = state.assessment.health
     if not was_asked(state) and health.grade in {Grade.NO_DATA, Grade.STALE} and not render_time.stale:
@@ -240,12 +243,12 @@ def health(state: EventState, render_time: RenderTime) -> Line:
 
 
 def was_asked(state: EventState) -> bool:
-    """Return whether the event's samples were polled, with a response or an error."""
+    """Return whether the event's samples were polled at least once, with a response or an error."""
     return state.qos.as_of is not None or bool(state.qos.error)
 
 
 def current_reading(state: EventState) -> Reading | None:
-    """Return the newest sample if it is current: a signal arrives and the last response is fresh."""
+    """Return the newest sample if a signal arrives and the last response is fresh; otherwise None."""
     arriving = state.phase.ingest.state in {IngestState.RECEIVING, IngestState.WARMING_UP}
     trusted = state.qos.freshness in {Freshness.FRESH, Freshness.LATE}
     return state.qos.readings.last if arriving and trusted else None
@@ -279,7 +282,7 @@ def _measured(state: EventState, render_time: RenderTime, text: str | None, role
 
 
 def outputs(state: EventState, render_time: RenderTime) -> Line:
-    """Return connected/enabled restreams while on air, otherwise the number enabled."""
+    """Return the numbers of connected and enabled restreams on air: `1/2`. Otherwise returns the number enabled."""
     enabled, connected = _enabled_restreams(state)
     if not enabled:
         return [(NOT_APPLICABLE, StyleRole.DIM)]
@@ -290,23 +293,23 @@ def outputs(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _enabled_restreams(state: EventState) -> tuple[int, int]:
-    """Return the number of enabled restreams, and of those that are connected."""
+    """Return the number of enabled restreams, and the number of enabled restreams that are connected."""
     enabled = [restream for restream in state.event.restreams or () if restream.enabled]
     return len(enabled), sum(restream.status == "connected" for restream in enabled)
 
 
 RECENT_SECONDS = 300.0
-"""Length of the sparkline and its status strip in seconds."""
+"""Seconds that the sparkline and its status strip show."""
 
 SPARK_CELLS, MAX_SPARK_CELLS = 9, 14
 """Minimum and maximum width of the bars in a table."""
 
 NAME_CELLS = 16
-"""Minimum width of a name: names cut shorter look alike, so columns are dropped first."""
+"""Minimum width of a name in cells. Shorter names look the same, so columns are dropped instead."""
 
 
 def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> Line:
-    """Return the last five minutes of video as quiet bars; an abnormal status replaces its bar by its glyph."""
+    """Return the last five minutes of video as dim bars. An abnormal status has its glyph in place of a bar."""
     axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
     if axis is None:
         return []
@@ -366,7 +369,7 @@ def has_critical_finding(state: EventState) -> bool:
 
 
 def count_words(states: Iterable[EventState], render_time: RenderTime) -> str:
-    """Return the number of events by state, the worst first: `2 ▲, 25 ✓, 4 ○`."""
+    """Return the number of events by overall state, worst first: `2 ▲, 25 ✓, 4 ○`."""
     counts = Counter(_sign(state, render_time) for state in states)
     return ", ".join(f"{counts[sign]} {sign}" for sign in _SIGNS if counts[sign])
 
@@ -420,13 +423,14 @@ EVENTS: TableSchema[EventState] = TableSchema(
         "latency": lambda state, _: state.event.latency_mode,
     },
 )
-"""The Events screen, worst first until somebody sorts it."""
+"""Table of the Events screen. The worst event is first until a person sorts the table."""
 
 
 class Summary(NamedTuple):
-    """Counts of all events. Time alone does not change them.
+    """Counts of all events. Only new data change them.
 
-    `planned`: number of planned events; `next_planned`: the first of them with a time. `arriving`: incoming bit rate.
+    `planned`: number of planned events. `next_planned`: planned event with the next start, or None. `arriving`:
+    incoming bit rate in bit/s.
     """
 
     total: int
@@ -438,7 +442,7 @@ class Summary(NamedTuple):
 
 
 def summarize(states: Sequence[EventState], render_time: RenderTime) -> Summary:
-    """Count the events, as old or current data."""
+    """Count the events. With stale data, all count as stale."""
     planned = [state for state in states if state.phase.tally is BroadcastState.SCHEDULED]
     dated = [state for state in planned if state.phase.reference_time is not None]
     return Summary(
@@ -452,7 +456,7 @@ def summarize(states: Sequence[EventState], render_time: RenderTime) -> Summary:
 
 
 def summary_line(summary: Summary, render_time: RenderTime, cells: int) -> Line:
-    """Return one line: events on air by state, the next planned event, and the incoming bit rate."""
+    """Return a line with the events on air by state, the next planned event and the incoming bit rate."""
     if not summary.total:
         return []
     stands = summary.stands
@@ -481,18 +485,18 @@ STANDING_WORDS: Mapping[Standing, tuple[str, str, StyleRole]] = MappingProxyType
         Standing.GOOD: ("✓", "good", StyleRole.OK),
     }
 )
-"""Glyph, word and role of the counted states, the worst first."""
+"""Glyph, word and role of the counted states, worst first."""
 
 
 def _arriving(state: EventState, render_time: RenderTime) -> float:
-    """Return the current video bit rate; 0 if none is current."""
+    """Return the current video bit rate in bit/s; 0 without a current sample."""
     reading = None if is_doubtful(state, render_time) else current_reading(state)
     video = reading.video if reading else None
     return video if video is not None and isfinite(video) else 0.0
 
 
 def _next(state: EventState | None, render_time: RenderTime) -> Line:
-    """Return the next start with its countdown."""
+    """Return the name of the next planned event with the time until its start."""
     if state is None:
         return []
     name_part = clip([(name(state), StyleRole.STRONG)], MAX_NEXT_CELLS)
@@ -500,4 +504,4 @@ def _next(state: EventState | None, render_time: RenderTime) -> Line:
 
 
 MAX_NEXT_CELLS = 20
-"""Maximum width of the next event's name."""
+"""Maximum width of the next event's name in cells."""

@@ -1,4 +1,4 @@
-"""The filter language, and the operator's arrangement of a table: filter, order and columns. Pure."""
+"""Filter language, and the operator's arrangement of a table: filter, order and columns. Pure."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 class FilterError(Exception):
-    """The filter is invalid; the message says why."""
+    """The filter is invalid. The message has the reason."""
 
 
 class Term(Record):
-    """A condition of a filter. `field` is empty for the text of the row. `number`: `text` as a number, or None."""
+    """Condition of a filter. `field`: empty for the text of the row. `number`: `text` as a number, or None."""
 
     field: str
     op: str
@@ -44,7 +44,7 @@ class Term(Record):
 
 
 def parse(text: str, fields: Mapping[str, object]) -> tuple[Term, ...]:
-    """Return the conditions of a filter, () for an empty one. Raises FilterError."""
+    """Return the conditions of a filter; empty for an empty filter. Raises FilterError."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -77,7 +77,7 @@ def filter_rows(
     rows: Sequence[T], terms: tuple[Term, ...], schema: TableSchema[T], render_time: RenderTime
 ) -> Sequence[T]:
     """Return the rows that meet all conditions."""
-    if not terms:  # getting the text of ten thousand rows takes longer than painting the screen
+    if not terms:  # making the text of 10,000 rows takes longer than painting the screen
         return rows
     fields = schema.filter_fields()
 
@@ -99,9 +99,9 @@ def _holds(term: Term, value: Value) -> bool:
 
 
 class TableView(Record):
-    """The operator's arrangement of a table. `sort`: a column, or empty for the monitor's order, worst first.
+    """The operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
 
-    `hidden`: names of columns.
+    `hidden`: names of hidden columns.
     """
 
     filter: str = ""
@@ -111,7 +111,7 @@ class TableView(Record):
 
 
 class FilteredRows(Record, Generic[T]):
-    """The visible rows, the number of all, and the number of hidden rows with a critical fault."""
+    """Visible rows, number of all rows, and number of hidden rows with a critical fault."""
 
     rows: tuple[T, ...]
     total: int
@@ -119,9 +119,9 @@ class FilteredRows(Record, Generic[T]):
 
 
 def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime) -> FilteredRows[T]:
-    """Return the rows that pass the view's filter, in its order.
+    """Return the rows that pass the view's filter, in the view's order.
 
-    A filter or column that this table does not have, kept from an earlier version, hides nothing.
+    A saved view of an earlier version may have fields or columns that this table lacks. They hide nothing.
     """
     fields = schema.filter_fields()
     try:
@@ -138,7 +138,7 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
     """Return the active filter and the number of hidden rows; empty without a filter.
 
-    `clear_key` or a click clears it.
+    `clear_key` or a click clears the filter.
     """
     if not view.filter:
         return []
@@ -153,7 +153,10 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
 
 
 def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:
-    """Return a note if the user has sorted a table whose normal order is worst first. `next_key` changes the order."""
+    """Return a note if the operator has sorted a table whose normal order is worst first.
+
+    `next_key`: key that changes the order.
+    """
     if not schema.is_worst_first or view.sort not in schema.sortable_columns():
         return []
     return [

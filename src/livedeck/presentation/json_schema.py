@@ -18,7 +18,10 @@ def document_schema(document: Any) -> dict[str, Any]:
 
 
 def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:
-    """Replace references by their definitions; drop titles and docstrings, which are for developers."""
+    """Return a schema with definitions in place of references.
+
+    Drops titles and docstrings, which are for developers.
+    """
     if isinstance(schema, list):
         return [_resolved(item, definitions) for item in schema]
     if not isinstance(schema, dict):
@@ -34,7 +37,7 @@ def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:
 
 
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the documented fields of a model; undocumented fields may be there too."""
+    """Return the schema of a model with its documented fields. It allows undocumented fields."""
     return object_schema(model_fields(model), additional=True)
 
 
@@ -49,13 +52,16 @@ FAULTS = {
     "type": "array",
     "items": object_schema({"field": _TEXT, "expected": _TEXT, "actual": _TEXT}, additional=True),
 }
-"""Fields that could not be read, as `documents.Fault`; a constant, because listing commands need it as they start."""
+"""Schema of the fields that could not be read, as `documents.Fault`.
+
+It is a constant, because commands that print a list need it at their start.
+"""
 
 
 _COUNT = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 
 SHORTFALL = {"anyOf": [object_schema({"missing": _COUNT, "announced": _COUNT}), {"type": "null"}]}
-"""Rows of a list that were not received, as `documents.Shortfall`."""
+"""Schema of the rows of a list that were not received, as `documents.Shortfall`."""
 
 
 def model_fields(model: type[BaseModel]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ NAME_CELLS = 18
 
 
 class _Change(NamedTuple):
-    """A change (server clock)."""
+    """A change. `at`: time of the server clock."""
 
     at: datetime
     sign: Segment
@@ -30,13 +30,13 @@ class _Change(NamedTuple):
 
 
 class Changes:
-    """Finds the newest changes. Sorts those of a snapshot only once."""
+    """Finds the newest changes. Sorts the changes of a snapshot only once."""
 
     def __init__(self) -> None:
         self._sorted: Remembered[list[_Change]] = Remembered()
 
     def lines(self, snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
-        """Return the newest changes, a line each: time, sign, event, text. `✓` marks a fault that cleared."""
+        """Return the newest changes, a line each: time, sign, event and text. `✓` marks a cleared fault."""
         ahead = render_time.server - render_time.now
         changes = self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
         past = (change for change in changes if change.at <= render_time.server)

@@ -1,4 +1,4 @@
-"""The current state as metrics for Prometheus (scripting.md, "Metrics"). Pure."""
+"""Current state as metrics for Prometheus (scripting.md, "Metrics"). Pure."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of the text over HTTP."""
 
 MAX_EVENTS = 500
-"""Maximum number of events with series; `livedeck_events_not_exported` counts the others."""
+"""Maximum number of events with series. `livedeck_events_not_exported` is the number of the other events."""
 
 DUE_SECONDS = 3600.0
-"""Seconds before its planned start from which an event has series."""
+"""Seconds before the planned start of an event from which on the event has series."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 
 BYTE = 8
-"""Bits per byte: Prometheus' base unit is the byte, and the platform measures bits."""
+"""Bits per byte. The base unit of Prometheus is the byte, while the platform measures bits."""
 
 Labels = tuple[str, ...]
 
 
 class Sample(NamedTuple):
-    """A number of a metric; None is unknown and is left out. `suffix` and `bound`: for the parts of a histogram."""
+    """Number of a metric. A `value` of None is unknown and is left out. `suffix`, `bound`: for parts of a histogram."""
 
     labels: Labels
     value: float | None
@@ -44,12 +44,13 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Counts of a process that its snapshots do not contain; None for a task that the process does not have.
+    """Counts of a process that are not in its snapshots. A count is None if the process does not have the task.
 
-    `turns`: state changes of alarms, see `count_turns`. `notifications`: attempts by route and result.
-    `spool_messages`: waiting notifications; `spool_since`: time of the oldest. `readers`: attached decks and walls.
-    `beat_at`: the last accepted heartbeat, 1970 before the first. `events_owned`: events that this collector polls for
-    all. `is_apart`: whether it cannot reach the engine. `writes_refused`: its writes that the engine refused.
+    `turns`: number of state changes of alarms (`count_turns`). `notifications`: number of attempts by route and result.
+    `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
+    decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
+    events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
+    number of its writes that the engine refused.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -69,9 +70,9 @@ NOTHING_COUNTED = Counted()
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """The data that one text of metrics shows.
+    """Data of one text of metrics.
 
-    `exported`: the events with series, by their label; `left_out`: how many have none.
+    `exported`: label -> event with series. `left_out`: number of events without series.
     """
 
     snapshot: Snapshot
@@ -84,7 +85,7 @@ class Scrape:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric. `name` ends in its unit. `kind`: `gauge`, `counter` or `histogram`. `read`: returns its samples."""
+    """Metric. `name`: ends in the unit. `kind`: `gauge`, `counter` or `histogram`. `read`: returns the samples."""
 
     name: str
     kind: str
@@ -94,7 +95,7 @@ class Metric:
 
 
 def metrics_text(snapshot: Snapshot, render_time: RenderTime, version: str, counted: Counted = NOTHING_COUNTED) -> str:
-    """Return every metric that has samples, with its help and type, in the text format 0.0.4."""
+    """Return every metric with samples, its help and its type, in the text format 0.0.4."""
     due = sorted(_due(snapshot, render_time), key=lambda state: not state.phase.tally.expects_signal)
     exported: dict[str, EventState] = {masked_line(state.id, MAX_ID_LETTERS): state for state in due[:MAX_EVENTS]}
     scrape = Scrape(snapshot, render_time, version, counted, exported, len(due) - len(exported))
@@ -102,7 +103,7 @@ def metrics_text(snapshot: Snapshot, render_time: RenderTime, version: str, coun
 
 
 def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, int]:
-    """Return the counts plus the alarm transitions in `snapshot`."""
+    """Return the counts after the addition of the alarm transitions in `snapshot`."""
     news = Counter(change.transition.value for change in snapshot.changes)
     return {name: turns.get(name, 0) + news[name] for name in {*turns, *news}}
 
@@ -136,7 +137,7 @@ def _alone(read: Callable[[Scrape], float | None]) -> Callable[[Scrape], Iterabl
 
 
 def _of_events(read: Callable[[EventState, RenderTime], float | None]) -> Callable[[Scrape], Iterable[Sample]]:
-    """Return a reader of one sample per event; events with stale data have none."""
+    """Return a function that reads a sample for each event. Events with stale data have no sample."""
 
     def samples(scrape: Scrape) -> Iterator[Sample]:
         for label, state in scrape.exported.items():
@@ -147,7 +148,10 @@ def _of_events(read: Callable[[EventState, RenderTime], float | None]) -> Callab
 
 
 def _reading(read: Callable[[Reading], float | None], unit: int = 1) -> Callable[[Scrape], Iterable[Sample]]:
-    """Return a reader of the newest QoS sample if it is current, divided by `unit`."""
+    """Return a function that reads a value of each event's newest QoS sample, divided by `unit`.
+
+    Events without a current sample have no value.
+    """
 
     def of_event(state: EventState, _: RenderTime) -> float | None:
         reading = events.current_reading(state)
@@ -163,7 +167,7 @@ def _health(state: EventState, _: RenderTime) -> float | None:
 
 
 def _sample_age(scrape: Scrape) -> Iterator[Sample]:
-    """Yield the age for stale events too: it shows why they are stale."""
+    """Yield the age of the newest sample, also for stale events, because the age shows why they are stale."""
     for label, state in scrape.exported.items():
         newest = state.qos.readings.last
         age = None if newest is None else max(0.0, scrape.render_time.server.timestamp() - newest.time)
@@ -192,7 +196,7 @@ def _requests(scrape: Scrape) -> Iterable[Sample]:
 
 
 def _durations(scrape: Scrape) -> Iterator[Sample]:
-    """Yield the histogram of each operation; its counts are cumulative."""
+    """Yield the histogram of each operation. The counts of a histogram are cumulative."""
     counts = scrape.counted.requests
     for operation, durations in sorted(counts.durations.items()) if counts else ():
         bounds = [*(f"{bound:g}" for bound in BOUNDS), "+Inf"]
@@ -203,7 +207,7 @@ def _durations(scrape: Scrape) -> Iterator[Sample]:
 
 
 def _spool_age(scrape: Scrape) -> float | None:
-    """Return the age in seconds; 0 if no message waits, None without a spool."""
+    """Return the age of the oldest waiting message in seconds; 0 if none waits, None without a spool."""
     counted = scrape.counted
     if counted.spool_messages is None or counted.spool_since is None:
         return None if counted.spool_messages is None else 0.0

@@ -1,4 +1,4 @@
-"""Changes that were sent and have no verdict, as text with advice for the operator (trust.md, "Verdicts"). Pure."""
+"""Sent changes without a verdict, as text with advice for the operator (trust.md, "Verdicts"). Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 ADVICE = "do not repeat it: it may have happened or may still take effect; check the platform's own page"
-"""Advice for all of them."""
+"""Advice for every change without a verdict."""
 
 MIN_NAME = 8
-"""Minimum number of characters of a name, however narrow the screen is."""
+"""Minimum number of characters of a name, on a screen of any width."""
 
 NO_NEWS = "livedeck ended before the result was known"
-"""Detail of a change whose deck was killed."""
+"""Detail of a change whose process was killed."""
 
 
 def open_change_text(change: OpenChange, now: datetime) -> str:
@@ -38,9 +38,9 @@ def open_change_text(change: OpenChange, now: datetime) -> str:
 
 
 def open_changes_line(changes: Sequence[OpenChange], key: str, cells: int) -> Line:
-    """Return the banner with the newest open change and the number of others; empty without any.
+    """Return the banner with the newest open change and the number of other open changes; empty without any.
 
-    `key`: the key that lists them.
+    `key`: key that lists the open changes.
     """
     if not changes:
         return []
@@ -53,7 +53,7 @@ def open_changes_line(changes: Sequence[OpenChange], key: str, cells: int) -> Li
 
 
 def open_change_object(change: OpenChange) -> documents.OpenChange:
-    """Return the change as JSON; `detail` is null if the process that sent it has exited."""
+    """Return the change as JSON. `detail` is null if the process that sent the change has exited."""
     intent = change.intent
     return {
         "id": intent.id,

@@ -1,4 +1,4 @@
-"""The streams of the history by event, date, length and worst fault, and the search for one by time. Pure."""
+"""Streams of the history by event, date, length and worst fault, and the search for a stream by time. Pure."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from livedeck.text.segments import Line, StyleRole, fit
 from livedeck.text.values import compact_duration, safe
 
 NEAR = timedelta(seconds=60)
-"""Tolerance for a time just outside a stream, because people round."""
+"""Tolerance for a time shortly before or after a stream, because people round times."""
 
 MAX_DAYS_BACK = 31
-"""Days searched for a time of day; the history keeps no more."""
+"""Number of days that are searched for a time of day. The history has no older streams."""
 
 WEEK = timedelta(days=7)
 
 
 class PastStream(Record):
-    """A stream from its first to its last sample (server clock), with the name of its event.
+    """Stream from its first to its last sample (server clock), with the name of its event.
 
-    `worst`: the severity of its worst fault, None without one. `is_gone`: its event is no longer listed.
+    `worst`: severity of the worst fault; None without a fault. `is_gone`: the event is no longer listed.
     """
 
     event_id: str
@@ -52,18 +52,18 @@ class PastStream(Record):
     is_gone: bool = False
 
     def has(self, at: datetime) -> bool:
-        """Return whether the stream ran at that time."""
+        """Return whether the stream ran at a time, with tolerance."""
         return self.first - NEAR <= at <= self.last + NEAR
 
     def distance(self, at: datetime) -> timedelta:
-        """Return the distance between that time and the stream; 0 within it."""
+        """Return the distance between a time and the stream; 0 for a time in the stream."""
         return max(self.first - at, at - self.last, timedelta())
 
 
 def past_streams(
     spans: Iterable[StreamSpan], events: Iterable[EventRecord], faults: Iterable[EpisodeRecord]
 ) -> tuple[PastStream, ...]:
-    """Return all streams, the newest first. The name of an event without a record is its id."""
+    """Return all streams, newest first. An event without a record has its id as name."""
     records = {record.event_id: record for record in events}
     faults_by_event: dict[str, list[EpisodeRecord]] = {}
     for fault in faults:
@@ -86,11 +86,11 @@ def worst_of(severities: Iterable[Severity]) -> Severity | None:
 def stream_at(
     streams: Sequence[PastStream], at: datetime, *, any_day: bool = False
 ) -> tuple[PastStream, datetime] | None:
-    """Return the stream that ran at `at`, and that time.
+    """Return the stream that ran at the time `at`, and this time.
 
-    `any_day`: take the latest day with a stream at that time of day.
+    `any_day`: only the time of day counts; take the latest day with a stream at that time of day.
 
-    If none ran, returns the nearest stream and its nearer end; None without any streams.
+    If no stream ran then, returns the nearest stream and its nearer end. Returns None without any streams.
     """
     for days in range(MAX_DAYS_BACK if any_day else 1):
         moment = at - timedelta(days=days)
@@ -104,19 +104,22 @@ def stream_at(
 
 
 def suggestion(streams: Sequence[PastStream], shown: PastStream) -> PastStream | None:
-    """Return an earlier stream to compare with: same event or name, started closest to a week before; or None."""
+    """Return an earlier stream for a comparison, or None.
+
+    Of the streams of the same event or name, returns the one whose start is closest to a week before.
+    """
     earlier = [stream for stream in streams if stream.first < shown.first and stream.stream_id != shown.stream_id]
     related = [stream for stream in earlier if is_related(stream, shown)]
     return min(related, key=lambda stream: abs(shown.first - WEEK - stream.first), default=None)
 
 
 def is_related(stream: PastStream, other: PastStream) -> bool:
-    """Return whether both belong to one event, or to events with the same name."""
+    """Return whether two streams belong to the same event or to events with the same name."""
     return stream.event_id == other.event_id or stream.name.casefold() == other.name.casefold()
 
 
 def day_words(at: datetime, today: date) -> str:
-    """Return the UTC day: `today`, `yesterday`, `Tuesday`, `14 Nov`, `14 Nov 2025`."""
+    """Return the day of a time in UTC: `today`, `yesterday`, `Tuesday`, `14 Nov` or `14 Nov 2025`."""
     day = at.astimezone(UTC).date()
     days = (today - day).days
     if days in {0, 1}:
@@ -127,7 +130,7 @@ def day_words(at: datetime, today: date) -> str:
 
 
 def stream_words(stream: PastStream, today: date) -> str:
-    """Return `yesterday's stream`, or `the stream of 14 Nov`."""
+    """Return `yesterday's stream` or `the stream of 14 Nov`."""
     day = day_words(stream.first, today)
     return f"the stream of {day}" if day[0].isdigit() else f"{day}'s stream"
 
@@ -151,7 +154,7 @@ def row(stream: PastStream, today: date, *, is_shown: bool) -> Line:
 def state_of(
     stream: PastStream, readings: Readings, faults: Iterable[EpisodeRecord], event: Event | None = None
 ) -> EventState:
-    """Return the event's state at the end of the stream. `event`: its current data, if known."""
+    """Return the event's state at the end of the stream. `event`: current data of the event, or None."""
     past = Stream(id=stream.stream_id, status="finished", started_at=stream.first, finished_at=stream.last)
     base = event or Event(id=stream.event_id, name=stream.name)
     ended = base.model_copy(update={"stream": past, "scheduled": None})
@@ -174,12 +177,12 @@ def state_of(
 
 
 def _cadence(readings: Readings) -> float | None:
-    """Return the median seconds between the stream's newest samples."""
+    """Return the median distance in seconds between the stream's newest samples; None if there are fewer than two."""
     newest = readings.time[-21:]
     steps = sorted(after - before for before, after in pairwise(newest))
     return steps[len(steps) // 2] if steps else None
 
 
 def end_of(stream: PastStream) -> RenderTime:
-    """Return the end of the stream as render time, so that its ages stay fixed."""
+    """Return the end of the stream as render time, so that displayed ages do not grow."""
     return RenderTime(stream.last, stream.last, stale=False)

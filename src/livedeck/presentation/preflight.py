@@ -1,4 +1,4 @@
-"""The checks before a show: GO or NO-GO, with reasons. Pure."""
+"""Checks before a show: GO or NO-GO, with reasons. Pure."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from livedeck.record import Record
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
-"""Seconds before its start from which the deck checks an event on its own (interface.md, "Preflight")."""
+"""Seconds before the start of an event from which on the deck checks the event by itself (interface.md, "Preflight").
+"""
 
 SHORT_WINDOW = 60
-"""Shortest reconnect window, in seconds, in which an encoder can restart."""
+"""Minimum length of a reconnect window, in seconds, in which an encoder can restart."""
 
 NEAR = 15 * 60.0
-"""Seconds between two starts below which one crew can hardly run both events."""
+"""Minimum number of seconds between the starts of two events that one crew can run."""
 
 _FIELDS = ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
-"""Fields of an event that the checks need; some responses lack some (platform-api.md, "Live event")."""
+"""Fields of an event that the checks need. Some responses lack some of them (platform-api.md, "Live event")."""
 
 
 class Mark(StrEnum):
-    """The result of an item. CHECK: a person should look. UNKNOWN: there are no data."""
+    """Result of an item. CHECK: a person should look at the item. UNKNOWN: no data."""
 
     GO = "GO"
     CHECK = "CHECK"
@@ -41,10 +42,10 @@ class Mark(StrEnum):
 
 
 class Item(Record):
-    """A checked item. `advice`: empty if nothing needs to be done.
+    """Checked item. `advice`: empty if nothing needs to be done.
 
-    `operation`: name of the operation that fixes it. `as_of`: time of the data (this machine's clock); None for data
-    that do not age.
+    `operation`: name of the operation that mends the fault; otherwise empty. `as_of`: time of the data (this machine's
+    clock); None for data that do not age.
     """
 
     name: str
@@ -56,12 +57,12 @@ class Item(Record):
 
 
 class PreflightFacts(Record):
-    """The data of the checks. `now`: the platform's clock. `others`: the other events of the workspace.
+    """Data of the checks. `now`: time of the platform's clock. `others`: other events of the workspace.
 
-    `state`: the event's state in the monitor. `skew`: difference of this machine's clock in seconds, 0 if negligible;
-    None: not measured. `is_read_only`: whether changes are refused here. `public_keys`: descriptions of keys that are
-    also a name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's
-    clock). `withheld`: facts about keys and addresses that `event` and `others` lack; None if nothing is known of them.
+    `state`: state of the event in the monitor. `skew`: seconds by which the platform's clock is ahead; 0 if negligible,
+    None if not measured. `is_read_only`: changes are refused here. `public_keys`: descriptions of keys that are also a
+    name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's clock).
+    `withheld`: facts about keys and addresses that `event` and `others` lack; None without such facts.
     """
 
     event: Event
@@ -79,14 +80,14 @@ class PreflightFacts(Record):
         return _knows(self.event, name)
 
     def has_destination(self, place: int) -> bool | None:
-        """Return whether a restream has an address and a key, None if unknown. `place`: its place in the event."""
+        """Return whether a restream has an address and a key; None if unknown. `place`: index of the restream."""
         restream = (self.event.restreams or ())[place]
         if _shows_destination(restream):
             return destination(restream) is not None
         return None if self.withheld is None else place not in self.withheld.incomplete
 
     def shares_destination(self, other: Event) -> bool | None:
-        """Return whether both events send to the same address with the same key, None if unknown."""
+        """Return whether both events send to the same address with the same key; None if unknown."""
         if self.withheld is not None and other.id in self.withheld.shared:
             return True
         if destinations(self.event) & destinations(other):
@@ -96,7 +97,7 @@ class PreflightFacts(Record):
 
 
 class Preflight(Record):
-    """The checked items, in the order in which a crew goes through them."""
+    """Checked items, in the order in which a crew checks them."""
 
     items: tuple[Item, ...]
 
@@ -116,7 +117,7 @@ class Preflight(Record):
         return f"NO-GO: {self.against}" if self.against else "GO"
 
     def marked(self, mark: Mark) -> tuple[Item, ...]:
-        """Return the items with this mark."""
+        """Return the items with a mark."""
         return tuple(item for item in self.items if item.mark is mark)
 
 
@@ -127,9 +128,9 @@ def preflight(facts: PreflightFacts) -> Preflight:
 
 
 def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_only: bool) -> PreflightFacts:
-    """Return the data of an event at `now` (the platform's clock).
+    """Return the data for the checks of an event at `now` (the platform's clock).
 
-    Fields that the list of events lacks come from the last response for the event itself.
+    Fields that the event list lacks are taken from the last response for the event by id.
     """
     state = snapshot.find(event.id)
     listed = state.event if state else event
@@ -151,7 +152,7 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
 
 
 def _completed(snapshot: Snapshot, event: Event) -> tuple[Event, datetime | None]:
-    """Return the event with the fields that the list lacks, and the time of that response; None if there was none."""
+    """Return the event with the fields that the list lacks, from the last response by id, and its time or None."""
     alone = snapshot.cached(event_key(event.id))
     response: Event | None = next(iter(alone.items), None)
     response_fields = response.model_fields_set if response else frozenset[str]()
@@ -165,12 +166,12 @@ def _knows(event: Event, name: str) -> bool:
 
 
 def missing_fields(event: Event) -> tuple[str, ...]:
-    """Return the needed fields that the response lacks; they must be read from the event itself."""
+    """Return the needed fields that the event of a list lacks. They must be polled by id."""
     return tuple(name for name in _FIELDS if name not in event.model_fields_set)
 
 
 def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tuple[ResourceKey, ...]:
-    """Return the events to poll by id, because the event list lacks fields that these checks need; empty if none."""
+    """Return the events to poll by id, because the event list lacks fields that their checks need."""
     if not preflights:
         return ()
     return tuple(
@@ -189,14 +190,14 @@ def _is_awaited(state: EventState) -> bool:
 
 
 class DuePreflights:
-    """The checks of the events that are due. Sorts the events of a list once, then looks only at the first ones."""
+    """Checks of the events that are due. The events of a list are sorted once; then only the first ones are checked."""
 
     def __init__(self, *, is_read_only: bool) -> None:
         self._is_read_only = is_read_only
         self._awaited: Remembered[list[tuple[datetime, int]]] = Remembered()
 
     def at(self, snapshot: Snapshot, now: datetime) -> Mapping[str, Preflight]:
-        """Return the checks of every event due at `now` (the platform's clock), by event id."""
+        """Return event id -> checks for every event that is due at `now` (the platform's clock)."""
         awaited = self._awaited.get((snapshot.events,), None, lambda: _earliest_starts(snapshot.events))
         end = bisect_left(awaited, (now + timedelta(seconds=DUE_SECONDS), 0))
         states = (snapshot.events[place] for place in sorted(place for _, place in awaited[:end]))
@@ -210,7 +211,7 @@ class DuePreflights:
 
 
 def _earliest_starts(states: Sequence[EventState]) -> list[tuple[datetime, int]]:
-    """Return the earliest possible start of each awaited event, with its place in the list, in order of time."""
+    """Return the earliest possible start and the index of each awaited event, in order of time."""
     starts = (
         (planned_start(state.event, _LONG_AGO), place) for place, state in enumerate(states) if _is_awaited(state)
     )
@@ -218,11 +219,11 @@ def _earliest_starts(states: Sequence[EventState]) -> list[tuple[datetime, int]]
 
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-"""A moment at which no planned start has passed."""
+"""Time at which no planned start has passed."""
 
 
 def due_preflights(snapshot: Snapshot, now: datetime, *, is_read_only: bool) -> Mapping[str, Preflight]:
-    """Return the checks of every due event, by event id."""
+    """Return event id -> checks for every due event."""
     return DuePreflights(is_read_only=is_read_only).at(snapshot, now)
 
 
@@ -289,13 +290,13 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
 
 
 def _apart(apart: timedelta) -> str:
-    """Return the distance of another start from this one: `6 min earlier`."""
+    """Return the distance of another event's start from the start of this event: `6 min earlier`."""
     minutes = round(apart.total_seconds() / 60)
     return f"{abs(minutes)} min {'later' if minutes > 0 else 'earlier'}" if minutes else "at the same time"
 
 
 def _shows_destination(restream: EventRestream) -> bool:
-    """Return whether the address and the key were received; a history and a collector pass on neither."""
+    """Return whether address and key were received. A history and a collector pass on neither."""
     return {"url", "key"} <= restream.model_fields_set
 
 
@@ -425,4 +426,4 @@ _CHECKS: tuple[tuple[Callable[[PreflightFacts], Iterator[Item]], str], ...] = (
     (_clock, "clock"),
     (_rights, ""),
 )
-"""The checks, each with its source: a field of the event, the signal or the clock; empty without a time."""
+"""Checks, each with the source of its time: a field of the event, the signal or the clock; empty without a time."""

@@ -18,7 +18,7 @@ from livedeck.text.values import UNKNOWN, bits, frames
 
 
 class StatusStyle(NamedTuple):
-    """The appearance of a status. A column of samples shows the status with the greatest `weight`."""
+    """Appearance of a status. A column of samples shows the status with the greatest `weight`."""
 
     glyph: str
     word: str
@@ -38,7 +38,7 @@ HIGHLIGHTED = (KEY_20, KEY_50, LOSS)
 
 
 def status_style(status: int) -> StatusStyle:
-    """Return the style of a status; an undocumented one is unknown, neither normal nor bad."""
+    """Return the style of a status. An undocumented status is unknown, neither normal nor bad."""
     return STATUS_STYLES.get(status, ODD)
 
 
@@ -51,11 +51,11 @@ UNWATCHED = "╱"
 """Sign of time that was not watched, in charts."""
 
 MOVE_COLUMNS = 4
-"""Step of a moving time axis in columns."""
+"""Number of columns by which a moving time axis moves at once."""
 
 
 class Axis(Record):
-    """A time axis of `columns` equal steps from `start` to `end` (epoch seconds, the platform's clock)."""
+    """Time axis of `columns` equal steps from `start` to `end` (epoch seconds, the platform's clock)."""
 
     start: float
     end: float
@@ -68,9 +68,9 @@ class Axis(Record):
 
     @classmethod
     def ending_at(cls, at: float, span: float, columns: int) -> Axis:
-        """Return `span` seconds with `at` in the last step.
+        """Return an axis of `span` seconds with the time `at` in the last step.
 
-        Steps start at multiples of their length, so old ones persist.
+        Steps start at multiples of their length, so old steps stay the same.
         """
         columns = max(1, columns)
         step = span / columns
@@ -79,10 +79,10 @@ class Axis(Record):
 
     @classmethod
     def on_clock(cls, at: float, span: float, columns: int) -> Axis:
-        """Return at least the last `span` seconds up to `at`, in columns of whole seconds.
+        """Return an axis of at least the last `span` seconds before `at`, in columns of whole seconds.
 
         Columns begin at multiples of their length, so the contents of old columns never change. The axis moves by
-        several columns at a time: between two moves only the newest one is redrawn, and future columns are empty.
+        several columns at once. Between two moves only the newest column is redrawn, and future columns are empty.
         """
         columns = max(1, columns)
         step = max(1, ceil(span / max(1, columns - MOVE_COLUMNS)))
@@ -100,16 +100,19 @@ class Axis(Record):
         return Axis(self.start + shift, self.end + shift, self.columns)
 
     def column_of(self, at: float) -> int:
-        """Return the column of a time; negative or past the last column if it lies outside the axis."""
+        """Return the column of a time; negative for a time before the axis, `columns` or more for a time after it."""
         return int((at - self.start) // self.step)
 
     def bounds(self, times: array[float]) -> list[int]:
-        """Return the index of each column's start in ascending `times`, and of the end: `columns + 1` indexes."""
+        """Return the index of each column's first time in ascending `times`, and the index after the last column."""
         return [bisect_left(times, self.start + self.step * column) for column in range(self.columns + 1)]
 
 
 class Bucket(Record):
-    """Minimum, median (the lower one of an even number) and maximum of the values in one step of time."""
+    """Minimum, median and maximum of the values in a step of time.
+
+    The median of an even number of values is the lower one.
+    """
 
     low: float
     median: float
@@ -117,7 +120,7 @@ class Bucket(Record):
 
 
 def bucket_columns(axis: Axis, readings: Readings, values: array[float]) -> list[Bucket | None]:
-    """Return `values` (a column of `readings`) by step of the axis; None for a step without values."""
+    """Return a bucket of `values` (a field of `readings`) for each step of the axis; None for a step without values."""
     return [_bucket(values[first:last]) for first, last in pairwise(axis.bounds(readings.time))]
 
 
@@ -132,14 +135,14 @@ def bucket_statuses(axis: Axis, readings: Readings) -> list[StatusStyle | None]:
 
 
 def recent_axis(state: EventState, render_time: RenderTime, span: float, columns: int) -> Axis | None:
-    """Return the last `span` seconds up to the last response; None without samples."""
+    """Return an axis of the last `span` seconds before the last response; None without samples."""
     if state.qos.as_of is None or not len(state.qos.readings):
         return None
     return Axis.ending_at(render_time.to_server(state.qos.as_of).timestamp(), span, columns)
 
 
 def unwatched_columns(axis: Axis, state: EventState) -> frozenset[int]:
-    """Return the columns of an axis that lie in time that was not watched."""
+    """Return the columns of an axis that were not watched."""
     columns: set[int] = set()
     for since, until in state.qos.not_watched:
         first, end = ceil((since - axis.start) / axis.step), floor((until - axis.start) / axis.step)
@@ -150,7 +153,7 @@ def unwatched_columns(axis: Axis, state: EventState) -> frozenset[int]:
 BARS = "▁▂▃▄▅▆▇█"
 
 HEADROOM = 1.5
-"""Top of the bars as a multiple of the highest value, so that bars of adjacent rows do not touch."""
+"""Value of a bar of full height, as a multiple of the highest value, so that bars of adjacent rows do not touch."""
 
 
 def _bar(bucket: Bucket, top: float) -> str:
@@ -165,7 +168,7 @@ def signal_bars(
     stale: bool = False,
     unwatched: Collection[int] = (),
 ) -> Line:
-    """Return a quiet bar for each column, but the glyph of an abnormal status, or a dash without a sample.
+    """Return a dim bar for each column, the glyph of an abnormal status, or a dash for a column without a sample.
 
     `unwatched`: columns that were not watched.
     """
@@ -185,7 +188,7 @@ SAMPLE_HEAD = f"{'TIME':<24}  {'VIDEO':>7}  {'AUDIO':>7}  {'FPS':>6}  STATUS"
 
 
 def sample_text(reading: Reading) -> str:
-    """Return a line for people, under SAMPLE_HEAD."""
+    """Return a line about a sample for people, under SAMPLE_HEAD."""
     rates = f"{bits(reading.video):>7}  {bits(reading.audio):>7}  {frames(reading.fps):>6}"
     return f"{timestamp(reading.time):<24}  {rates}  {_status_text(reading.status)}"
 
@@ -198,7 +201,7 @@ def _status_text(status: int | None) -> str:
 
 
 def newest_readings(readings: Readings, seconds: float | None) -> Iterator[Reading]:
-    """Yield the readings of the last `seconds` before the newest one; all if `seconds` is None."""
+    """Yield the readings of the last `seconds` before the newest reading. Yields all if `seconds` is None."""
     newest = readings.last
     start = None if newest is None or seconds is None else newest.time - seconds
     for index in range(len(readings)):

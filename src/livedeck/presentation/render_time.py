@@ -1,4 +1,4 @@
-"""The time for which a screen is painted."""
+"""Time for which a screen is painted."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from livedeck.presentation.preflight import Preflight
 
 
 class ChangeStep(NamedTuple):
-    """The progress of a change: sent, or confirmed by the platform at `confirmed_at` (this machine's clock)."""
+    """Progress of a change: sent, or confirmed by the platform at `confirmed_at` (this machine's clock)."""
 
     confirmed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RenderTime:
-    """The time of a paint. `now`: this machine's clock; `server`: the platform's. `stale`: nothing may look good.
+    """Time of a paint. `now`: time of this machine's clock. `server`: time of the platform's clock.
 
-    `blame`: nearest cause while it is stale.
-
-    `blink_on`: whether blinking glyphs are visible. `changes`: progress by id of the object. `preflights`: checks of
-    due events by id. `unshared`: alarms with actions that the collector has not received yet.
+    `stale`: the data are old, so nothing may look good. `blame`: nearest cause while `stale`. `blink_on`: blinking
+    glyphs are visible. `changes`: id of an object -> progress of its change. `preflights`: id of a due event -> its
+    checks. `unshared`: alarms with actions that the collector has not received yet.
     """
 
     now: datetime
@@ -48,7 +47,8 @@ class RenderTime:
     ) -> RenderTime:
         """Return the render time of a snapshot at `now`.
 
-        Each paint judges staleness anew, so a monitor that hangs or stopped (`watched` is false) cannot look fresh.
+        Each paint judges the age of the data again, so a monitor that hangs cannot look fresh. `watched`: False if the
+        monitor has stopped.
         """
         stale = not watched or is_stale(snapshot.link, now)
         unshared = frozenset(snapshot.attachment.unshared if snapshot.attachment else ())
@@ -57,7 +57,7 @@ class RenderTime:
         return cls(now, server, stale, blink_on, changes or {}, unshared=unshared, blame=cause)
 
     def no_go(self, event_id: str) -> str:
-        """Return the NO-GO items of the event: `conflicts, restreams`; empty without any, or if it is not due."""
+        """Return the NO-GO items of an event: `conflicts, restreams`; empty without any, or if the event is not due."""
         preflight = self.preflights.get(event_id)
         return preflight.against if preflight else ""
 
@@ -73,11 +73,11 @@ class RenderTime:
         )
 
     def same_second(self, now: datetime) -> bool:
-        """Return whether less than a second has passed at `now`, so that the last paint is still valid."""
+        """Return whether `now` is less than a second after this time, so that the last paint is still valid."""
         return 0 <= (now - self.now).total_seconds() < 1
 
     def to_server(self, local: datetime) -> datetime:
-        """Convert a time of this machine's clock to the platform's."""
+        """Convert a time of this machine's clock to the platform's clock."""
         return local + (self.server - self.now)
 
     def seconds_since(self, then: datetime) -> float:

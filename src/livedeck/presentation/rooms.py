@@ -17,14 +17,14 @@ ACTIVE = "active"
 """Status of a room that may have participants and running relays (platform-api.md, "Room status")."""
 
 EMPTY_STATUSES = frozenset({"pending", "scheduled", "cancelled", "finished"})
-"""Statuses of a room without participants; an unknown status is not one of them."""
+"""Statuses of a room without participants. A room with an unknown status may have participants."""
 
 MAX_RELAYS = 15
 """Maximum number of relay profiles of a room (platform-api.md, "Limits")."""
 
 
 class WaitingEdit(NamedTuple):
-    """An edit that waits for the relay of the profile `name` to end; `key` applies it."""
+    """Edit that waits for the end of the relay of the profile `name`. `key`: key that applies the edit."""
 
     name: str
     since: datetime
@@ -32,9 +32,9 @@ class WaitingEdit(NamedTuple):
 
 
 class Relay(Record):
-    """A relay profile as a row. `locked_at`: time of a change that was refused because the profile broadcasts.
+    """Row of a relay profile. `locked_at`: time at which a change was refused because the profile broadcasts.
 
-    Only a refused change shows that a profile broadcasts; no response shows that it does not.
+    Only a refused change proves that a profile broadcasts. No response proves that it does not.
     """
 
     profile: RelayProfile
@@ -42,17 +42,17 @@ class Relay(Record):
 
 
 def display_name(item: Room | RelayProfile) -> str:
-    """Return the name, fit for a cell, or the id if it has no name."""
+    """Return the name of an item as safe text, or the id if the item has no name."""
     return safe(item.name or item.id)
 
 
 def service(profile: RelayProfile) -> str:
-    """Return the platform's word for the destination."""
+    """Return the platform's word for the service to which the profile relays."""
     return safe(profile.service or UNKNOWN, 20)
 
 
 def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
-    """Return the relay profiles by creation time; those without a date last, in the platform's order."""
+    """Return the relay profiles by creation time. Profiles without a date are last, in the platform's order."""
 
     def created(profile: RelayProfile) -> float:
         return profile.created_at.timestamp() if profile.created_at else 1e12
@@ -61,7 +61,7 @@ def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
 
 
 def room_status(room: Room, render_time: RenderTime) -> Line:
-    """Return the platform's word for the status; an active room has a glyph, too."""
+    """Return the platform's word for the status. An active room also has a glyph."""
     active = room.status == ACTIVE
     role = StyleRole.STRONG if active else StyleRole.DIM
     return _cell(f"{'●' if active else ' '} {_word(room.status)}", render_time, role)
@@ -134,7 +134,7 @@ ROOMS: TableSchema[Room] = TableSchema(
 
 
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
-    """Return the time at which a change was refused because the profile broadcasts; otherwise unknown."""
+    """Return the time at which a change was refused because the profile broadcasts; `?` without one."""
     if relay.locked_at is None:
         return _cell(UNKNOWN, render_time, StyleRole.DIM)
     return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]

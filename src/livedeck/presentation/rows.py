@@ -16,10 +16,10 @@ MIN_CELLS = 6
 """Minimum width of a column."""
 
 MAX_TEXT = 400
-"""Maximum characters of a cell in a table of unlimited width."""
+"""Maximum number of characters of a cell in a table of unlimited width."""
 
 SHORT_ID = 8
-"""Characters of a shortened id; commands accept the beginning of an id."""
+"""Number of characters of a shortened id. Commands accept the beginning of an id."""
 
 GAP = "  "
 
@@ -27,7 +27,7 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
 
 def value_at(item: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path such as `scheduled.time`; None if there is none."""
+    """Return the value at a path such as `scheduled.time`; None without a value."""
     value: Any = item
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -35,7 +35,7 @@ def value_at(item: Mapping[str, Any], path: str) -> Any:
 
 
 def cell_text(value: Any) -> str:
-    """Return a value as text: `-` for none, the length of a list of objects, a time to the minute."""
+    """Return a value as text: `-` for None, the length of a list of objects, a time without seconds."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool):
@@ -48,7 +48,7 @@ def cell_text(value: Any) -> str:
 
 
 def table_lines(items: Iterable[Mapping[str, Any]], columns: Sequence[str], cells: int | None) -> list[str]:
-    """Return a head and a line for each item, at most `cells` wide; None: any width."""
+    """Return a head and a line for each item. `cells`: maximum width; None for any width."""
     heads = [column.replace(".", " ").replace("_", " ").upper() for column in columns]
     rows: list[list[str]] = [
         [safe(cell_text(value_at(item, column)), MAX_TEXT) for column in columns] for item in items
@@ -73,7 +73,7 @@ def _measured(rows: list[list[str]]) -> tuple[list[list[Line]], list[int]]:
 
 
 def _fitting(widths: list[int], cells: int | None) -> list[int]:
-    """Return the widths of the columns, the widest ones reduced until all fit."""
+    """Return the widths of the columns. The widest columns are reduced until all fit."""
     room = None if cells is None else cells - len(GAP) * (len(widths) - 1)
     while room is not None and sum(widths) > room and max(widths) > MIN_CELLS:
         widest = widths.index(max(widths))
@@ -83,7 +83,7 @@ def _fitting(widths: list[int], cells: int | None) -> list[int]:
 
 
 def detail_lines(item: Mapping[str, Any], columns: Sequence[str] = ()) -> list[str]:
-    """Return an object as one line per field."""
+    """Return a line for each field of an object."""
     names = columns or _paths(item)
     size = max(map(len, names), default=0)
     return [f"{name.ljust(size)}  {safe(cell_text(value_at(item, name)), MAX_TEXT)}" for name in names]
@@ -98,7 +98,7 @@ def _paths(item: Mapping[str, Any]) -> list[str]:
 
 
 def csv_text(items: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return a head and a row for each item; lists and objects are JSON, null is an empty cell."""
+    """Return a head and a row for each item. Lists and objects are JSON, null is an empty cell."""
     text = StringIO()
     plain = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a lone \r is not quoted otherwise
@@ -114,5 +114,5 @@ def _csv_cell(value: Any) -> str:
 
 
 def picked(item: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """Return these fields of the item; all of them if `columns` is empty."""
+    """Return the fields `columns` of an item; all fields if `columns` is empty."""
     return {column: value_at(item, column) for column in columns} if columns else dict(item)

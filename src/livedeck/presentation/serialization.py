@@ -1,4 +1,4 @@
-"""Monitor values for programs: JSON objects and CSV rows. Missing values are null or empty, never 0. Pure."""
+"""Values of the monitor for programs: JSON objects and CSV rows. Missing values are null or empty, never 0. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 SAMPLE_FIELDS = ("time", "bitrate_video", "bitrate_audio", "frame_rate", "status")
-"""The platform's names (platform-api.md, "QoS sample"); rates are in bit/s, whatever unit the platform uses."""
+"""The platform's names of the fields (platform-api.md, "QoS sample"). Rates are always in bit/s."""
 
 
 def sample_csv_row(reading: Reading) -> str:
@@ -40,7 +40,7 @@ def sample_csv_row(reading: Reading) -> str:
 
 
 def sample_object(reading: Reading) -> documents.Sample:
-    """Return the sample under the platform's field names; None is missing."""
+    """Return the sample under the platform's field names. A missing value is None."""
     return {
         "time": timestamp(reading.time),
         "bitrate_video": _without_fraction(reading.video),
@@ -55,7 +55,7 @@ def _without_fraction(value: float | None) -> float | int | None:
 
 
 def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> documents.Workspace:
-    """Return connection, events (worst first), alarms (most urgent first), and the number of unreadable events."""
+    """Return connection, events (worst first), alarms (most urgent first) and number of unreadable events."""
     return {
         **_open_alarms(snapshot),
         "events": [event_object(state, render_time) for state in snapshot.events],
@@ -66,7 +66,7 @@ def snapshot_object(snapshot: Snapshot, render_time: RenderTime) -> documents.Wo
 
 
 def list_doubt_object(doubt: ListDoubt | None) -> documents.ListDoubt | None:
-    """Return the doubt of the event list as JSON; None without one."""
+    """Return the doubt about the event list as JSON; None without doubt."""
     if doubt is None:
         return None
     return {
@@ -79,12 +79,12 @@ def list_doubt_object(doubt: ListDoubt | None) -> documents.ListDoubt | None:
 
 
 def shortfall_object(shortfall: Shortfall | None) -> documents.Shortfall | None:
-    """Return the rows that a list lacks as JSON; None if it is complete."""
+    """Return the rows that a list lacks as JSON; None if the list is complete."""
     return {"missing": shortfall.missing, "announced": shortfall.announced} if shortfall else None
 
 
 def alarms_object(snapshot: Snapshot, *, include_quiet: bool) -> documents.Alarms:
-    """Return the alarms and the connection; with `include_quiet` also those that need no attention now."""
+    """Return alarms and connection. `include_quiet`: return also alarms that need no attention now."""
     shown = _open_alarms(snapshot)
     found: documents.Alarms = {
         "as_of": shown["as_of"],
@@ -123,7 +123,7 @@ def connection_object(connection: ConnectionStatus) -> documents.Link:
 
 
 def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
-    """Return an event: phase, health, QoS, findings, newest sample, and the fields that could not be read."""
+    """Return an event: phase, health, QoS, findings, newest sample and unreadable fields."""
     phase, health, last = state.phase, state.assessment.health, state.qos.readings.last
     sample: documents.LastSample | None = None
     if last is not None:
@@ -196,7 +196,7 @@ def _finding_object(finding: Finding) -> documents.Finding:
 
 
 def fault_object(fault: FieldFault) -> documents.Fault:
-    """Return the field that could not be read, with the shape of the received value, never the value."""
+    """Return an unreadable field with a description of the received value, never the value."""
     return {"field": fault.field, "expected": fault.expected, "actual": fault.actual}
 
 
@@ -238,7 +238,7 @@ def alarm_object(alarm: Alarm) -> documents.Alarm:
 
 
 def change_object(change: AlarmChange) -> documents.AlarmChangeLine:
-    """Return a transition of an alarm, and the alarm after it."""
+    """Return a transition of an alarm, and the alarm after the transition."""
     return {"at": isoformat_utc(change.at), "change": change.transition.value, **alarm_object(change.alarm)}
 
 
@@ -274,14 +274,14 @@ def not_watched_object(stop: NotWatched) -> documents.NotWatchedLine:
 
 
 def to_json(value: object) -> str:
-    """Return the value as one line of JSON, its secrets masked.
+    """Return the value as one line of JSON with masked secrets.
 
-    Characters that control a terminal, or that no encoding has, are escaped.
+    Characters that control a terminal or cannot be encoded are escaped.
     """
     return escaped_json(json.dumps(mask_value(value), ensure_ascii=False))
 
 
 def to_indented_json(value: object) -> str:
-    """Return a JSON value of unknown shape on several lines, masked and escaped like `to_json`."""
+    """Return a JSON value of unknown shape on several lines, masked and escaped as by `to_json`."""
     lines = json.dumps(mask_named(value), ensure_ascii=False, indent=2).split("\n")
     return "\n".join(map(escaped_json, lines))

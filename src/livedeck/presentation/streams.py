@@ -28,7 +28,7 @@ def _status_text(state: EventState) -> str:
 
 
 def _status(state: EventState, render_time: RenderTime) -> Line:
-    """Return the platform's status. `live` does not mean that a signal arrives: the column INGEST shows that."""
+    """Return the platform's status. `live` does not prove that a signal arrives; see the column INGEST."""
     status = _status_text(state)
     role = StyleRole.STRONG if status == "live" else StyleRole.DIM
     return [(status, StyleRole.STALE if is_doubtful(state, render_time) else role)]
@@ -46,9 +46,9 @@ def _started_at(state: EventState, _: RenderTime) -> Value:
 
 
 def window_used(state: EventState, render_time: RenderTime) -> float | None:
-    """Return the elapsed share of the reconnect window, 0 to 1; None while the encoder is connected, or if unknown.
+    """Return the elapsed share of the reconnect window, from 0 to 1; None if unknown or while the encoder is connected.
 
-    Uses the window of the phase, because the platform's number may be absurdly large.
+    Uses the window of the phase, because the platform's number may be far too large.
     """
     ingest = state.phase.ingest
     since, ends = ingest.since, ingest.window_ends
@@ -60,7 +60,7 @@ def window_used(state: EventState, render_time: RenderTime) -> float | None:
 
 
 def _window(state: EventState, render_time: RenderTime) -> Line:
-    """Return the elapsed share of the window while the encoder is away, otherwise the length of the window."""
+    """Return the elapsed share of the window while the encoder is away; otherwise the length of the window."""
     share, seconds = window_used(state, render_time), state.event.reconnect_window
     length = UNKNOWN if seconds is None else short_duration(seconds)
     if share is None:

@@ -1,4 +1,4 @@
-"""Tables of any rows as lines: layout of the columns, head, row, and order of the rows. Pure."""
+"""Tables of any rows as lines: layout of the columns, head, rows and order of the rows. Pure."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from livedeck.text.segments import Line, StyleRole, fit, plain
 T = TypeVar("T")
 
 Value = float | str | tuple[str, ...] | None
-"""Sort and filter value of a row: a number, a word or several words; None is unknown."""
+"""Value of a row for sorting and filters: a number, a word or several words. None means unknown."""
 
 ValueGetter = Callable[[T, RenderTime], Value]
 
 SORT, SELECT = "view.sort", "row.select"
-"""Commands of a click: on the title of a column, and on a line about an event."""
+"""Commands of a click on the title of a column, and of a click on a line about an event."""
 
 GAP = 1
-"""Cells between two columns."""
+"""Number of cells between two columns."""
 
 
 class Column(Record, Generic[T]):
-    """A column: name in commands and filters, title, minimum width in cells, and renderer.
+    """Column: name in commands and filters, title, minimum width in cells, and renderer.
 
-    `rank`: if not all columns fit, the highest rank is dropped first; 0 is never dropped. `value`: sort value. `grows`:
-    it takes the free cells, up to `max_width` (0: no limit). `draw`: renderer for a given width, if its text depends on
-    it. `is_steady`: time alone never changes the text.
+    `rank`: if not all columns fit, columns of the highest rank are dropped first; rank 0 is never dropped. `value`:
+    returns the value for sorting. `grows`: the column takes free cells, up to `max_width` (0: no limit). `draw`:
+    renderer for a given width, if the text depends on the width. `is_steady`: the text changes only with new data.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Column(Record, Generic[T]):
     is_steady: bool = False
 
     def cell(self, row: T, render_time: RenderTime, width: int) -> Line:
-        """Return the cell of a row with the gap behind it."""
+        """Return the cell of a row and the gap after it."""
         text = self.draw(row, render_time, width) if self.draw else self.render(row, render_time)
         return [*fit(text, width, right=self.right, ellipsis=True), (" " * GAP, StyleRole.TEXT)]
 
@@ -66,7 +66,7 @@ def text_column(
     right: bool = False,
     grows: bool = False,
 ) -> Column[T]:
-    """Return a column of plain text, sorted by `value` or by the text; its role is STALE on stale data."""
+    """Return a column of plain text, sorted by `value` or by the text. On stale data the role is STALE."""
     getter = value or text
 
     def render(row: T, render_time: RenderTime) -> Line:
@@ -76,12 +76,14 @@ def text_column(
 
 
 class TableSchema(Record, Generic[T]):
-    """A kind of table. `key`: the identity that the cursor follows. `text`: the text searched by a filter's bare words.
+    """Kind of table. `key`: returns the key by which the cursor follows a row.
 
-    `is_critical`: whether the row has a critical fault; hidden ones are counted. `rows`: the rows of a snapshot.
-    `fields`: filter fields besides the columns. `named_by`: columns that name a row; empty: the one that grows.
-    `is_worst_first`: unsorted rows are in order of urgency. `sections`: heads of unsorted rows, each with the row below
-    it. `count`: summary of the rows below the visible ones. `has_ground`: critical rows have a coloured background.
+    `text`: returns the text that a filter's words without a field search. `is_critical`: returns whether a row has a
+    critical fault; hidden critical rows are counted. `rows`: returns the rows of a snapshot. `fields`: filter fields
+    besides the columns. `named_by`: columns that name a row; empty for the column that grows. `is_worst_first`:
+    unsorted rows are in order of urgency. `sections`: returns the heads of unsorted rows, each with the index of the
+    row below. `count`: returns a summary of the rows below the screen. `has_ground`: critical rows have a coloured
+    background.
     """
 
     columns: tuple[Column[T], ...]
@@ -97,7 +99,7 @@ class TableSchema(Record, Generic[T]):
     has_ground: bool = False
 
     def row_name(self, row: T, render_time: RenderTime) -> str:
-        """Return the name of a row in a sentence."""
+        """Return the name of a row for a sentence."""
         named = [column for column in self.columns if column.name in self.named_by]
         columns = named or [column for column in self.columns if column.grows][:1]
         return " ".join(plain(column.render(row, render_time)).strip() for column in columns)
@@ -112,11 +114,11 @@ class TableSchema(Record, Generic[T]):
 
 
 Layout = Sequence[tuple[Column[T], int]]
-"""The visible columns and the width of each in cells."""
+"""Visible columns and the width of each in cells."""
 
 
 def layout(columns: Iterable[Column[T]], width: int, hidden: Collection[str] = ()) -> list[tuple[Column[T], int]]:
-    """Return the columns that fit, each with its width; the growing ones share the free cells."""
+    """Return the columns that fit, each with its width. Columns that grow share the free cells."""
     visible = [column for column in columns if column.name not in hidden]
     while _total_width(visible) > width and any(column.rank for column in visible):
         visible.remove(max(visible, key=lambda column: column.rank))
@@ -134,7 +136,7 @@ def _total_width(columns: Sequence[Column[T]]) -> int:
 
 
 def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line:
-    """Return the titles of the columns, with an arrow after the sorted one."""
+    """Return the titles of the columns. An arrow marks the column by which the rows are sorted."""
     line: Line = []
     for column, width in columns:
         arrow = ("↓" if down else "↑") if column.name == sort else ""
@@ -149,7 +151,7 @@ def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
 
 
 class RowCells(Generic[T]):
-    """The cells of a row. Each second, only the cells that depend on the time are drawn again."""
+    """Cells of a row. Each second, only cells that depend on the time are drawn again."""
 
     def __init__(self, row: T) -> None:
         self.row = row
@@ -158,7 +160,7 @@ class RowCells(Generic[T]):
         self._line: Line = []
 
     def line(self, render_time: RenderTime, columns: Layout[T]) -> Line:
-        """Return the row as a line, the same object while its content is the same."""
+        """Return the row as a line. An unchanged row returns the same object."""
         before = self._shown
         if before is not None and before[0] is render_time and before[1] is columns:
             return self._line
@@ -174,7 +176,7 @@ class RowCells(Generic[T]):
 
 
 def sort_rows(rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool) -> list[T]:
-    """Return the rows sorted by `value` (stable); rows without a value come last."""
+    """Return the rows sorted by `value` (stable). Rows without a value are last."""
     pairs = [(value(row, render_time), row) for row in rows]
     with_value = sorted(
         (pair for pair in pairs if pair[0] is not None), key=lambda pair: _sort_key(pair[0]), reverse=down

@@ -1,4 +1,4 @@
-"""The samples of one event in the columns of a chart: from memory, from the history, or both. Pure."""
+"""Samples of an event in the columns of a chart, from memory, from the history or from both. Pure."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Columns = list[Bucket | None]
 
 
 class TimeSeries(Record):
-    """Samples by column. `statuses` has one entry for each column of `axis`, and each curve has two; None is a gap.
+    """Samples by column. `statuses`: an entry for each column of `axis`. Each curve has two entries for each column.
 
-    `counts`: number of samples by status. `expected`: the columns that should have samples. `unwatched`: the columns
-    in time that was not watched.
+    An entry of None is a gap. `counts`: number of samples by status. `expected`: columns that should have samples.
+    `unwatched`: columns that were not watched.
     """
 
     axis: Axis
@@ -44,7 +44,7 @@ class TimeSeries(Record):
 
     @property
     def curves(self) -> tuple[Columns, Columns, Columns]:
-        """Video, audio and frame rate."""
+        """Curves of video, audio and frame rate."""
         return self.video, self.audio, self.fps
 
     @property
@@ -56,9 +56,9 @@ class TimeSeries(Record):
 def chart_axis(
     state: EventState, render_time: RenderTime, span: float | None, columns: int, until: float | None = None
 ) -> Axis | None:
-    """Return at least `span` seconds up to the last response, or up to `until` (epoch s).
+    """Return an axis of at least `span` seconds before the last response, or before `until` (epoch s).
 
-    A `span` of None begins with the stream. Returns None before the first response.
+    With a `span` of None the axis begins with the stream. Returns None before the first response.
     """
     if state.qos.as_of is None:
         return None
@@ -69,7 +69,10 @@ def chart_axis(
 
 
 def stream_start(state: EventState, default: float) -> float:
-    """Return the start of the stream or its first sample, whichever is earlier (epoch s), or `default`."""
+    """Return the start of the stream or the time of its first sample, whichever is earlier (epoch s).
+
+    Without both, returns `default`.
+    """
     stream, times = state.event.stream, state.qos.readings.time
     starts = [times[0]] if len(times) else []
     if stream and stream.started_at:
@@ -84,7 +87,7 @@ def needs_history(axis: Axis, readings: Readings) -> bool:
 
 @lru_cache(maxsize=8)
 def from_memory(axis: Axis, readings: Readings) -> TimeSeries:
-    """Return the series of the samples in memory; cached between two responses."""
+    """Return the series of the samples in memory. The result is cached between two responses."""
     bounds, dots = axis.bounds(readings.time), axis.halved()
     counts: dict[int, int] = {}
     for status in readings.status[bounds[0] : bounds[-1]]:
@@ -113,9 +116,9 @@ def _columns(values: MinMax) -> Columns:
 
 
 def concat(old: TimeSeries | None, new: TimeSeries) -> TimeSeries:
-    """Return `new` with its gaps filled from `old`, if the columns have the same width.
+    """Return `new` with its gaps filled from `old`. If the columns differ in width, return `new` unchanged.
 
-    The axis moves by whole columns, so the columns of an older series are shifted.
+    The axis moves by whole columns, so the columns of the older series are shifted.
     """
     if old is None or abs(old.axis.step - new.axis.step) > 1e-6 * new.axis.step:
         return new
@@ -138,7 +141,7 @@ def _fill_gaps(old: Sequence[T | None], new: Sequence[T | None], shift: int) -> 
 
 
 USUAL_CADENCE = 2.0
-"""Seconds between two samples until the cadence is measured."""
+"""Assumed seconds between two samples, until the cadence is measured."""
 
 
 def recent_series(state: EventState, render_time: RenderTime, span: float, columns: int) -> TimeSeries | None:
@@ -148,7 +151,7 @@ def recent_series(state: EventState, render_time: RenderTime, span: float, colum
 
 
 def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
-    """Hold each sample of the series until the next one is due, up to the last response."""
+    """Return the series with each sample repeated until the next sample is due, up to the last response."""
     start = stream_start(state, series.axis.start)
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
     held = hold_samples(series, start, now, state.qos.cadence or USUAL_CADENCE)
@@ -156,13 +159,13 @@ def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSe
 
 
 JITTER = 1.25
-"""Maximum distance of two samples, in cadences, without a missing one between them."""
+"""Maximum distance of two samples, in cadences, that have no missing sample between them."""
 
 
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    If columns are shorter than the cadence, a sample fills the columns until the next one is due; empty columns are
+    If columns are shorter than the cadence, a sample fills the columns until the next sample is due. Empty columns are
     gaps.
     """
     axis = series.axis
@@ -185,7 +188,7 @@ def _columns_held(cadence: float, step: float) -> int:
 
 
 def _hold(values: Sequence[T | None], columns: int, end: int) -> list[T | None]:
-    """Repeat each value for `columns` more columns, but not from `end` on."""
+    """Repeat each value for `columns` further columns before the column `end`."""
     result, left = list(values), 0
     for column, value in enumerate(values[: max(0, end)]):
         if value is not None:

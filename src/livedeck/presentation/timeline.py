@@ -1,4 +1,4 @@
-"""The hours around now: past, current and planned times on air of each event, with its faults. Pure."""
+"""Hours around now: past, current and planned times on air of each event, with faults. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from livedeck.presentation.table import SELECT
 from livedeck.text.segments import Line, Segment, ShadedLine, StyleRole, clip, fit, linked, merge_neighbours
 
 PAST_HOURS, MIN_HOURS, MAX_HOURS = 3, 6, 12
-"""Whole hours shown before the current one; minimum and maximum number of hours."""
+"""Number of whole hours before the current hour; minimum and maximum number of all visible hours."""
 
 ASSUMED_SECONDS = 3600.0
-"""Assumed length of a planned event, because the platform plans no end."""
+"""Assumed length of a planned event in seconds. The platform has no planned end."""
 
 NAME_SHARE, MIN_NAME_CELLS, MAX_NAME_CELLS = 6, 12, 30
 
@@ -27,11 +27,11 @@ TICK_CELLS = 12
 """Minimum distance of two hour labels in cells."""
 
 TICK_STEPS = (1800, 3600, 7200, 10_800)
-"""Permitted seconds between two labels."""
+"""Possible distances of two labels in seconds."""
 
 
 class Today:
-    """The hours around now. Lines are kept until new data, the next hour or the next column of time changes them."""
+    """Hours around now. Lines stay the same until new data, the next hour or the next column of time."""
 
     def __init__(self) -> None:
         self._order: Remembered[tuple[Axis, list[EventState]]] = Remembered()
@@ -51,9 +51,9 @@ class Today:
     def lines(
         self, states: Sequence[EventState], render_time: RenderTime, width: int, height: int
     ) -> Sequence[ShadedLine]:
-        """Return the hours, then a row per event, the worst first, while there is room; a click selects the event.
+        """Return the hours, then as many rows of events as fit, worst first. A click on a row selects the event.
 
-        Until the time reaches another column or minute, these are the same lines.
+        Until the time reaches another column or minute, the same object is returned.
         """
         hours, shown = self._ordered(states, render_time)
         name_cells = min(max(MIN_NAME_CELLS, width // NAME_SHARE), MAX_NAME_CELLS)
@@ -66,10 +66,10 @@ class Today:
         )
 
     def _ordered(self, states: Sequence[EventState], render_time: RenderTime) -> tuple[Axis, list[EventState]]:
-        """Return the visible hours in one column, and the events with a bar in them, in order.
+        """Return an axis of the visible hours in one column, and the events with a bar in them, in order.
 
-        Without new data, both stay the same until the next hour: events on air or planned have a bar in the coming
-        hour.
+        Without new data, both stay the same until the next hour, because events on air and planned events have a bar in
+        the next hour.
         """
         hour = render_time.server.replace(minute=0, second=0, microsecond=0)
 
@@ -97,7 +97,7 @@ def _lines(shown: Sequence[EventState], axis: Axis, name_cells: int, render_time
 
 
 def _axis(states: Sequence[EventState], hour: datetime) -> Axis:
-    """Return the visible hours around `hour`, in one column."""
+    """Return an axis of the visible hours around `hour`, in one column."""
     start = hour - timedelta(hours=PAST_HOURS)
     latest = start + timedelta(hours=MAX_HOURS)
     ends = [end for state in states if (end := _planned_end(state)) is not None and end <= latest]
@@ -114,7 +114,7 @@ def _planned_end(state: EventState) -> datetime | None:
 
 
 def _shown(states: Iterable[EventState], axis: Axis, render_time: RenderTime) -> list[EventState]:
-    """Return the events with a bar in that time: faulty ones first, then planned, healthy and ended ones."""
+    """Return the events with a bar in the time of the axis: faulty events first, then planned, healthy and ended."""
     visible = [
         state
         for state in states
@@ -140,7 +140,7 @@ def _name_role(state: EventState) -> StyleRole:
 
 
 def _hours(axis: Axis, render_time: RenderTime) -> Line:
-    """Return the labels of the hours and of the current time, which replaces a label that it would touch."""
+    """Return the labels of the hours and of the current time. The current time replaces a label that it would touch."""
     text = [" "] * axis.columns
     now = f"{render_time.server:%H:%M}"
     now_cell = min(
@@ -165,13 +165,13 @@ def _ticks(axis: Axis) -> Iterator[float]:
 
 
 def _clock(at: float, *, is_end: bool = False) -> str:
-    """Return the time of day; a period that ends at midnight ends at 24:00."""
+    """Return the time of day. The end of a period at midnight is 24:00."""
     text = f"{datetime.fromtimestamp(at, UTC):%H:%M}"
     return "24:00" if is_end and text == "00:00" else text
 
 
 def _row(state: EventState, axis: Axis, render_time: RenderTime) -> Line:
-    """Return the event's bar with its faults, and the line of the current time on top."""
+    """Return the row of an event: the bar with its faults, and over them the line of the current time."""
     cells: list[Segment] = [(" ", StyleRole.TEXT)] * axis.columns
     for at in _ticks(axis):
         if at < axis.end:
@@ -211,6 +211,6 @@ def _bars(state: EventState, render_time: RenderTime) -> Iterator[tuple[float, f
 
 
 def _shown_cells(axis: Axis, start: float, end: float) -> range:
-    """Return the cells of a period within the axis, at least one if it lies in the axis."""
+    """Return the cells of a period in the axis. A short period in the axis has at least one cell."""
     begin, stop = axis.column_of(start), max(axis.column_of(end), axis.column_of(start) + 1)
     return range(max(0, begin), min(stop, axis.columns))

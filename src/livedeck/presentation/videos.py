@@ -95,7 +95,7 @@ POSTERS: TableSchema[Poster] = TableSchema(
 
 
 def recognition(status: str | None, *, stale: bool) -> tuple[str, StyleRole]:
-    """Return the status of speech recognition as text and role; `-` for an uploaded track, which has none."""
+    """Return the status of speech recognition as text and role; `-` for an uploaded track."""
     if status == "pending":
         return "○ pending", StyleRole.STALE if stale else StyleRole.INFO
     if status == "done":

@@ -83,7 +83,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "QOS_STALE": Claim(
             "20 watched seconds of failed polls while other calls succeed; 60 s if three events, or 20 % of the "
             "other calls, fail by 5xx or silence; never by 429. Or new samples whose time stands still",
-            "not answered for 12 s",
+            "no reply for 12 s",
             "a good reply",
         ),
         "API_BLIND": Claim(

@@ -1,4 +1,4 @@
-"""The Grafana dashboard and the Prometheus alert rules that read the metrics of `metrics.py`."""
+"""Grafana dashboard and Prometheus alert rules for the metrics of `metrics.py`."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ _SOURCES = {"grafana-dashboard.json": "dashboard.json", "prometheus-rules.yml": 
 
 
 def metric_files() -> Mapping[str, str]:
-    """Return the text of each file by the name under which a command writes it."""
+    """Return name of a file -> its text. A command writes the file under this name."""
     return {name: (files(__name__) / source).read_text(encoding="utf-8") for name, source in _SOURCES.items()}
