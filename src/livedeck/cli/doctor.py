@@ -18,7 +18,7 @@ from livedeck.cli.collect.receivers import notify_faults
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import history_reader, make_api, make_keymap, make_link
+from livedeck.cli.wiring import known_unit, make_api, make_keymap, make_link
 from livedeck.client import (
     Api,
     ApiError,
@@ -27,6 +27,7 @@ from livedeck.client import (
     Forbidden,
     Misconfigured,
     PaymentRequired,
+    QosSamples,
     Rejected,
     Room,
     Secret,
@@ -34,9 +35,9 @@ from livedeck.client import (
     Unauthorized,
 )
 from livedeck.environment import Terminal, log_path, no_screen_reason, terminal
-from livedeck.monitor import Rulings
 from livedeck.monitor.detection.units import UnitEvidence, judge_unit
 from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.monitor.history import StreamKey
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.polling.connection import skew
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
@@ -256,23 +257,24 @@ def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Ch
 
 async def check_rates(api: Api, settings: Settings) -> Check:
     """Check that the samples of some live events agree with the unit of bit rates, and that a unit is known."""
-    evidence, reader = UnitEvidence(), history_reader(settings)
-    rulings = Rulings().including(await reader.new_rulings() if reader else ())
+    evidence, sent = UnitEvidence(), dict[StreamKey, QosSamples]()
     try:
         listed = await api.without_retry().events.list(per_page=_LISTED)
         live = [event for event in listed.items if event.stream and event.stream.status == "live"]
         for event in live[:_SAMPLED]:
             samples = await api.without_retry().qos.get(event.id)
-            evidence = evidence.after(event.id, event.stream.id if event.stream else None, samples)
+            stream_id = event.stream.id if event.stream else None
+            evidence = evidence.after(event.id, stream_id, samples)
+            sent[StreamKey(event.id, stream_id or "")] = samples
     except ApiError as error:
         return Check("rates", CheckStatus.WARN, str(error), "try again later")
-    chosen = rulings.unit_of(api.host)
-    verdict = judge_unit(settings.rate_unit, chosen, evidence)
+    known = None if settings.rate_unit else await known_unit(settings, api.host, sent)
+    verdict = judge_unit(settings.rate_unit, known, evidence)
     if verdict.question:
         advice = "compare a rate with the encoder's setting; until the unit is known, no bit rate raises an alarm"
         return Check("rates", CheckStatus.WARN, verdict.question, advice)
-    origin = "by the settings" if settings.rate_unit else "by a ruling" if chosen else "by the samples"
-    if not (settings.rate_unit or chosen or evidence.proof):
+    origin = "by the settings" if settings.rate_unit else "by a ruling or the history" if known else "by the samples"
+    if not (settings.rate_unit or known or evidence.proof):
         return Check("rates", CheckStatus.OK, "no sample has shown yet whether rates are in bit/s or kbit/s")
     return Check("rates", CheckStatus.OK, f"counted in {verdict.unit}/s, {origin}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from livedeck import connect
-from livedeck.client import Api, Outgoing, Secret
+from livedeck.client import Api, Misconfigured, Outgoing, QosSamples, Secret
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, this_process
 from livedeck.monitor import (
+    BitrateUnit,
     Clock,
     History,
     HistoryReader,
@@ -27,6 +28,9 @@ from livedeck.monitor import (
     SystemMachine,
     Video,
 )
+from livedeck.monitor.detection.units import unit_of_records
+from livedeck.monitor.history import StreamKey
+from livedeck.monitor.signal.series import MAX_SAMPLES
 from livedeck.secret_sources import read_collector_token
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
 from livedeck.text.secrets import register_address
@@ -146,6 +150,38 @@ def history_reader(settings: Settings) -> HistoryReader | None:
     """Return a reader of this machine's history, for commands that record nothing; None if there is no history file."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
+
+
+async def known_unit(settings: Settings, origin: str, sent: Mapping[StreamKey, QosSamples]) -> BitrateUnit | None:
+    """Return the unit of the bit rates of `origin` that the collector, or a deck of this machine, knows; else None.
+
+    A ruling names it. Otherwise a history shows it that has read the same samples. `sent`: samples by stream, as the
+    platform sent them.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            reads = await _reads(settings, stack)
+        except (SettingsError, Misconfigured):
+            return None
+        if reads is None:
+            return None
+        ruled = Rulings().including(await reads.ruling_log(datetime.fromtimestamp(0, UTC))).unit_of(origin)
+        if ruled is not None:
+            return ruled
+        until = max((time for samples in sent.values() for time in samples.time), default=0.0)
+        streams = {key.event_id: key.stream_id for key in sent}
+        recorded = await reads.recorded(streams, until, newest=MAX_SAMPLES)
+    found = (unit_of_records(sent[key], recorded[key.event_id].readings) for key in sent if key.event_id in recorded)
+    return next(filter(None, found), None)
+
+
+async def _reads(settings: Settings, stack: AsyncExitStack) -> HistoryReads | None:
+    """Return the history of the collector, or else of this machine; None without one."""
+    if not settings.collector_urls:
+        return history_reader(settings)
+    from livedeck.collector.attached.reads import RemoteHistory
+
+    return RemoteHistory(await make_link(settings, stack))
 
 
 @asynccontextmanager

@@ -11,10 +11,11 @@ from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import FOLLOW, formats, merge_flags, platform, time_span
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, history_reader, make_api
+from livedeck.cli.wiring import SystemClock, known_unit, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
-from livedeck.monitor import Clock, Freshness, Reading, Readings, Rulings
+from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.detection.units import UnitEvidence, in_bits, judge_unit
+from livedeck.monitor.history import StreamKey
 from livedeck.monitor.polling.connection import skew
 from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
@@ -52,9 +53,7 @@ def command(
         settings, clock = load(**merge_flags(ctx, flags)), SystemClock()
         async with make_api(settings) as api:
             target = await lookup_event(api, event)
-            reader = history_reader(settings)
-            rulings = Rulings().including(await reader.new_rulings() if reader else ())
-            follower = QosFollower(api.without_retry() if follow else api, target, clock, settings, rulings)
+            follower = QosFollower(api.without_retry() if follow else api, target, clock, settings)
             if follow:
                 span = DEFAULT_SPAN if last is None else last
                 return await follow_samples(follower, output_format, span)
@@ -70,12 +69,10 @@ class QosFollower:
     missing.
     """
 
-    def __init__(
-        self, api: Api, event: Event, clock: Clock, settings: Settings, rulings: Rulings | None = None
-    ) -> None:
+    def __init__(self, api: Api, event: Event, clock: Clock, settings: Settings) -> None:
         self.event, self.readings, self.left_out = event, Readings(), 0
         self.unit_question, self._evidence = "", UnitEvidence()
-        self._unit, self._chosen_unit = settings.rate_unit, (rulings or Rulings()).unit_of(api.host)
+        self._settings, self._known_unit = settings, settings.rate_unit
         self._api, self._clock, self._cadence = api, clock, settings.polling_cadence()
         self._thresholds = settings.limits_in_force().of(event)
         self._skew, self._failures, self._reported = 0.0, 0, Freshness.FRESH
@@ -86,9 +83,13 @@ class QosFollower:
         self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
         self.left_out = answer.dropped + count_future(answer, until)
-        stream = self.event.stream
+        stream, is_first = self.event.stream, not self._evidence.looks
         self._evidence = self._evidence.after(self.event.id, stream.id if stream else None, answer)
-        verdict = judge_unit(self._unit, self._chosen_unit, self._evidence)
+        verdict = judge_unit(self._settings.rate_unit, self._known_unit, self._evidence)
+        if self._known_unit is None and (is_first or verdict.is_doubtful):
+            sent = {StreamKey(self.event.id, stream.id or ""): answer} if stream else {}
+            self._known_unit = await known_unit(self._settings, self._api.host, sent)
+            verdict = judge_unit(self._settings.rate_unit, self._known_unit, self._evidence)
         self.unit_question = verdict.question
         self.readings = merge(self.readings, in_bits(answer, verdict), until=until)
 

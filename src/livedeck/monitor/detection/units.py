@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, auto
 from itertools import islice
-from math import isnan, nan
+from math import isclose, isnan, nan
 from types import MappingProxyType
 
 from msgspec import field
 
 from livedeck.client import QosSamples
+from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.record import Record
 
@@ -38,6 +39,9 @@ row of one stream.
 
 _CONTRADICTIONS = 3
 """Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""
+
+_SAME_RATE = 0.01
+"""Relative difference below which a recorded rate is the one that was sent."""
 
 _COUNTED = 64
 """Maximum number of newest samples of a reply to count; more than `_SURE` samples add nothing."""
@@ -175,6 +179,24 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
         question=question,
         is_sure=setting is None and (len(alike) >= _STREAMS_ALIKE or any(look.is_sure for look in looks)),
     )
+
+
+def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
+    """Return the unit in which a history read the same samples. None if it has none of them with a rate.
+
+    `samples`: as the platform sent them.
+    """
+    rates = {_tenths(time): rate for time, rate in zip(recorded.time, recorded.video, strict=True)}
+    for time, sent in zip(samples.time, samples.bitrate_video, strict=True):
+        read = rates.get(_tenths(time), nan)
+        for unit in BitrateUnit:
+            if sent > 0 and isclose(read, sent * unit.bits, rel_tol=_SAME_RATE):
+                return unit
+    return None
+
+
+def _tenths(time: float) -> int:
+    return round(10 * time)
 
 
 def in_bits(samples: QosSamples, verdict: UnitVerdict) -> QosSamples:
