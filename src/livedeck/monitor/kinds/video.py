@@ -239,7 +239,12 @@ def _describe_video_starved(features: SampleFeatures, thresholds: Thresholds) ->
 
 
 def _describe_video_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return Evidence(f"video {bits(features.video)}", _expected_video(features, thresholds.low_video))
+    """Return the value that was judged: the median of the newest seconds, or a rate that does not come to rest."""
+    if features.ragged_since is not None:
+        return Evidence(
+            f"video jumps up and down, now {bits(features.video)}", f"steady, usual {bits(features.usual.video)}"
+        )
+    return Evidence(f"video {bits(features.window.video)}", _expected_video(features, thresholds.low_video))
 
 
 def _expected_video(features: SampleFeatures, share: float) -> str:
