@@ -44,6 +44,7 @@ class ForeignPlatform(ThreadingHTTPServer):
     def __init__(self, count: int = 4, seed: int = 1) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.seed, self.lock, self.asked = seed, threading.Lock(), Counter[str]()
+        self.heard = threading.Condition(self.lock)
         self.ahead, self.started_at = 0.0, time.time() - 1800
         self.events = [self._event(number) for number in range(count)]
         self.rooms: list[dict[str, Any]] = []
@@ -128,7 +129,25 @@ class ForeignPlatform(ThreadingHTTPServer):
         """Whether this request is answered 503."""
         with self.lock:
             self.asked[path] += 1
+            self.heard.notify_all()
             return Random(f"{self.seed} {path} {self.asked[path]}").random() < self.lost
+
+    def wait_for_polls(self, count: int, seconds: float) -> None:
+        """Return once the samples of each event were asked for so many times more, however long ago the first was."""
+
+        def polls() -> list[int]:
+            asked = {path.split("/")[-2]: times for path, times in self.asked.items() if path.endswith("/qos")}
+            return [asked.get(event["id"], 0) for event in self.events]
+
+        with self.heard:
+            before = polls()
+            missing = [*before]
+
+            def are_made() -> bool:
+                missing[:] = [before + count - now for before, now in zip(before, polls(), strict=True)]
+                return max(missing) <= 0
+
+            assert self.heard.wait_for(are_made, seconds), f"polls that were not made: {missing}"
 
     def listed(self) -> list[dict[str, Any]]:
         """The events of one list."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from cli.foreign import TOKEN, foreign_platform
 from cli.starts import LIVEDECK
 from notify.sinks import http_sink
 
-LEARNT_SECONDS = 40
-"""In which the programs learn how late the samples of each event usually are."""
+LEARNT_POLLS = 12
+"""Polls of each event, by both programs together, in which each learns how late its samples usually are."""
 
-ANNOUNCED_SECONDS = 45
-"""By then a cut is proven, and announced."""
+LATER_POLLS = 4
+"""Polls of each event after the incident, by both programs together, after which a single would have been told."""
+
+PATIENCE = 180.0
+"""Seconds after which a program that does not do what is waited for is given up."""
 
 
 @pytest.mark.slow
@@ -43,12 +46,19 @@ def test_forty_encoders_cut_at_once_are_one_incident_and_no_single_for_everybody
             stdout=subprocess.PIPE,
             text=True,
         )
+        assert follow.stdout
+        end = threading.Timer(PATIENCE, follow.kill)  # so that a line that never comes is no endless wait
+        end.start()
         with collecting(tmp_path, env):
-            time.sleep(LEARNT_SECONDS)  # of the programs' own clocks
+            platform.wait_for_polls(LEARNT_POLLS, PATIENCE)
             platform.cut_at = platform.now()
-            time.sleep(ANNOUNCED_SECONDS)
+            first = follow.stdout.readline()
+            assert sink.came.wait(PATIENCE)
+            platform.wait_for_polls(LATER_POLLS, PATIENCE)
         follow.terminate()
-        lines = [json.loads(line) for line in follow.communicate(timeout=TIMEOUT)[0].splitlines()]
+        rest = follow.communicate(timeout=TIMEOUT)[0]
+        end.cancel()
+        lines = [json.loads(line) for line in (first + rest).splitlines()]
     changes = [(line["kind"], line["change"]) for line in lines if "change" in line]
     assert changes == [("PLATFORM", "raised")]
     bodies: list[Any] = [json.loads(request.body) for request in sink.received]

@@ -49,7 +49,7 @@ async def platform(clock: VirtualClock, answers: Sequence[object]) -> AsyncItera
 
     options = {"now": clock.now, "timer": clock.monotonic, "sleep": clock.sleep}
     async with api_of(Platform(reply), **options) as api:
-        yield QosFollower(api, EVENT, clock, Settings())
+        yield QosFollower(api, EVENT, clock, Settings(history="off"))
 
 
 async def test_csv_reads_back_and_missing_is_empty_where_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
 from ssl import SSLContext
-from threading import Thread
+from threading import Event, Thread
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
@@ -44,6 +44,7 @@ class Sink:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     answer: bytes = b"thanks"
+    came: Event = field(default_factory=Event)
 
 
 @contextmanager
@@ -62,6 +63,7 @@ def http_sink(host: str = "127.0.0.1", tls: SSLContext | None = None) -> Iterato
                 return
             names = {name.lower(): value for name, value in self.headers.items()}
             sink.received.append(Received(self.command, self.path, names, body))
+            sink.came.set()
             self.send_response(sink.status)
             for name, value in sink.headers.items():
                 self.send_header(name, value)
