@@ -111,6 +111,34 @@ def test_a_pending_fault_begins_anew_after_unwatched_time() -> None:
     assert found(judged(rows(0, 98), pending, after, coverage=coverage_of((0, 104), (130, 134)))) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "fault", "whole", "half"),
+    [("AUDIO_LOW", {"audio": 3000.0}, 40.0, 26.0), ("KEYFRAME_SEVERE", {"status": 4}, 12.0, 8.0)],
+)
+@pytest.mark.parametrize("apart", [12.0, 300.0])
+def test_two_halves_of_a_fault_around_unwatched_time_prove_nothing_together(
+    kind: str, fault: dict[str, float], whole: float, half: float, apart: float
+) -> None:
+    calm = [row(EVERY * number, audio=128e3 * (0.6 + 0.08 * (number * 7 % 11))) for number in range(200)]
+    at_once = judged(calm, rows(400, 400 + whole, **fault), coverage=EVERYTHING)
+    assert {episode.kind for episode in episodes(at_once)} == {kind}
+    left, back = 400 + half, 400 + half + apart
+    parts = calm, rows(400, left, **fault), rows(back, back + half, **fault)
+    assert found(judged(*parts, coverage=coverage_of((0, left), (back, back + half)))) == []
+
+
+def test_a_habit_is_not_over_because_nobody_watched() -> None:
+    """Its end needs watched time without a spell."""
+    spells = [rows(20 * part + 8, 20 * part + 20, audio=0.0 if part % 2 else 128e3) for part in range(5, 20)]
+    calm = [row for row in rows(0, 400) if all(row.time != other.time for part in spells for other in part)]
+    habit = sorted([*calm, *(row for part in spells for row in part)])
+    after = rows(1000, 1120)
+    spans = coverage_of((0, 400), (1000, 1400))
+    assert "AUDIO_LOST" in {*judged(habit, coverage=spans).intervals}
+    assert "AUDIO_LOST" in {*judged(habit, after, coverage=spans).intervals}
+    assert "AUDIO_LOST" not in {*judged(habit, rows(1000, 1400), coverage=spans).intervals}
+
+
 def test_what_is_usual_stays_over_unwatched_time() -> None:
     analysis = judged(rows(0, 400), rows(1000, 1060), coverage=coverage_of((0, 400), (1000, 1060)))
     assert (analysis.usual.video, analysis.usual.fps) == (4.5e6, 30.0)

@@ -143,6 +143,19 @@ async def test_what_nobody_saw_moving_is_late_or_gone_and_the_board_says_when_it
     await one.close()
 
 
+async def test_a_stream_that_was_seen_moving_is_in_no_doubt_before_the_wait_is_over() -> None:
+    """Its samples are old, but the age of a sample decides only once the stream's own delay is learnt."""
+    deck = raised()
+    stage_of(deck).lags[EVENTS[0]], stage_of(deck).bursts[EVENTS[0]] = 4.0, 10.0
+    claims = []
+    while deck.clock.monotonic() < 60.0:
+        state = (await deck.next()).find(EVENTS[0])
+        claims += [state.evidence] if state and deck.clock.monotonic() > 15.0 else []
+    assert claims
+    assert set(claims) == {None}
+    await deck.close()
+
+
 @pytest.mark.parametrize("cut", [60.0, 61.3, 62.9, 64.1])
 async def test_a_lost_encoder_among_prompt_ones_is_told_in_time_by_a_warm_deck(cut: float) -> None:
     deck = raised()
@@ -219,6 +232,19 @@ async def test_a_deck_that_stood_still_takes_no_alarm_back() -> None:
         state = (await deck.next()).find("one")
         assert state is not None
         assert state.phase.tally is BroadcastState.RECONNECTING
+    await deck.close()
+
+
+async def test_an_encoder_that_left_long_ago_is_lost_with_the_second_reply_and_not_with_the_first() -> None:
+    deck = raised(0.0, "one", "two")
+    stage_of(deck).cuts["one"] = -200.0
+    claims = []
+    while len(deck.stage.times("one")) < 2:
+        state = (await deck.next()).find("one")
+        claims += [state.evidence.state] if state and state.evidence else []
+    assert Proof.NOT_YET in claims
+    assert claims.index(Proof.PROVEN) == len(claims) - 1
+    assert ("one", "RECONNECTING") in await alarms_until(deck, 12)
     await deck.close()
 
 
