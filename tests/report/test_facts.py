@@ -92,7 +92,7 @@ def test_a_hole_that_nobody_watched_is_neither_up_nor_down() -> None:
     found = facts(samples((0, 300), (900, 1200)), [(0, 300), (900, 1200)])
     assert (found.outages, seconds(found.unknown)) == ((), [(298, 900)])
     assert (found.uptime, found.spent) == (100, 0)
-    assert "For 602 s on air" in markdown(report_of("Show", Recorded(SHOW), [found], NOW))
+    assert "602 s on air have no sample" in markdown(report_of("Show", Recorded(SHOW), [found], NOW))
 
 
 def test_of_a_hole_that_was_watched_in_part_that_part_is_an_outage() -> None:

@@ -62,7 +62,7 @@ async def test_content_is_chosen_by_its_number_and_by_command() -> None:
         assert stage.last_notice() == "there is no content opera: show, radio, silent, slides, share, camera, default"
         stage.deck.dispatch("event.content", "default")
         await stage.idle()
-        assert stage.last_notice() == "Morning service: this content is set already"
+        assert stage.last_notice() == "Morning service: unchanged, because the event has this content already"
         assert not stage.writes
 
 
@@ -85,7 +85,7 @@ async def test_the_unit_of_the_bit_rates_is_chosen_from_a_list_or_by_command() -
         assert (record.action, record.detail) == ("alarm.unit", "bit/s")
         stage.deck.dispatch("alarm.unit", "bit")
         await stage.idle()
-        assert stage.last_notice() == "Unit unchanged: it is set already, here or as bitrate_unit in the settings"
+        assert stage.last_notice() == "Unit unchanged: already set here, or as bitrate_unit in the settings"
         assert not stage.writes
     await history.close()
 

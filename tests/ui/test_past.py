@@ -88,7 +88,7 @@ async def test_nothing_is_done_in_the_past_by_whatever_key_or_command(tmp_path: 
         for action in WRITING:
             stage.deck.dispatch(action.name, "x" if action.takes else "")
             await stage.done()
-            assert stage.last_notice() == "You are viewing the past: nothing can be changed here"
+            assert stage.last_notice() == "You are viewing the past, which cannot be changed"
         assert len(stage.deck.preferences.notices) == before + len(WRITING)
         assert not stage.requests
 

@@ -157,7 +157,7 @@ def test_an_action_can_have_other_keys() -> None:
         ("qos.longer", ["q"], "q is also the key of app.quit"),
         ("app.ask", ["hyper-x"], "is not a key"),
         ("app.ask", [], "needs a key"),
-        ("app.interrupt", ["x"], "keeps its key ctrl-c"),
+        ("app.interrupt", ["x"], "the key ctrl-c of app.interrupt cannot be changed"),
     ],
 )
 def test_what_cannot_be_mapped_is_said_and_nothing_is_mapped(name: str, keys: list[str], reason: str) -> None:

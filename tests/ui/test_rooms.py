@@ -473,7 +473,7 @@ async def test_where_nothing_is_recorded_no_key_is_shown() -> None:
         await stage.act("relay.reveal")
         await stage.idle()
         assert key.reveal() not in words(stage)
-        assert "key not shown: this deck has no history to record that somebody saw it" in words(stage)
+        assert "key not shown: this deck has no history to record that the key was shown" in words(stage)
 
 
 @pytest.mark.parametrize("leaves", ["row.down", "screen.events"])

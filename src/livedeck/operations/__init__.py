@@ -1,1 +1,1 @@
-"""Changes of the platform: each is an Operation, and one Executor runs them. Needs no terminal."""
+"""Changes of the platform. Each is an Operation, and one Executor runs them. Needs no terminal."""

@@ -27,7 +27,7 @@ _FIELDS = (
 CREATE_FORM = FormSchema((_TYPE, *_FIELDS), draft_maker(AnnotationDraft))
 
 EDIT_FORM = FormSchema(_FIELDS, draft_maker(AnnotationDraft))
-"""Form to edit an annotation. It lacks the type, which cannot change (platform-api.md, "Annotations")."""
+"""Form to edit an annotation. It lacks the type, because the type cannot change (platform-api.md, "Annotations")."""
 
 
 def edit_entries(annotation: Annotation) -> FieldValues:

@@ -1,4 +1,4 @@
-"""Catalogue of the operations by name. Commands, palette, documents and tests derive from it."""
+"""Catalogue of the operations by name. Commands, palette, documents and tests are made from it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The operations as commands without a screen: the objects that a line names, and the initial values of its form.
+"""Operations as commands without a screen: objects that a command line names, and initial values of the form.
 
-One entry for each operation. The command line, its help, completion and schema follow from it.
+Each operation has an entry, from which the command with its help, completion and schema is made.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from livedeck.text import times
 
 
 class Names(StrEnum):
-    """Objects that a command line names: none, the owner of a new object, an object, or an owner and ordered ids."""
+    """Objects that a command line names: none, owner of a new object, an object, or an owner with ordered ids."""
 
     NOTHING = "nothing"
     OWNER = "owner"
@@ -33,15 +33,15 @@ class Names(StrEnum):
 Make = Callable[[Found, ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
 """Function that makes the operation from the named objects and a filled form. Raises Invalid or FileFault.
 
-Returns an awaitable if it must read a file first.
+It returns an awaitable if a file must be read before.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An operation as a command of its noun. `initial`: returns the values of the form before a person types any.
+    """An operation as a command of its noun. `initial`: returns the values of the form before typed values.
 
-    `always`: fields that are sent even if nobody typed them.
+    `always`: fields that are sent even if they were not typed.
     """
 
     operation: type[Operation[Any]]
@@ -57,12 +57,12 @@ class Command:
 
     @property
     def name(self) -> str:
-        """The verb of the command: `create` of `event.create`."""
+        """Verb of the command: `create` of `event.create`."""
         return self.operation.name.partition(".")[2].replace("_", "-")
 
     @property
     def path(self) -> str:
-        """The words after `livedeck`: `event create`, `video poster import`."""
+        """Words after `livedeck`: `event create`, `video poster import`."""
         return f"{self.noun.path} {self.name}"
 
     @property
@@ -74,7 +74,7 @@ class Command:
 
     @property
     def is_new(self) -> bool:
-        """True if the command creates an object, so that its form begins empty."""
+        """True if the command creates an object, so that its form is empty at first."""
         return self.names in {Names.NOTHING, Names.OWNER}
 
     @property
@@ -83,7 +83,7 @@ class Command:
         return self.operation.schema
 
     def initial_values(self, found: Found) -> FieldValues:
-        """Return the values of the form before a person types any. A field without an initial value is empty."""
+        """Return the values of the form before typed values. A field without an initial value is empty."""
         return {**(self.schema.empty() if self.schema else {}), **self.initial(found)}
 
 
@@ -188,4 +188,4 @@ _ALL = (
 )  # fmt: skip
 
 COMMANDS: Mapping[str, Command] = MappingProxyType({command.operation.name: command for command in _ALL})
-"""The command of every operation, by the operation's name."""
+"""Name of an operation -> its command."""

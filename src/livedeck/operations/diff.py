@@ -1,4 +1,4 @@
-"""Differences between a filled form and the object, field by field. Pure."""
+"""Differences between a filled form and its object, field by field. Pure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ D_co = TypeVar("D_co", covariant=True)
 
 
 class Change(Record):
-    """A change of a field: its values before and after, as text with secrets masked.
+    """Change of a field: values before and after, as text with secrets masked.
 
-    `before`: empty if there was no value. `after`: empty if the value is removed.
+    `before`: empty without a value before. `after`: empty if the change removes the value.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Change(Record):
 class ParsedForm(Record, Generic[D_co]):
     """Parsed form. `draft`: draft to send. `values`: values of the draft by dotted name.
 
-    `changes`: the changed fields, as texts for a person.
+    `changes`: changed fields, as texts for a person.
     """
 
     entries: FieldValues
@@ -92,7 +92,7 @@ def _field_changes(
 
 
 def _format_typed_time(text: str, reference: TimeReference) -> str:
-    """Return a typed time as a fixed instant, so that nobody agrees to `in 20 min` an hour later."""
+    """Return a typed time as a fixed time, so that nobody agrees to `in 20 min` an hour later."""
     return times.describe(times.parse(text, reference), reference) if text else "none"
 
 
@@ -122,7 +122,7 @@ def _row_changes(
 def differences(
     schema: FormSchema[Any], before: FieldValues, now: FieldValues, names: Iterable[str]
 ) -> tuple[str, ...]:
-    """Describe how the fields `names` of an object differ: `its reconnect window was 600 and is 120 now`.
+    """Describe the differences of the fields `names` of an object: `its reconnect window was 600 and is 120 now`.
 
     `before`, `now`: the object as entries of its form. Secrets are masked.
     """
@@ -136,7 +136,7 @@ def differences(
 
 
 def _difference(change: Change) -> str:
-    if not (change.before and change.after):  # a row came or went
+    if not (change.before and change.after):  # a row was added or removed
         return f"{change.name}: {change.before or change.after}"
     if change.before == change.after:  # two secrets with the same mask
         return f"{change.name} is a different one now"
@@ -158,7 +158,7 @@ def _quoted(field: Field, text: str) -> str:
 
 
 def _inside(label: str) -> str:
-    """Return a label as written inside a sentence: with a small first letter."""
+    """Return a label for the middle of a sentence, with a small first letter."""
     return f"{label[:1].lower()}{label[1:]}"
 
 

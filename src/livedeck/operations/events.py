@@ -54,10 +54,10 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses, times, values
 
 WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
-"""Tallies of an event before its stream. One becomes the other merely as time passes."""
+"""Tallies of an event before its stream. SCHEDULED becomes LATE as time passes."""
 
 WITHOUT_AUDIENCE = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED, *WAITING})
-"""Tallies of events without an audience to cut off. UNKNOWN is not among them, because there may be an audience."""
+"""Tallies of events without an audience. UNKNOWN is not one of them, because such an event may have an audience."""
 
 PENDING = "pending"
 """The platform's status of a stream that has not begun."""
@@ -153,7 +153,7 @@ CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "chat_after_stream": True,
     "chat_preview": True,
 }
-"""Value that the platform sets for each field of a draft that is not sent (platform-api.md, "Event draft")."""
+"""Field of a draft -> value that the platform sets if the field is not sent (platform-api.md, "Event draft")."""
 
 
 def _parent_id(fields: Mapping[str, Any]) -> str:
@@ -189,7 +189,7 @@ SCHEDULE_FORM = FormSchema(
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
     """Return an event as entries of its form. Fields that the platform did not send are as in an empty form.
 
-    In an empty form a yes or no is unknown, and every other entry is empty. Only changed entries are sent.
+    In an empty form, entries of yes or no are unknown, and other entries are empty. Only changed entries are sent.
     """
     current = platform_values(event)
     start, window = current["scheduled.time"], current["reconnect_window"]
@@ -216,7 +216,7 @@ def _restream_row(restream: EventRestream) -> Mapping[str, Entry]:
 
 
 def platform_values(event: Event) -> Mapping[str, Any]:
-    """Return the event's value for each field of its form, to compare with the values that were sent."""
+    """Return the event's value for each field of its form, for a comparison with the sent values."""
     return {
         "name": event.name,
         "parent_id": event.parent_id,
@@ -239,8 +239,8 @@ def platform_values(event: Event) -> Mapping[str, Any]:
 def has_values(event: Event, expected: Mapping[str, object]) -> bool:
     """Return whether the event has all expected values.
 
-    Times may differ by less than a second, qualities may stand in any order, and restreams are compared by the fields
-    that were sent.
+    Times may differ by less than a second, qualities may be in any order, and of restreams only sent fields are
+    compared.
     """
     return not unlike(event, expected)
 
@@ -267,7 +267,7 @@ def _comparable(item: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """An event as the platform sent it. `state`: the monitor's state of the event; None if the monitor lacks it."""
+    """Event as the platform sent it. `state`: state of the event in the monitor; None if the monitor lacks it."""
 
     event: Event
     state: EventState | None = None
@@ -279,7 +279,7 @@ class EventView:
 
     @property
     def is_on_air(self) -> bool:
-        """True if an audience may be watching, according to the event's stream or to the monitor."""
+        """True if the event may have an audience, by its stream or by the monitor."""
         stream = self.event.stream
         is_running = bool(stream and not stream.finished_at and stream.status not in {PENDING, FINISHED})
         return is_running or (self.state is not None and self.tally not in WITHOUT_AUDIENCE)
@@ -287,21 +287,21 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class EventTarget:
-    """An event as the person saw it when they asked for the operation."""
+    """Event as the person saw it when they requested the operation."""
 
     target: Target
     view: EventView
 
     @classmethod
     def of_event(cls, event: Event) -> EventTarget:
-        """Make a target from an event if there is no monitor. The state then follows from the event's stream alone."""
+        """Make a target from an event without a monitor. The state comes from the event's stream alone."""
         view, stream = EventView(event), event.stream
         state = f"on air: its stream is {_word(stream.status)}" if stream and view.is_on_air else ""
         return cls(Target("event", event.id, _target_name(event), state), view)
 
     @classmethod
     def of_state(cls, state: EventState, render_time: RenderTime, seq: int) -> EventTarget:
-        """Make a target from an event in the snapshot with the number `seq`, painted at `render_time`."""
+        """Make a target from an event in the snapshot with the number `seq`, which was painted at `render_time`."""
         shown = f"{describe_state(state, render_time)}, as of {state.as_of:%H:%M:%S}Z"
         return cls(Target("event", state.id, _target_name(state.event), shown, seq), EventView(state.event, state))
 
@@ -327,7 +327,7 @@ def describe_state(state: EventState, render_time: RenderTime) -> str:
 
 
 def event_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """Describe the differences between two reads of an event: the fields that people can set, and the stream.
+    """Describe the differences between two reads of an event in its stream and in the fields that people can set.
 
     Only fields in both responses are compared.
     """
@@ -358,7 +358,7 @@ def _start(event: Event) -> str:
 
 
 def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """Describe how the event's stream has changed, in one sentence at most: the first that applies."""
+    """Describe the most important change of the event's stream; empty without a change."""
     if before.tally is not now.tally and not {before.tally, now.tally} <= WAITING:
         return (f"it was {before.tally} and is {now.tally} now",)
     old, new = before.event.stream, now.event.stream
@@ -373,7 +373,7 @@ def _stream_conflicts(before: EventView, now: EventView) -> Conflicts:
 
 
 def _begins_at(stream: Stream, at: datetime) -> bool:
-    """Return whether the stream begins at `at`, within a second, because the platform may cut off fractions."""
+    """Return whether the stream begins at the time `at`. The platform may cut off fractions of a second."""
     return stream.started_at is not None and abs((stream.started_at - at).total_seconds()) < 1
 
 
@@ -442,7 +442,7 @@ class EventOperation(Operation[EventView]):
         return EventView(answer) if isinstance(answer, Event) else None
 
     def confirm_level(self, current: EventView, _conflicts: Conflicts, /) -> ConfirmLevel:
-        """Return `level` while the event may be on air; otherwise ASK, because there is no audience to cut off."""
+        """Return `level` while the event may be on air; otherwise ASK, because it has no audience."""
         return self.level if current.is_on_air else ConfirmLevel.ASK
 
     def confirmation(self, current: EventView, conflicts: Conflicts, /) -> Confirmation:
@@ -454,7 +454,10 @@ class EventOperation(Operation[EventView]):
 
 
 class EventFormOperation(EventOperation):
-    """Change of an event with a short form. It needs confirmation only while the event is on air or after conflicts."""
+    """Change of an event with a short form.
+
+    It needs a confirmation only while the event is on air or after conflicts.
+    """
 
     level = ConfirmLevel.ASK
 
@@ -463,7 +466,7 @@ class EventFormOperation(EventOperation):
 
 
 class CompleteEvent(FieldOperation[EventView], EventOperation):
-    """End an event. Only the end of its stream proves the change, because no field says that an event is completed."""
+    """End an event. Only the end of its stream proves the change, because no field shows that an event is completed."""
 
     name = "event.complete"
     verb = "complete"
@@ -581,8 +584,8 @@ class EditEvent(EditOperation[EventView], EventOperation):
 
     async def send(self, context: SendContext[EventView], /) -> Event:
         left_out = unreadable_inside(context.current.event, "restreams")
-        if left_out and "restreams" in self.form.values:  # the list is sent whole: unreadable ones would be lost
-            raise Invalid("event draft", "restreams", f"should stay: not all of them can be read, {left_out[0]}")
+        if left_out and "restreams" in self.form.values:  # sent whole, so unreadable restreams would be lost
+            raise Invalid("event draft", "restreams", f"cannot be changed, because some are unreadable: {left_out[0]}")
         return await context.api.events.update(self.target.id, self.form.draft)
 
     def entries(self, current: EventView, /) -> FieldValues:

@@ -1,6 +1,6 @@
-"""Executor of every change: it acts on the state that the person saw, sends once, and ends in a verdict.
+"""Executor of every change. It acts on the state that the person saw, sends once, and ends in a verdict.
 
-Steps: refuse if nothing may be sent; ask for confirmation; read the object again, and ask anew if it differs; record
+Steps: refuse if no change may be sent; ask for confirmation; read the object again, and ask again if it differs; record
 the intent; send; if no response proves the outcome, look for the effect, first for seconds and then for minutes in the
 background; record the outcome, notify the person, and poll the platform.
 """
@@ -45,10 +45,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 RECONCILE_DELAYS = (0.0, 1.0, 2.0, 4.0)
-"""Seconds before each read after a lost response, while the person waits. The request may still take effect."""
+"""Seconds before each read after a lost response, while the person waits. The change may still take effect."""
 
 WATCH_SECONDS = 600.0
-"""Seconds to look in the background for a change that is not visible yet.
+"""Seconds of the search in the background for a change that is not visible yet.
 
 Gateways give up after seconds, but platforms may work on a request for minutes.
 """
@@ -68,14 +68,14 @@ STILL_THERE = "it still exists"
 AS_BEFORE = "the response shows the values from before"
 NOT_READ = "the object could not be read again, so the change may have been made"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
-SENT_AGAIN = "a similar change was sent afterwards, and nothing tells the two apart"
-"""Reasons why a change has no verdict, which follow the reason why its response is missing."""
+SENT_AGAIN = "a similar change was sent afterwards, and both have the same effect"
+"""Reasons why a change has no verdict. They are put after the reason why its response is missing."""
 
 NOT_WAITED_FOR = "nobody waited for the response"
 
 LANDS_AFTER = "The earlier change may still take effect, even after this one. Check the platform's own page first."
 SENT_TWICE = f"If you send it again, it may happen twice. {LANDS_AFTER}"
-"""Advice before a change is sent while an earlier one has no verdict."""
+"""Advice before a change is sent while an earlier change has no verdict."""
 
 HELD_ELSEWHERE = "not sent: another livedeck of yours is changing the same object; try again when that is done"
 """Refusal if the lock of an object does not become free in time."""
@@ -91,18 +91,18 @@ _OUTCOMES = {
 
 
 class Cancelled(Exception):  # noqa: N818  read after `except`
-    """Error: the person has stopped waiting for the work."""
+    """The person has stopped waiting for the work."""
 
 
 class ConfirmationPort(Protocol):
-    """Source of the decision whether to send a change: a dialog, a prompt or a policy."""
+    """Source of the decision about sending a change: a dialog, a prompt or a policy."""
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
-        """Return whether to send the operation. Called at every level; at NONE there is no question to ask."""
+        """Return whether to send the operation. Called at every level; at NONE no question is needed."""
 
 
 class ProgressPort(Protocol):
-    """Display of work that takes long."""
+    """Display of the progress of slow work."""
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
         """Return the result of the work. If the person stops waiting, cancel the work and raise Cancelled."""
@@ -112,7 +112,7 @@ class LockPort(Protocol):
     """Locks that keep this user's other processes from changing the same object at the same time."""
 
     def hold(self, target: Target, /) -> AbstractAsyncContextManager[bool]:
-        """Hold the object's lock during the block. Yields False if another process holds the lock for too long."""
+        """Hold the object's lock during the block. Yields False if another process holds the lock too long."""
 
 
 class AuditPort(Protocol):
@@ -127,7 +127,7 @@ class AuditPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Watch:
-    """Search in the background for the effect of a change. `reason`: why the change has no verdict yet."""
+    """Search in the background for the effect of a change. `reason`: reason why the change has no verdict yet."""
 
     operation: Operation[Any]
     intent: IntentRecord
@@ -136,7 +136,7 @@ class _Watch:
 
 
 class _State(StrEnum):
-    """State of an object after a change, by the last read that showed it."""
+    """State of an object after a change, by the last successful read."""
 
     THERE = "there"
     GONE = "gone"
@@ -191,7 +191,7 @@ class Executor:
     _watches: dict[str, _Watch] = field(default_factory=dict)
 
     async def run(self, operation: Operation[Any]) -> OperationResult:
-        """Run an operation and return its outcome. The audit records every change before and after it is sent."""
+        """Run an operation and return its outcome. Each change is recorded in the audit before and after it is sent."""
         result, was_sent = await self._run(operation)
         if result.verdict is not Verdict.CANCELLED:
             self.notify(operation, result)
@@ -211,14 +211,14 @@ class Executor:
         await self.wait_watches()
 
     async def close_change(self, change: OpenChange) -> None:
-        """Close a change that a person has checked: record that, and stop the search for its effect."""
+        """Close a change that a person has checked. Record this, and stop the search for the effect of the change."""
         if watch := self._watches.get(change.intent.id):
             watch.task.cancel()
         await self._record(change.intent, AuditOutcome.DONE, LOOKED, action=CLOSE)
         self.open_changes.end(change.intent)
 
     async def _run(self, operation: Operation[Any]) -> tuple[OperationResult, bool]:
-        """Run an operation, and return its outcome and whether anything was sent."""
+        """Run an operation. Return its outcome and whether a request was sent."""
         key = operation.target.kind, operation.target.id
         if key in self.busy:
             text = f"{self.busy[key]} is still running; wait until it ends"
@@ -235,9 +235,9 @@ class Executor:
             self.in_doubt.pop(key, None)
 
     async def _confirm(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Return the current object once the person has confirmed its change, having seen it in this state.
+        """Return the current object once the person has seen it in this state and has confirmed its change.
 
-        Returns the outcome instead if the change is not to be sent. `lock`: holds the object's lock afterwards, but
+        If the change must not be sent, returns the outcome instead. `lock`: holds the object's lock afterwards, but
         never while the person is asked.
         """
         current, conflicts = operation.seen, tuple[str, ...]()
@@ -267,7 +267,7 @@ class Executor:
         return recognisable(operation.confirmation(current, conflicts), target, name, others)
 
     async def _lock_and_read(self, operation: Operation[T], lock: AsyncExitStack) -> T | OperationResult:
-        """Put the object's lock into the stack and read the object. Return it, or the outcome if that fails."""
+        """Put the object's lock into the stack and read the object. Return the object, or the outcome of a failure."""
         try:
             if self.locks is not None:
                 hold = self.locks.hold(operation.target)
@@ -335,9 +335,9 @@ class Executor:
         return await self._reconcile(operation, current, error)
 
     def _doubt(self, operation: Operation[T], before: T, answer: object) -> str:
-        """Return why a successful response does not prove the change; empty if it does.
+        """Return the reason why a successful response does not prove the change; empty if it does.
 
-        A response that shows the old values may be outdated. If the executor reads the object back, that read decides.
+        A response with the old values may be outdated. If the executor reads the object back, that read decides.
         """
         if operation.is_of_another(answer, before):
             return OF_ANOTHER
@@ -348,10 +348,9 @@ class Executor:
         return AS_BEFORE if has and has == operation.other_values(before) else ""
 
     async def _check_refusal(self, operation: Operation[T], before: T, refusal: ApiError) -> OperationResult:
-        """Return REFUSED; APPLIED if a read shows the change; UNKNOWN for a conflict that the document does not know.
+        """Return REFUSED; APPLIED if a read shows the change; UNKNOWN for a conflict that is not documented.
 
-        A network may deliver a change twice. Then the first copy succeeds, and the second may be refused for that
-        reason.
+        A network may deliver a change twice. Then the first copy succeeds, and because of it the second may be refused.
         """
         if isinstance(refusal, Conflict | Validation) and operation.can_show(before):
             title = f"checking: {operation.verb} {operation.target.name}"
@@ -369,10 +368,10 @@ class Executor:
         return OperationResult(Verdict.REFUSED, operation.refusal_text(refusal, before), refusal)
 
     async def _read_back(self, operation: Operation[T], before: T, answer: object) -> OperationResult:
-        """Read the object after a change, and return DONE, with a text about values that differ from those sent.
+        """Read the object after a change, and return DONE with a text about values that differ from the sent values.
 
-        Somebody else may write between our response and our read. A value that has not changed may only be late, so
-        the object is read several times.
+        Another person may change the object between the response and the read. A value that has not changed may only be
+        late, so the object is read several times.
         """
         done = OperationResult(Verdict.DONE, operation.verdict_words(Verdict.DONE), answer=answer)
         if not self.reads_back or not operation.shows_values:
@@ -398,9 +397,9 @@ class Executor:
         return replace(done, text=f"{text}{rest}", differs=True)
 
     async def _reconcile(self, operation: Operation[T], before: T, error: ApiError | None) -> OperationResult:
-        """Look for the effect of a change for some seconds, and return APPLIED or UNKNOWN with what was seen.
+        """Look for the effect of a change for some seconds, and return APPLIED or UNKNOWN with the result of the reads.
 
-        `error`: why no response proves the outcome; None if the person stopped waiting.
+        `error`: reason why no response proves the outcome; None if the person stopped waiting.
         """
         can_show = operation.can_show(before)
         nothing_shows = f"nothing can prove whether the change happened: {operation.no_evidence}"
@@ -423,7 +422,7 @@ class Executor:
         return OperationResult(Verdict.UNKNOWN, text, error, watched_until=until, is_gone=is_gone)
 
     async def _look(self, operation: Operation[T], before: T, delays: Iterable[float]) -> _Sight:
-        """Read the object after each delay, until a read proves the change. Return what was seen."""
+        """Read the object after each delay, until a read proves the change. Return the result of the reads."""
         state = _State.UNKNOWN
         for delay in delays:
             await self.clock.sleep(delay)
@@ -434,7 +433,7 @@ class Executor:
                     continue
                 after = None
             except ApiError as error:
-                log.warning("a read after a lost answer failed", reason=str(error))
+                log.warning("a read after a lost response failed", reason=str(error))
                 continue
             state = _State.GONE if after is None else _State.THERE
             if operation.can_show(before) and operation.shows(before, after):
@@ -461,7 +460,7 @@ class Executor:
             self.refresh()
 
     async def _end_older_watches(self, operation: Operation[Any]) -> None:
-        """Stop the searches for earlier similar changes, whose effects would look the same as this operation's."""
+        """Stop the searches for earlier similar changes, because this operation may have the same effect."""
         for watch in [watch for watch in self._watches.values() if may_look_alike(watch.operation, operation)]:
             watch.task.cancel()
             text = f"{watch.reason}; {SENT_AGAIN}"
@@ -513,7 +512,7 @@ def new_intent(operation: Operation[Any], at: datetime) -> IntentRecord:
 
 
 def _user_name() -> str:
-    """Return the name of this process's account; its number if it has no name."""
+    """Return the name of this process's account, or its number if the account has no name."""
     try:
         return getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -525,7 +524,7 @@ def _action(operation: Operation[Any]) -> str:
 
 
 def applied_text(operation: Operation[Any], error: ApiError | None) -> str:
-    """Return the text for the verdict APPLIED. It allows for somebody else having made the same change."""
+    """Return the text for the verdict APPLIED. The text is also true if another person has made the same change."""
     return f"{_reason(error)}, but {_as_wanted(operation)}"
 
 
@@ -534,7 +533,7 @@ def _as_wanted(operation: Operation[Any]) -> str:
 
 
 def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> str:
-    """Return what the reads after a change saw, if they do not prove it."""
+    """Return the result of reads that do not prove a change, as text."""
     if state is _State.GONE:
         return f"the platform says that the {operation.kind} does not exist"
     if state is _State.UNKNOWN:
@@ -543,12 +542,15 @@ def _seen_text(operation: Operation[Any], state: _State, *, can_show: bool) -> s
 
 
 def _is_of_proxy(error: NotFound) -> bool:
-    """Return whether this 404 may come from a proxy, which knows nothing about the object: it has no error code."""
+    """Return whether a 404 may come from a proxy, because it has no error code.
+
+    Then it says nothing about the object.
+    """
     return error.code is None
 
 
 def _reason(error: ApiError | None) -> str:
-    """Return why no response proves the outcome of a change. `error`: None if the person stopped waiting."""
+    """Return the reason why no response proves the outcome of a change. `error`: None if the person stopped waiting."""
     if isinstance(error, Rejected):
         code = f" {error.code}" if error.code is not None else ""
         said = "that it does not exist" if isinstance(error, NotFound) else "that this is not allowed"
@@ -557,7 +559,7 @@ def _reason(error: ApiError | None) -> str:
 
 
 def _cause(error: ApiError) -> str:
-    """Return the text of an error without the call that failed: `get event 7a10: timed out` gives `timed out`."""
+    """Return the text of an error without the failed call: `timed out` for `get event 7a10: timed out`."""
     _, _, cause = str(error).partition(": ")
     return cause or str(error)
 
@@ -565,7 +567,7 @@ def _cause(error: ApiError) -> str:
 def with_open_changes(
     confirmation: Confirmation, action: str, changes: Sequence[OpenChange], now: datetime
 ) -> Confirmation:
-    """Return the confirmation with the open changes listed first; its level is then at least ASK."""
+    """Return the confirmation with a list of the open changes at its beginning. Its level is then at least ASK."""
     if not changes:
         return confirmation
     lines = tuple((f"▲ {open_change_text(change, now)}.", StyleRole.CRITICAL) for change in changes)
@@ -576,7 +578,7 @@ def with_open_changes(
 
 
 async def audit_local(audit: AuditPort | None, at: datetime, action: str, target: Target, detail: str = "") -> None:
-    """Record an action of a person that has no effect outside this machine."""
+    """Record an action of a person in the audit that has no effect outside this machine."""
     if audit is not None:
         outcome = AuditOutcome.DONE
         await audit.record_action(ActionRecord(at, action, target.kind, target.id, target.name, outcome, detail))

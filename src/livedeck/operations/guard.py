@@ -1,4 +1,4 @@
-"""Reasons to refuse a change now. The principle: nobody changes an object that they cannot see."""
+"""Reasons to refuse a change now. Nobody may change an object that they cannot see."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def blocked_reason(
     is_watched: bool = True,
     refresh_key: str = "",
 ) -> str:
-    """Return a text that says why no change may be sent now; empty if one may be sent.
+    """Return the reason why no change may be sent now; empty if a change may be sent.
 
     Args:
         now: time on this machine's clock.
-        target: object of the change; None asks about changes in general.
+        target: object of the change; None for changes in general.
         is_watched: False if the monitor has stopped.
-        refresh_key: key that polls the platform again; empty if there is none.
+        refresh_key: key that polls the platform again; empty without such a key.
     """
     retry = f"; press {refresh_key} to refresh" if refresh_key else ""
     if snapshot is None or snapshot.link.as_of is None:

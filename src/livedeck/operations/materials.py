@@ -1,4 +1,4 @@
-"""Operations on the additional materials of a video. No endpoint reads a material; a link only shows it exists."""
+"""Operations on the additional materials of a video. No endpoint reads a material, but a link proves that it exists."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def material_target(material: KnownMaterial) -> Target:
 
 @dataclass(slots=True)
 class _UploadProgress:
-    """Progress of an upload. `may_be_complete`: whether the last bytes may have been sent.
+    """Progress of an upload. `may_be_complete`: the last bytes may have been sent.
 
-    A chunk may be on its way before the next one is requested, so the flag counts one chunk ahead.
+    A chunk may be sent before the next chunk is requested, so the flag becomes true one chunk earlier.
     """
 
     may_be_complete: bool = True
@@ -93,7 +93,7 @@ class UploadMaterial(Operation[bool]):
         return self._sent.may_be_complete
 
     async def read(self, platform: Platform) -> bool:
-        """Check only that the video exists: no endpoint lists its materials."""
+        """Check only that the video exists, because no endpoint lists its materials."""
         await platform.api.posters.list(self.video.id, per_page=1)
         return True
 
@@ -130,7 +130,7 @@ class MaterialOperation(Operation[bool]):
 
 @dataclass(frozen=True, slots=True)
 class RenameMaterial(MaterialOperation):
-    """Rename a material. No read shows the title afterwards."""
+    """Rename a material. No read proves the new title."""
 
     name = "material.edit"
     audit_name = "material.rename"
@@ -171,7 +171,7 @@ class DeleteMaterial(DeleteOperation[bool], MaterialOperation):
 
 
 class ReorderMaterials(Reorder):
-    """Put the known materials into another order. Their links show which of them exist; no read shows the order."""
+    """Put the known materials into another order. Their links prove which of them exist. No read proves the order."""
 
     name = "material.reorder"
     kind = "material"
@@ -194,7 +194,7 @@ class ReorderMaterials(Reorder):
         return tuple(material_id for material_id, there in zip(self.shown, answers, strict=True) if there)
 
     async def send(self, context: SendContext[Ids], /) -> Ids:
-        """Send the order and return it: the platform's response does not contain it."""
+        """Send the order and return it, because the platform's response does not contain it."""
         order = self.complete_order(context.current)
         await context.api.materials.reorder(order)
         return order

@@ -1,6 +1,6 @@
 """Names of objects: the text to type for a confirmation, and warnings about deceptive names. Pure.
 
-A typed name is compared exactly with the real one, never with a cleaned form of it (trust.md, "Names").
+A typed name is compared exactly with the real name, never with a cleaned form of the name (trust.md, "Names").
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from livedeck.text.outside import BLANK_LETTER, escaped, shown
 from livedeck.text.values import safe
 
 ID_LETTERS = 6
-"""Number of letters at the end of an id that the screen shows. A person compares no more at a glance.
+"""Number of letters at the end of an id that the screen shows. A person can compare so many at a glance.
 
-Among 100 random ids, two have the same end once in 3,400 times. The confirmation then asks for the whole id.
+Two of 100 random ids have the same end in one of 3,400 cases. Then the confirmation requires the whole id.
 """
 
 MAX_TYPED = 60
-"""Maximum length of a name that a person has to type. A dialog shows no more of a name."""
+"""Maximum length of a name that a person has to type. A dialog shows no longer part of a name."""
 
 MAX_NAMESAKES = 3
 """Maximum number of objects with a similar name that a confirmation lists."""
@@ -32,18 +32,18 @@ _ODD_BLANK = re.compile(r"^\s|\s$|(?<=\s)\s|[^\S ]")
 """Pattern of unusual blanks: at an end of a name, after another blank, or of another width."""
 
 _WITH_LATIN = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"})
-"""Scripts whose words often contain Latin letters (UTS 39, "Highly Restrictive"): `NHK東京` deceives nobody."""
+"""Scripts whose words often contain Latin letters, such as `NHK東京` (UTS 39, "Highly Restrictive")."""
 
 _TWINS = str.maketrans("аеорсухіјѕһԁԛԝвкмнтαβεηικμνορτυχ01i", "aeopcyxljshdqwbkmhtabehlkmnoptuxoll")
 """Cyrillic and Greek letters in lower case, and digits -> the Latin letters that they or their capitals resemble.
 
-Two names look alike if this mapping makes them equal. The table does not cover all of Unicode: the warning about mixed
-alphabets finds other look-alikes.
+Two names look the same if they are equal after this mapping. The table does not cover all of Unicode. The warning about
+mixed alphabets finds further letters that look the same.
 """
 
 
 class Named(NamedTuple):
-    """Object with its id and its real name. `name`: empty if the object has none."""
+    """Object with its id and its real name. `name`: empty if the object has no name."""
 
     id: str
     name: str
@@ -57,8 +57,7 @@ def id_end(identity: str) -> str:
 def word_to_type(named: Named, others: Iterable[Named]) -> str:
     """Return the text to type for a confirmation: the whole name, or else the end of the id.
 
-    The name is used if every keyboard can type it, and no other listed object has the same name or one that looks the
-    same.
+    The name is used if every keyboard can type it, and if no other listed object has a name that is or looks the same.
     """
     name = named.name
     others = tuple(others)
@@ -70,7 +69,7 @@ def word_to_type(named: Named, others: Iterable[Named]) -> str:
 
 
 def namesakes(named: Named, others: Iterable[Named]) -> tuple[Named, ...]:
-    """Return the other objects whose names are the same or look the same."""
+    """Return the other objects with a name that is or looks the same."""
     skeleton = _skeleton(named.name)
     return tuple(other for other in others if other.id != named.id and skeleton and _skeleton(other.name) == skeleton)
 
@@ -95,7 +94,7 @@ def _deceptions(name: str) -> Iterator[str]:
 
 
 def _stands_for_another(char: str) -> bool:
-    """Return whether Unicode lists the character as a form of another: full width, ligature, mathematical bold."""
+    """Return whether the character is a variant of another in Unicode: full width, ligature, mathematical bold."""
     return char not in "ªº" and unicodedata.normalize("NFKC", char) != unicodedata.normalize("NFC", char)
 
 
@@ -110,7 +109,7 @@ def _of_namesakes(named: Named, others: Iterable[Named], kind: str) -> Iterator[
 
 
 def _skeleton(name: str) -> str:
-    """Return a name as a person reads it: no hidden letters, one case, one letter for all that look alike."""
+    """Return a name as a person reads it: without hidden letters, in one case, with one letter for similar letters."""
     text = unicodedata.normalize("NFKC", shown(name)).casefold()
     return " ".join(text.translate(_TWINS).split())
 

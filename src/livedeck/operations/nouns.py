@@ -1,4 +1,4 @@
-"""The nouns of the platform for a program without a screen: how to name, list and read their objects."""
+"""Nouns of the platform for programs without a screen, with functions that find, list and read their objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import position, safe
 
 MAX_LISTED = 10
-"""Maximum number of matches to list when a name fits several objects."""
+"""Maximum number of listed matches, if a name fits several objects."""
 
 Known = Callable[[str], Awaitable[tuple[KnownMaterial, ...]]]
 """Function that returns a video's materials from the history of this machine, because no endpoint lists them."""
@@ -50,17 +50,18 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Unlisted:
-    """An object that no list contains."""
+    """Object that no list contains."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list that was read. `unreadable`: the faults of the rows that were left out.
+    """List that was read. `unreadable`: faults of rows that were left out.
 
     `shortfall`: rows that were announced and not received; None if the list is complete. `unlisted`: ids of items that
-    the list lacks and that were read by id. `unanswered`: number of further such items that could not be read.
+    the list lacks and that were read by id. `unanswered`: number of items that the list lacks and that could not be
+    read by id.
     """
 
     items: tuple[Any, ...] = ()
@@ -70,7 +71,7 @@ class Rows:
     unanswered: int = 0
 
     def gaps(self, noun: Noun) -> tuple[str, ...]:
-        """Return sentences about the rows that were left out or not received; none for a whole list."""
+        """Return sentences about rows that were left out or not received; empty for a whole list."""
         return (
             *([unreadable_rows_text(noun, self.unreadable)] if self.unreadable else []),
             *([self.shortfall.text(noun.noun)] if self.shortfall else []),
@@ -85,14 +86,14 @@ def _unanswered_text(noun: Noun, count: int) -> str:
 
 
 class NotMatched(Exception):  # noqa: N818  read after `except`
-    """Error: the typed words fit no object, or several equally well. The text lists those."""
+    """The typed words fit no object, or several objects equally well. The message lists them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The objects named on a command line. `item`: the object. `owner`: the room or video that it belongs to, or None.
+    """Objects of a command line. `item`: the object. `owner`: room or video of the object, or None.
 
-    `order`: the typed ids of an order. `siblings`: every object of the list to reorder.
+    `order`: typed ids of an order. `siblings`: all objects of the list that is put in order.
     """
 
     api: Api
@@ -104,13 +105,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun of the command line: a kind of object. `name`: its word there. `noun`: its words in a sentence.
+    """Noun of the command line: a kind of object. `name`: word on the command line. `noun`: words in a sentence.
 
-    `arguments`: names of the arguments that name an object, its owner first. `columns`: columns of a table, as paths
-    in the JSON. `called`: returns the name of an object. `read_all`: reads all objects of an owner. `read`: reads an
-    object again. `as_object`: returns an object as JSON. `volatile`: fields that change by themselves. `extra_fields`:
-    JSON fields that the model lacks, with their JSON Schema. `faults`: returns the fields of an object that could not
-    be read. `parent`: noun that the command line writes before this one: `room` of `room relay`.
+    `arguments`: arguments that name an object, the owner's first. `columns`: columns of a table, as paths in the JSON.
+    `called`: returns the name of an object. `read_all`: reads all objects of an owner. `read`: reads an object again.
+    `as_object`: returns an object as JSON. `volatile`: fields that change by themselves. `extra_fields`: JSON fields
+    that the model lacks, with their JSON Schema. `faults`: returns the unreadable fields of an object. `parent`: noun
+    before this noun on the command line: `room` of `room relay`.
     """
 
     name: str
@@ -138,16 +139,19 @@ class Noun:
         return self.arguments[0] if len(self.arguments) > 1 else ""
 
     def fingerprint(self, item: Any) -> str:
-        """Return a hash of an object's fields, to notice a change (commands.md, "Changes"). Secrets count as masked."""
+        """Return a hash of an object's fields, by which a change is noticed (commands.md, "Changes").
+
+        The hash contains secrets only in masked form.
+        """
         fields = {name: value for name, value in self.as_object(item).items() if name not in self.volatile}
         return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], str]) -> Any:
-    """Return the item that fits best: by id, by name, by name in another case, or by the beginning of either.
+    """Return the item that fits best: by id, by name, by name in another case, or by the beginning of id or name.
 
-    The words are compared with real names, invisible characters included, never with a cleaned form. Raises NotMatched
-    if no item fits, or several fit equally well; the error lists those.
+    The words are compared with real names, including invisible characters. Raises NotMatched if no item fits, or if
+    several fit equally well. The error lists them.
     """
     items, text = tuple(items), _folded(words.strip())
 
@@ -181,7 +185,7 @@ def _folded(name: str) -> str:
 def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any], str]) -> str:
     """Return advice after words that fit no item: similar names, or the command that lists all items.
 
-    A name with hidden letters is followed by the id.
+    After a name with hidden letters comes the id.
     """
     from difflib import get_close_matches
 
@@ -208,7 +212,7 @@ async def _all_of(items: PagedItems[Any]) -> Rows:
 
 
 def unreadable_inside(item: Model, name: str) -> tuple[FieldFault, ...]:
-    """Return the faults of the field `name` and of the rows in it that were left out."""
+    """Return the faults of the field `name` and of its rows that were left out."""
     return tuple(fault for fault in item.faults if re.fullmatch(rf"{name}(\[\d+\])?", fault.field))
 
 
@@ -292,12 +296,12 @@ async def _annotation(api: Api, video: Video, annotation: Annotation) -> Annotat
 
 
 async def _no_materials(_: Api, __: Any) -> Rows:
-    """Return no rows, because no endpoint lists materials; the history of this machine has them."""
+    """Return no rows, because no endpoint lists materials. Known materials are in the history of this machine."""
     return Rows()
 
 
 async def _material(api: Api, _: Any, material: KnownMaterial) -> KnownMaterial:
-    """Return the material after the platform gave a link to it. Raises ApiError if it does not exist."""
+    """Return the material if the platform sends a link to it. Raises ApiError if the material does not exist."""
     await api.materials.link(material.id)
     return material
 
@@ -397,9 +401,9 @@ async def _same(item: Any) -> Any:
 
 
 async def find(noun: Noun, api: Api, words: Sequence[str], materials: Known) -> Found:
-    """Return the objects that the words name: an owner, or an owner and an object. Raises NotMatched or ApiError.
+    """Return the objects of the words: an owner, or an owner and an object. Raises NotMatched or ApiError.
 
-    `materials`: returns the materials in the history of this machine. The id of any other material is taken unchecked.
+    `materials`: returns the materials in the history of this machine. The id of any other material is not checked.
     """
     owner: Any = await _find_owner(noun.owner, api, words[0]) if noun.owner else None
     if len(words) < len(noun.arguments):
@@ -416,7 +420,7 @@ async def find(noun: Noun, api: Api, words: Sequence[str], materials: Known) -> 
 async def read_again(noun: Noun, found: Found) -> Found:
     """Return `found` with its object read again on its own, because a list may lack fields. Raises ApiError.
 
-    A material stays unchanged: no endpoint reads one.
+    A material stays unchanged, because no endpoint reads a material.
     """
     if noun.model is KnownMaterialModel:
         return found
@@ -425,7 +429,7 @@ async def read_again(noun: Noun, found: Found) -> Found:
 
 
 async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: str) -> Any:
-    """Return the object that the words name. Raises NotMatched, or ApiError for a whole id that no list contains."""
+    """Return the object of the words. Raises NotMatched. Raises ApiError for a whole id that no list contains."""
     try:
         return match(rows.items, words, noun.noun, noun.called)
     except NotMatched as error:
@@ -437,12 +441,12 @@ async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: st
 
 
 def is_id(words: str) -> bool:
-    """Return whether the words are a whole id. The platform is asked for such an object if no list contains it."""
+    """Return whether the words are a whole id. An object with this id is read by id if no list contains it."""
     return bool(_ID.fullmatch(words.strip()))
 
 
 def unreadable_rows_text(noun: Noun, faults: Sequence[FieldFault]) -> str:
-    """Return how many rows were left out and why: `2 events could not be read and are left out: data[1] ...`."""
+    """Return the number of omitted rows and the reason: `2 events could not be read and are left out: data[1] ...`."""
     nouns, are = (noun.noun, "is") if len(faults) == 1 else (f"{noun.noun}s", "are")
     return f"{len(faults)} {nouns} could not be read and {are} left out: {mask_secrets(str(faults[0]))}"
 

@@ -1,4 +1,4 @@
-"""Changes under way, and changes whose outcome nothing proves (trust.md, "Verdicts")."""
+"""Changes under way, and changes without a proved outcome (trust.md, "Verdicts")."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class OpenChanges:
-    """Open changes of this process, and those of other processes from the history.
+    """Open changes of this process, and open changes of other processes from the history.
 
-    `on_change` is called whenever they differ. `steps`: id of an object -> progress of its last change, kept until a
+    `on_change`: called when the open changes differ. `steps`: id of an object -> progress of its last change, until a
     list shows the outcome.
     """
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
         self._on_change = on_change
-        self._own: dict[str, OpenChange | None] = {}  # by the intent's id; None: ended, or still under way
+        self._own: dict[str, OpenChange | None] = {}  # by id of the intent; None if it ended or is still under way
         self._recorded: tuple[OpenChange, ...] = ()
         self.steps: Mapping[str, ChangeStep] = MappingProxyType({})
 
@@ -44,12 +44,12 @@ class OpenChanges:
         return tuple(change for change in self.items if matches(change.intent))
 
     def begin(self, intent: IntentRecord) -> None:
-        """Note that a change is being sent and has no verdict yet."""
+        """Record that a change is sent and has no verdict yet."""
         self._own[intent.id] = None
         self._set_step(intent.target_id, ChangeStep())
 
     def confirm(self, intent: IntentRecord, at: datetime) -> None:
-        """Note the time at which the platform confirmed a change, or a read showed it."""
+        """Record the time at which the platform confirmed a change or a read showed it."""
         self._set_step(intent.target_id, ChangeStep(at))
 
     def put(self, change: OpenChange) -> None:
@@ -68,7 +68,7 @@ class OpenChanges:
         self._on_change()
 
     def take_recorded(self, changes: Iterable[OpenChange]) -> None:
-        """Replace the open changes of other processes with those that the history lists now."""
+        """Replace the open changes of other processes by the current ones of the history."""
         before, self._recorded = self.items, tuple(changes)
         if self.items != before:
             self._on_change()

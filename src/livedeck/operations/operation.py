@@ -25,8 +25,8 @@ class Verdict(StrEnum):
     """Outcome of an operation (trust.md, "Verdicts").
 
     DONE: the platform confirmed the change. REFUSED: the platform refused it, or it was provably not sent. APPLIED: no
-    response proves the outcome or the person stopped waiting, but a later read shows the change. UNKNOWN: nothing
-    proves either. CANCELLED: the person did not confirm it.
+    response proves the outcome, or the person stopped waiting; but a later read shows the change. UNKNOWN: neither the
+    change nor its absence is proved. CANCELLED: the person did not confirm the change.
     """
 
     DONE = "done"
@@ -37,12 +37,12 @@ class Verdict(StrEnum):
 
 
 class OperationResult(Record):
-    """The verdict with its text for a person, and the error and the platform's response if there were any.
+    """Verdict with a text for a person, and with the error and the platform's response, if any.
 
     Attributes:
         watched_until: end of the reads that look for the effect of an UNKNOWN change; None without such reads.
-        differs: for DONE, True if a later read showed other values than those sent.
-        is_gone: True if the last read found that the object does not exist.
+        differs: for DONE, True if a later read showed values that differ from the sent values.
+        is_gone: True if the last read showed that the object does not exist.
     """
 
     verdict: Verdict
@@ -55,12 +55,12 @@ class OperationResult(Record):
 
     @property
     def has_happened(self) -> bool:
-        """True if the platform was changed, as far as anybody can tell."""
+        """True if the change is proved."""
         return self.verdict in {Verdict.DONE, Verdict.APPLIED}
 
 
 class ConfirmLevel(StrEnum):
-    """Way to confirm an operation, by the damage that a mistake could do.
+    """Way to confirm an operation. It depends on the possible damage of a mistake.
 
     NONE: the form was the confirmation. ASK: yes or no. TYPE_NAME: the person types the target's name.
     """
@@ -78,9 +78,9 @@ class Confirmation(Record):
         button: label of the button that agrees.
         word: text to type if the level is TYPE_NAME: the name, or the end of the id.
         cancel: label of the button that declines.
-        named: the object with its real name; None if the question names no object.
-        has_own_name: True if no other listed object has the same name or one that looks the same.
-        conflicts: changes of the object since it was shown; `lines` start with them.
+        named: object with its real name; None if the question names no object.
+        has_own_name: no other listed object has a name that is or looks the same.
+        conflicts: changes of the object since it was shown; `lines` begin with them.
     """
 
     title: str
@@ -99,19 +99,19 @@ class Confirmation(Record):
         return bool(self.named and self.word == self.named.name)
 
     def is_word(self, typed: str) -> bool:
-        """Return whether the text `typed` confirms. A name must match exactly; the end of an id may differ in case."""
+        """Return whether the text `typed` is a consent. A name must be exact; the end of an id may differ in case."""
         typed = typed.strip()
         if not typed:
             return False
         return typed == self.word if self.wants_name else typed.casefold() == self.word.casefold()
 
     def is_name(self, typed: str) -> bool:
-        """Return whether `typed` is exactly the real name, and no other listed object shares it."""
+        """Return whether `typed` is exactly the real name, and no other listed object has this name."""
         return self.has_own_name and self.named is not None and typed == self.named.name
 
 
 class Target(Record):
-    """Object that an operation changes, frozen when the person asked for the change.
+    """Object that an operation changes, as it was when the person requested the change.
 
     Attributes:
         kind: `event`, `room`, `relay profile`, ...
@@ -128,7 +128,7 @@ class Target(Record):
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Kind and id, or kind and name while the object has no id, to compare targets."""
+        """Kind and id, by which targets are compared; kind and name while the object has no id."""
         return self.kind, self.id, "" if self.id else self.name
 
 
@@ -137,7 +137,7 @@ class Platform(Record):
 
     Attributes:
         snapshot: returns the monitor's last snapshot; None without a monitor.
-        siblings: objects of the target's kind that a command has read; used if there is no monitor.
+        siblings: objects of the target's kind that a command has read; used without a monitor.
     """
 
     api: Api
@@ -169,24 +169,24 @@ Conflicts = tuple[str, ...]
 
 
 class Operation(ABC, Generic[T]):
-    """Change of an object, which `read` returns as a T. Each kind of change is a frozen dataclass.
+    """Change of an object. `read` returns the object as a T. Each kind of change is a frozen dataclass.
 
     Attributes:
         name: name in the catalogue, `event.create`.
         verb: imperative for messages, `create`.
         past: participle for messages, `created`.
         kind: kind of the target.
-        level: strictest confirmation that the operation can ask for.
+        level: strictest confirmation of the operation.
         help: one sentence without its full stop.
         schema: form that supplies the values; None for an operation without a form.
         button: label of the button that agrees; if empty, the verb.
-        lists_changes: whether the confirmation lists the changed fields.
+        lists_changes: the confirmation lists the changed fields.
         audit_name: name in the audit; `name` if empty.
-        shows_values: whether a read shows the values that the operation sets (`other_values`).
-        evidence: text about what proves the change after a lost response.
-        no_evidence: text about why nothing proves the change, always or sometimes.
-        looks_like: names of operations whose effects may look the same as this one's.
-        may_conflict: whether the platform may refuse it with 409 because of the object's state. If not, a 409
+        shows_values: a read shows the values that the operation sets (`other_values`).
+        evidence: text about the proof of the change after a lost response.
+        no_evidence: text about the reason why the change cannot be proved, always or sometimes.
+        looks_like: names of operations with an effect that may look the same.
+        may_conflict: the platform may refuse the operation with 409 because of the object's state. If not, a 409
             proves nothing.
     """
 
@@ -216,7 +216,7 @@ class Operation(ABC, Generic[T]):
     @property
     @abstractmethod
     def seen(self) -> T:
-        """The object as the person saw it."""
+        """Object as the person saw it."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -225,19 +225,19 @@ class Operation(ABC, Generic[T]):
 
     @property
     def may_have_arrived(self) -> bool:
-        """False if the platform cannot have received the whole request; used after a lost response."""
+        """False if the platform cannot have received the whole request. Used after a lost response."""
         return True
 
     @abstractmethod
     async def read(self, platform: Platform) -> T:
-        """Read the object again. Raises ApiError; NotFound if the object is gone."""
+        """Read the object again. Raises ApiError, such as NotFound if the object does not exist any more."""
 
     def conflicts(self, before: T, now: T, /) -> Conflicts:  # noqa: ARG002  for objects that nobody else changes
         """Describe the relevant differences between two reads of the object."""
         return ()
 
     def real_name(self, _current: T, /) -> str:
-        """Return the object's name exactly as the platform has it; empty if people use no name for such objects."""
+        """Return the object's exact name on the platform; empty if people use no name for such objects."""
         return ""
 
     def effect(self, _current: T, /) -> str:
@@ -252,7 +252,7 @@ class Operation(ABC, Generic[T]):
         return f"{self.kind} {self.past}" if is_done else f"{self.kind} not {self.past}"
 
     def confirm_level(self, _current: T, _conflicts: Conflicts, /) -> ConfirmLevel:
-        """Return the confirmation needed now: `level`, or a weaker one."""
+        """Return the level of the confirmation that is needed now: `level` or a weaker one."""
         return self.level
 
     def confirmation(self, current: T, conflicts: Conflicts, /) -> Confirmation:
@@ -279,23 +279,23 @@ class Operation(ABC, Generic[T]):
     def shows(self, before: T, after: T | None, /) -> bool:  # noqa: ARG002  for what nothing shows
         """Return whether the object before and after sending proves the change. Called only if `can_show` is true.
 
-        Only the fields that the operation changes count: modification dates, similar names and other people's edits
-        prove nothing. False is no proof that the change did not happen.
+        Only fields that the operation changes count. Modification dates, similar names and edits of other people prove
+        nothing. False does not prove that the change did not happen.
 
         Args:
             before: the object right before sending.
-            after: the object now; None if it is gone.
+            after: the object now; None if it does not exist any more.
         """
         return False
 
     def shown_answer(self, _before: T, _after: T | None, /) -> object:
-        """Return a substitute for the lost response, such as the new object; None if there is none."""
+        """Return a substitute for the lost response, such as the new object, or None."""
         return None
 
     def other_values(self, _current: T, /) -> tuple[str, ...]:
-        """Describe the sent fields whose current value differs from the sent value: `name "X"`.
+        """Describe the sent fields with a current value that differs from the sent value: `name "X"`.
 
-        Empty if all values match, or if no read shows them.
+        Empty if no value differs, or if no read shows the values.
         """
         return ()
 
@@ -304,7 +304,7 @@ class Operation(ABC, Generic[T]):
         return None
 
     def is_of_another(self, answer: object, _before: T, /) -> bool:
-        """Return whether the response contains another object than the changed one, as if it answered another change.
+        """Return whether the response contains an object other than the changed one, like a reply to another change.
 
         `_before`: the object right before sending.
         """
@@ -344,7 +344,7 @@ class FieldOperation(Operation[T]):
 
 
 class EditOperation(FormOperation[T], FieldOperation[T]):
-    """Operation that edits fields of its object. A field has the same name when it is sent and when it is read."""
+    """Operation that edits fields of its object. A field has the same name in the request and in a read."""
 
     __slots__ = ()
 
@@ -363,7 +363,7 @@ class EditOperation(FormOperation[T], FieldOperation[T]):
         """Return the object's fields as entries of its form."""
 
     def unlike(self, current: T, /) -> tuple[str, ...]:
-        """Return the names of the sent fields whose current value differs from the sent value."""
+        """Return the names of the sent fields with a current value that differs from the sent value."""
         return tuple(name for name, value in self.form.draft.body().items() if getattr(current, name) != value)
 
     def is_so(self, current: T, /) -> bool:
@@ -392,14 +392,14 @@ class Identified(Protocol):
 
     @property
     def id(self) -> str | None:
-        """Id of the object on the platform; None if it has none."""
+        """Id of the object on the platform, or None."""
 
 
 Item = TypeVar("Item", bound=Identified)
 
 
 class PartialRows(tuple[Item, ...]):
-    """Rows of a list that lacks others, so neither a new row nor the lack of one proves anything."""
+    """Rows of an incomplete list. Neither a new row nor a missing row proves anything."""
 
     __slots__ = ()
 
@@ -420,8 +420,8 @@ def newest_rows(page: Page[Item]) -> tuple[Item, ...]:
 class CreateOperation(Operation[tuple[Item, ...]]):
     """Operation that creates an object. `read` returns all objects of its kind, or the newest (`reads_newest`).
 
-    The change is proved by exactly one new object that equals the sent one. Of two such objects, one would be somebody
-    else's. An incomplete list proves nothing.
+    Exactly one new object that equals the sent object proves the change. If there are two, another person may have
+    created one of them. An incomplete list proves nothing.
     """
 
     __slots__ = ()
@@ -437,23 +437,23 @@ class CreateOperation(Operation[tuple[Item, ...]]):
 
     @abstractmethod
     def is_like(self, item: Item, /) -> bool:
-        """Return whether the item equals the sent object, as far as the platform shows it."""
+        """Return whether the item equals the sent object in all fields that the platform shows."""
 
     def sent_names(self) -> Mapping[str, str]:
-        """Return, by field, the sent texts that distinguish the new object from others.
+        """Return field -> sent text, for the texts that distinguish the new object from others.
 
-        Platforms may trim or shorten them.
+        A platform may trim or shorten these texts.
         """
         return {}
 
     def is_of_another(self, answer: object, before: tuple[Item, ...], /) -> bool:
-        """Return whether the response contains an object that was there before, or one with other names."""
+        """Return whether the response contains an object that existed before, or an object with other names."""
         old_ids, names = {item.id for item in before}, self.sent_names()
         items = answer if isinstance(answer, tuple) else (answer,)
         return any(getattr(item, "id", None) in old_ids or has_other_names(item, names) for item in items if item)
 
     def candidates(self, before: tuple[Item, ...], after: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Return the items in `after` that are new and equal the sent object; none if either list is incomplete."""
+        """Return the items in `after` that are new and equal the sent object; empty if a list is incomplete."""
         if isinstance(before, PartialRows) or isinstance(after, PartialRows):
             return ()
         old_ids = {item.id for item in before}
@@ -475,9 +475,9 @@ def has_other_id(answer: object, object_id: str) -> bool:
 
 
 def has_other_names(answer: object, names: Mapping[str, str]) -> bool:
-    """Return whether a text of the answered object is neither the sent text nor its beginning. Ignores case and spaces.
+    """Return whether a text of the object in the response is neither the sent text nor its beginning.
 
-    `names`: sent texts by field. A field that the response lacks proves nothing.
+    Ignores case and spaces. `names`: sent texts by field. A field that the response lacks proves nothing.
     """
     pairs = ((getattr(answer, name, None), sent) for name, sent in names.items())
     return any(isinstance(text, str) and text and not _plain(sent).startswith(_plain(text)) for text, sent in pairs)
@@ -490,14 +490,14 @@ def _plain(text: str) -> str:
 def _is_newer(item: Identified, others: Iterable[Identified]) -> bool:
     """Return whether the item was created after all the others.
 
-    A deletion lets an older object slip into a list of the newest, so a new row alone proves nothing.
+    After a deletion, a list of the newest objects contains one more older object, so a new row alone proves nothing.
     """
     made, before = (getattr(item, "created_at", None), [getattr(other, "created_at", None) for other in others])
     return made is not None and all(date is not None and date <= made for date in before)
 
 
 class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
-    """Operation that creates an object from a form. `name_field`: the field with the object's name."""
+    """Operation that creates an object from a form. `name_field`: field with the object's name."""
 
     __slots__ = ()
 
@@ -512,24 +512,24 @@ class CreateFromForm(FormOperation[tuple[Item, ...]], CreateOperation[Item]):
 
 
 def may_look_alike(first: Operation[Any], other: Operation[Any]) -> bool:
-    """Return whether the effect of `other` may be taken for the effect of `first`."""
+    """Return whether the effect of `other` may look like the effect of `first`."""
     if other.name == first.name:
         return first.target.identity == other.target.identity
     return other.name in first.looks_like and (isinstance(first, CreateOperation) or first.target.id == other.target.id)
 
 
 def conflict_lines(target: Target, conflicts: Conflicts) -> tuple[Segment, ...]:
-    """Return the first lines of a confirmation: changes since the object was shown; without any, the object's state."""
+    """Return the first lines of a confirmation: changes since the object was shown, or else the object's state."""
     if conflicts:
         return tuple((f"▲ Since you looked: {conflict}.", StyleRole.WARNING) for conflict in conflicts)
     return ((f"{target.state[0].upper()}{target.state[1:]}.", StyleRole.TEXT),) if target.state else ()
 
 
 def recognisable(confirmation: Confirmation, target: Target, name: str, others: Iterable[Named]) -> Confirmation:
-    """Return the confirmation, with the end of the target's id, warnings about a deceptive name, and the text to type.
+    """Return the confirmation with the end of the target's id, warnings about a deceptive name, and the text to type.
 
     Args:
-        name: real name of the target; empty if it has none.
+        name: real name of the target; empty without a name.
         others: other listed objects of the target's kind.
     """
     if not target.id:

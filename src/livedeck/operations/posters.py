@@ -26,7 +26,7 @@ _POSITION = re.compile(r"(?:(?:(\d{1,3}):)?([0-5]?\d):)?(\d{1,6}(?:\.\d{1,3})?)"
 
 
 def parse_position(text: str) -> float:
-    """Return the seconds into a video from `1:02:03.5`, `62:03` or seconds. Raises ValueError."""
+    """Return a position in a video in seconds, from a text like `1:02:03.5`, `62:03` or `3723.5`. Raises ValueError."""
     found = _POSITION.fullmatch(text.strip())
     if found is None or (found[2] and float(found[3]) >= 60):
         raise ValueError("should be seconds, or H:MM:SS")

@@ -1,4 +1,4 @@
-"""A change by a request of any kind, for endpoints that no other operation covers."""
+"""Change by a request of any kind, for endpoints without an operation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from livedeck.text.values import safe
 
 @dataclass(frozen=True, slots=True)
 class SendRequest(Operation[None]):
-    """Send a request that changes something. livedeck knows neither its object nor its effect.
+    """Send a request that changes the platform. livedeck knows neither the object nor the effect of the change.
 
-    `path`: below the base address, without its query. `params`: the query. `body`: JSON; None for no body.
+    `path`: path below the base address, without its query. `params`: query. `body`: JSON; None for no body.
     """
 
     name = "api.request"

@@ -38,7 +38,10 @@ ServiceOf = Callable[[str], str]
 
 
 def relay_form(service_of: ServiceOf) -> FormSchema[RelayDraft]:
-    """Return the form of a profile. `service_of`: names the platform of a typed address, for the hint below it."""
+    """Return the form of a profile.
+
+    `service_of`: names the platform of a typed address, for the hint below the field.
+    """
     return FormSchema(
         (
             Field("name", "Name", required=True, hint="1 to 128 characters"),
@@ -92,7 +95,10 @@ def relay_entries(profile: RelayProfile) -> FieldValues:
 
 
 def service_for(profile: RelayProfile, service_of: ServiceOf) -> ServiceOf:
-    """Return `service_of`, except that the profile's own address gives the platform stored in the profile."""
+    """Return a ServiceOf that returns the stored platform of the profile for its own address.
+
+    For other addresses, it returns the result of `service_of`.
+    """
 
     def service(url: str) -> str:
         own = profile.service if url == profile.url else None
@@ -103,7 +109,7 @@ def service_for(profile: RelayProfile, service_of: ServiceOf) -> ServiceOf:
 
 @dataclass(frozen=True, slots=True)
 class RoomTarget:
-    """A room as the person saw it when they asked for the operation."""
+    """Room as the person saw it when they requested the operation."""
 
     target: Target
     room: Room
@@ -117,7 +123,7 @@ class RoomTarget:
 
 @dataclass(frozen=True, slots=True)
 class RelayTarget:
-    """A relay profile of a room as the person saw it when they asked for the operation."""
+    """Relay profile of a room as the person saw it when they requested the operation."""
 
     target: Target
     room: Room
@@ -238,8 +244,8 @@ class DeleteRoom(DeleteOperation[Room], RoomOperation):
 class EditRelay(EditOperation[RelayProfile]):
     """Change fields of a relay profile.
 
-    `service_of`: names the platform of an address; the name is never sent. `reason`: first lines of the confirmation,
-    unless there are conflicts.
+    `service_of`: names the platform of an address; the name is never sent. `reason`: first lines of a confirmation
+    without conflicts.
     """
 
     name = "relay.edit"
@@ -269,7 +275,7 @@ class EditRelay(EditOperation[RelayProfile]):
         return found
 
     def conflicts(self, before: RelayProfile, now: RelayProfile, /) -> Conflicts:
-        """Describe the fields that somebody else has changed, without ever showing a stream key."""
+        """Describe the fields that another person has changed. Never shows a stream key."""
         facts = {"name": "name", "url": "address"}
         texts = [
             f'its {fact} was "{_shown(getattr(before, field))}" and is "{_shown(getattr(now, field))}" now'
@@ -299,7 +305,7 @@ class EditRelay(EditOperation[RelayProfile]):
         return relay_entries(current)
 
     def unlike(self, current: RelayProfile, /) -> tuple[str, ...]:
-        """Return the fields that differ, without an address that the service has only stripped of spaces or slashes."""
+        """Return the fields that differ. Ignores spaces and final slashes that the platform removes from an address."""
         names = EditOperation.unlike(self, current)
         sent = str(self.form.values.get("url", "")).replace(" ", "").rstrip("/")
         return tuple(name for name in names if name != "url" or (current.url or "").rstrip("/") != sent)
@@ -318,10 +324,12 @@ def _shown(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeferredEdit:
-    """Edit of a profile, refused at `since` because its relay was broadcasting. It waits for the relay to end.
+    """Edit of a profile that waits for the end of its relay.
 
-    The edit may contain a stream key. `was_active`: True if a list read after `since` showed the room as active. Only
-    then can a later list show that the relay has ended.
+    `since`: time at which it was refused because of the relay.
+
+    The edit may contain a stream key. `was_active`: a list read after `since` showed the room as active. Only then a
+    later list can show that the relay has ended.
     """
 
     relay: RelayTarget
@@ -339,11 +347,11 @@ class DeferredEdits:
 
     @property
     def waiting(self) -> Mapping[str, DeferredEdit]:
-        """Id of a profile -> its waiting edit, the oldest first."""
+        """Id of a profile -> its waiting edit, oldest first."""
         return self._waiting
 
     def of_room(self, room: Room | None) -> DeferredEdit | None:
-        """Return the room's profile edit that has waited longest, or None."""
+        """Return the oldest waiting edit of the room, or None."""
         return next((edit for edit in self._waiting.values() if room and edit.relay.room.id == room.id), None)
 
     def defer(self, edit: DeferredEdit) -> None:
@@ -357,7 +365,7 @@ class DeferredEdits:
     def check_ready(self, rooms: CachedList[Room]) -> Iterator[tuple[str, Severity]]:
         """Mark edits as ready if their room was active and no longer is. Yield a message with its severity for each.
 
-        Edits of a room that no longer exists are dropped, with a message too.
+        Edits of a room that no longer exists are dropped, also with a message.
         """
         for profile_id, edit in list(self._waiting.items()):
             if rooms.as_of is None or rooms.as_of < edit.since:
@@ -376,7 +384,7 @@ class DeferredEdits:
                 self._waiting[profile_id] = replace(edit, was_active=True)
 
     def next_ready(self) -> str | None:
-        """Return the profile id of the next edit that is ready; None if there is none. Each edit is returned once."""
+        """Return the id of the next profile with an edit that is ready, or None. Each edit is returned once."""
         while self._ready:
             profile_id = self._ready.pop(0)
             if profile_id in self._waiting:

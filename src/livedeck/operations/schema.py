@@ -1,4 +1,4 @@
-"""Forms as values: fields, entries, and their errors. Pure."""
+"""Forms as values: fields, entries and their errors. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from livedeck.text.times import TimeReference
 D_co = TypeVar("D_co", covariant=True)
 
 Entry = str | bool | Secret | None | tuple[Any, ...]
-"""Entry of a field: text, yes or no, chosen words, rows (mappings), or a stored key. None: unknown."""
+"""Entry of a field: text, yes or no, chosen words, rows (mappings), or a stored key. None means unknown."""
 
 FieldValues = Mapping[str, Entry]
 """Field name -> entry."""
@@ -48,7 +48,7 @@ class Referent(StrEnum):
 
 
 class Suggestion(Record):
-    """Id offered for a REFERENCE. `name`: name of the object, or empty. `note`: text to tell it from similar objects.
+    """Suggested id for a REFERENCE. `name`: name of the object, or empty. `note`: text that distinguishes the object.
 
     >>> Suggestion("4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10", "Concerts").label
     'Concerts …7a10'
@@ -60,20 +60,20 @@ class Suggestion(Record):
 
     @property
     def label(self) -> str:
-        """Name with the end of the id, to tell namesakes apart; the whole id if there is no name."""
+        """Name with the end of the id, because names may be equal; the whole id of an object without a name."""
         return f"{values.safe(self.name, 60)} …{self.id[-4:]}" if self.name else self.id
 
     def matches(self, text: str) -> bool:
-        """Return whether the suggestion's name, note or id contains the text, in upper or lower case."""
+        """Return whether the suggestion's name, note or id contains the text. Ignores upper and lower case."""
         return text.casefold() in f"{self.name} {self.note} {self.id}".casefold()
 
 
 Suggestions = Mapping[str, tuple[Suggestion, ...]]
-"""Field name -> suggestions, the likeliest first."""
+"""Field name -> suggestions, likeliest first."""
 
 
 def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
-    """Return the id for a typed text: that of the suggestion with this label, or the only one with this name.
+    """Return the id of the suggestion with this label, or of the only suggestion with this name.
 
     Without such a suggestion, returns the text itself.
 
@@ -88,17 +88,17 @@ def suggested(text: str, suggestions: Iterable[Suggestion]) -> str:
 
 
 class Field(Record):
-    """A field of a form.
+    """Field of a form.
 
     Attributes:
         name: path in the draft, such as `scheduled.time`.
         hint: unit or meaning of the entry.
-        nullable: whether an empty entry is sent as null.
+        nullable: an empty entry is sent as null.
         section: heading above the field.
         row_schema: form of each row of a ROWS field.
         max_rows: maximum number of rows of a ROWS field; 0 means no limit.
         describe: explains a valid entry, for example seconds as a duration.
-        is_long: whether the field takes the whole width.
+        is_long: the field takes the whole width.
         referent: kind of object of a REFERENCE.
     """
 
@@ -129,8 +129,8 @@ class FormSchema(Record, Generic[D_co]):
         draft: makes a draft from values by dotted name; raises Invalid or ValueError.
         noun: name of a row, such as `restream`.
         title_field: name of the field with the title of a row.
-        sample: valid values of the required fields, which are needed to check a single other field.
-        field_by_code: for error codes of the platform that do not say which field is wrong, the field they are about.
+        sample: valid values of the required fields, which are needed for the check of another field.
+        field_by_code: error code of the platform -> faulty field, for codes without the name of a field.
     """
 
     fields: tuple[Field, ...]
@@ -149,7 +149,7 @@ class FormSchema(Record, Generic[D_co]):
         return {field.name: field.empty for field in self.fields}
 
     def check_field(self, field: Field, entry: Entry, reference: TimeReference) -> str:
-        """Return the error of an entry, as the limit that it breaks; empty if the entry is valid."""
+        """Return the limit that an entry breaks; empty if the entry is valid."""
         if entry == field.empty or entry is None:
             return "is required" if field.required else ""
         try:
@@ -163,7 +163,7 @@ class FormSchema(Record, Generic[D_co]):
     def check(
         self, entries: FieldValues, reference: TimeReference, names: Iterable[str] | None = None
     ) -> dict[str, str]:
-        """Return the errors of the fields `names` (None: all fields) by name, in the order of the form."""
+        """Return name -> error for the faulty ones of the fields `names` (None: all fields), in the form's order."""
         checked = [field for field in self.fields if names is None or field.name in set(names)]
         errors = {field.name: self.check_field(field, entries[field.name], reference) for field in checked}
         return {name: error for name, error in errors.items() if error}
@@ -179,12 +179,12 @@ class FormSchema(Record, Generic[D_co]):
 
 
 def changed_names(entries: FieldValues, initial: FieldValues) -> tuple[str, ...]:
-    """Return the names of the fields whose entries differ from the initial ones."""
+    """Return the names of the fields with entries that differ from the initial entries."""
     return tuple(name for name, entry in entries.items() if entry != initial.get(name))
 
 
 def parse_entry(field: Field, entry: Entry, reference: TimeReference) -> object:
-    """Convert an entry into a value for the client. Raises ValueError, with a text for people, if it is invalid."""
+    """Convert an entry into a value for the client. Raises ValueError with a text for people if it is invalid."""
     if field.nullable and entry in {"", ()}:
         return None
     match field.kind:
@@ -217,12 +217,12 @@ def parse_path(text: object) -> Path:
     typed = Path(str(text).strip())
     try:
         return typed.expanduser()
-    except RuntimeError:  # no such home folder: opening the file fails later with a clear error
+    except RuntimeError:  # the home folder does not exist; opening the file fails later with a clear error
         return typed
 
 
 def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = ()) -> str:
-    """Return an entry as text for a list of changes, with secrets masked and ids replaced by names."""
+    """Return an entry as text for a list of changes, with masked secrets and with names in place of ids."""
     if entry is None:
         return values.UNKNOWN
     if isinstance(entry, bool):
@@ -238,7 +238,7 @@ def format_entry(field: Field, entry: Any, suggestions: Iterable[Suggestion] = (
 
 
 def label_of(reference: str, suggestions: Iterable[Suggestion]) -> str:
-    """Return the label of the suggestion for an id; the id itself if there is none."""
+    """Return the label of the suggestion with an id; the id itself without such a suggestion."""
     return next((suggestion.label for suggestion in suggestions if suggestion.id == reference), reference)
 
 
@@ -254,9 +254,9 @@ def schema_of_rows(field: Field) -> FormSchema[Any]:
 
 
 class FieldErrors(Record):
-    """Errors of a form that was sent. `by_field`: errors by field name. `rest`: errors that belong to no field.
+    """Errors of a sent form. `by_field`: name of a field -> error. `rest`: errors without a field.
 
-    `by_row`: name of a ROWS field -> index of the row, from 0 -> error of each field of that row.
+    `by_row`: name of a ROWS field -> index of a row, from 0 -> name of a field of the row -> error.
     """
 
     by_field: Mapping[str, str] = field(default_factory=dict)
@@ -269,12 +269,12 @@ class FormState(Record):
 
     Attributes:
         initial: current entries.
-        entered: entries typed before, if the form opens again, else None.
-        errors: errors of the entries typed before.
-        note: message about the entries typed before.
+        entered: previously typed entries if the form opens again; otherwise None.
+        errors: errors of the previously typed entries.
+        note: message about the previously typed entries.
         button: label of the button that saves.
-        allow_unchanged: whether the form may be saved without a change.
-        suggestions: ids to offer for the form's REFERENCES.
+        allow_unchanged: the form may be saved without a change.
+        suggestions: suggested ids for the form's REFERENCES.
     """
 
     title: str
@@ -289,7 +289,7 @@ class FormState(Record):
 
     @property
     def saved(self) -> FieldValues:
-        """Entries that are not lost if the person leaves the form. After a refusal, these are only the initial ones."""
+        """Entries that are not lost if the person leaves the form. After a refusal, these are the initial entries."""
         is_refused = self.note or self.errors != FieldErrors()
         return self.initial if is_refused else self.entered or self.initial
 
@@ -306,7 +306,10 @@ _ROW = re.compile(r"\[(\d{1,4})\]\.(\w+)")
 
 
 def field_errors(invalid_params: object, schema: FormSchema[Any]) -> FieldErrors:
-    """Assign the platform's `invalid_params` to fields. Any shape is accepted, because the API does not define one."""
+    """Assign the platform's `invalid_params` to fields.
+
+    Accepts any shape, because the API does not define the shape.
+    """
     by_field: dict[str, list[str]] = {}
     by_row: dict[str, dict[int, dict[str, str]]] = {}
     rest: list[str] = []
@@ -330,7 +333,7 @@ def _named_reasons(invalid_params: object) -> Iterable[tuple[str, str]]:
 
 
 def _without_header_prefix(name: str) -> str:
-    """Return the field name of an upload header: `X-Poster-URL` gives `poster_url`."""
+    """Return the name of the field of an upload header: `poster_url` for `X-Poster-URL`."""
     bare = name.removeprefix("X-")
     return name if bare == name else bare.replace("-", "_").casefold()
 
@@ -340,7 +343,7 @@ def _is_within(name: str, owner: str) -> bool:
 
 
 def _with_row_number(name: str, owner: str, reason: str) -> str:
-    """Return a reason with the row's number: `restreams[1].url` of `restreams` gives `2 url must be ...`."""
+    """Return a reason with the number of its row: `2 url must be ...` for `restreams[1].url` of `restreams`."""
     inner = name.removeprefix(owner).replace("[", "").replace("].", " ").replace("]", "").lstrip(".")
     number, _, rest = inner.partition(" ")
     if number.isdecimal():
@@ -354,9 +357,9 @@ DraftType = TypeVar("DraftType", bound=Draft)
 def draft_maker(
     kind: type[DraftType], parts: Mapping[str, type[Draft]] | None = None
 ) -> Callable[[Mapping[str, Any]], DraftType]:
-    """Return a function that makes a draft from dotted names.
+    """Return a function that makes a draft from values by dotted name.
 
-    `parts`: draft type of each prefix; `record.parent_id` goes into a draft of the type `parts["record"]`.
+    `parts`: prefix of names -> type of the inner draft: `record.parent_id` becomes a field of a `parts["record"]`.
     """
     nested = parts or {}
 

@@ -37,7 +37,7 @@ def _upload_draft(fields: Mapping[str, Any]) -> SubtitleDraft:
 
 
 UPLOAD_FORM = FormSchema((FILE, _LANGUAGE, _DESCRIPTION), _upload_draft)
-"""Form of an upload. The file is read when the form is sent."""
+"""Form of an upload. The file is read when the form is saved."""
 
 EDIT_FORM = FormSchema((_LANGUAGE, _DESCRIPTION), _draft)
 
@@ -126,7 +126,7 @@ class UploadSubtitle(_SubtitleCreation):
 
 @dataclass(frozen=True, slots=True)
 class RecogniseSpeech(_SubtitleCreation):
-    """Request speech recognition, which makes a track for each language. The platform makes all of them, or none."""
+    """Request speech recognition, which makes a track for each language. The platform makes all tracks or none."""
 
     name = "subtitle.recognise"
     verb = "recognise"
@@ -172,7 +172,7 @@ def track_target(video: Video, track: Subtitle) -> Target:
 
 @dataclass(frozen=True, slots=True)
 class CopySubtitle(_SubtitleCreation):
-    """Copy a track; the copy comes last."""
+    """Copy a track. The copy is the last track."""
 
     name = "subtitle.copy"
     verb = "copy"
@@ -253,7 +253,7 @@ class ReorderSubtitles(Reorder):
     async def read(self, platform: Platform) -> Ids:
         tracks = await _tracks(platform, self.video)
         if isinstance(tracks, PartialRows):
-            raise Unreadable("reorder subtitles: an order needs every track, and not all tracks were received")
+            raise Unreadable("reorder subtitles: an order needs every track, but some tracks were not received")
         return tuple(track.id for track in tracks)
 
     async def send(self, context: SendContext[Ids], /) -> object:
@@ -266,7 +266,10 @@ class ReorderSubtitles(Reorder):
         return self.complete_order(before) != before
 
     def shows(self, before: Ids, after: Ids | None, /) -> bool:
-        """Return whether the sent rows that still exist are in the sent order. Rows may come and go in the meantime."""
+        """Return whether the order was applied: the sent rows that still exist have changed to the sent order.
+
+        Other rows may be added or removed meanwhile.
+        """
         sent, there = self.complete_order(before), set(after or ())
         now = [row_id for row_id in after or () if row_id in sent]
         is_so = now == [row_id for row_id in sent if row_id in there]

@@ -27,7 +27,7 @@ FILE = Field("file", "File", hint="path on this machine", required=True, is_long
 
 
 def video_title(video: Video) -> str:
-    """Return a video's title, cut to a length that fits in a sentence."""
+    """Return a video's title, cut to fit into a sentence."""
     return values.safe(video.title, 40)
 
 
@@ -36,8 +36,8 @@ class ExtraOperation(Operation[M]):
     """Change of an existing extra.
 
     Attributes:
-        facts: fields whose changes count as conflicts -> their names in a sentence.
-        extra: the extra as the person saw it.
+        facts: field whose changes are conflicts -> name of the field in a sentence.
+        extra: extra as the person saw it.
     """
 
     level = ConfirmLevel.ASK
@@ -85,8 +85,8 @@ class Reorder(Operation[Ids]):
     """Operation that puts rows into another order. It sends the ids of all existing rows, and no other ids.
 
     Attributes:
-        order: wanted order.
-        shown: order that the person saw.
+        order: new order.
+        shown: order that the person saw before.
         names: names of the rows by id.
     """
 
@@ -115,7 +115,7 @@ class Reorder(Operation[Ids]):
         return (Change("Order", "", values.safe(order, 400)),)
 
     def conflicts(self, before: Ids, now: Ids, /) -> Conflicts:
-        """Describe rows that were removed, added or moved by somebody else."""
+        """Describe rows that another person has removed, added or moved."""
         old, new = set(before), set(now)
         removed = [self.names.get(row_id, row_id) for row_id in before if row_id not in new]
         added = len(new - old)
@@ -125,14 +125,14 @@ class Reorder(Operation[Ids]):
         return (*texts, *(("somebody else moved rows",) if is_moved else ()))
 
     def confirmation(self, current: Ids, conflicts: Conflicts, /) -> Confirmation:
-        """Build the question. It is asked only after conflicts, because the person has ordered the rows by hand."""
+        """Build the question. It is needed only after conflicts, because the person has ordered the rows by hand."""
         effect = f"The order of all {len(self.complete_order(current))} rows is sent."
         level = ConfirmLevel.ASK if conflicts else ConfirmLevel.NONE
         lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT))
         return Confirmation("Send the order anyway?", lines, "Send", level)
 
     def complete_order(self, current: Ids) -> Ids:
-        """Return the ids of the existing rows in the wanted order. Rows added in the meantime come last."""
+        """Return the ids of the existing rows in the new order. Rows that were added meanwhile are last."""
         there, ordered = set(current), set(self.order)
         return (
             *(row_id for row_id in self.order if row_id in there),

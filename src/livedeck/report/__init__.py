@@ -1,1 +1,1 @@
-"""Reports of the past from the history: a show or a day as a timeline, a page, tables and data."""
+"""Reports on a show or a day from the history, as a timeline, a page, tables or data."""

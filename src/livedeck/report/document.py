@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 FIELDS = ("event_id", "event", "type", "since", "until", "seconds", "name", "severity", "by", "value", "text")
-"""Columns of the CSV. Each fact is a row."""
+"""Columns of the CSV, in which each row is a fact."""
 
 
 def report_object(report: Report) -> documents.Report:
@@ -32,7 +32,7 @@ def report_object(report: Report) -> documents.Report:
 
 
 def event_object(facts: EventFacts) -> documents.ReportEvent:
-    """Return one event as JSON. Lengths are in seconds, shares in percent; null means unknown."""
+    """Return an event as JSON. Lengths are in seconds, shares in percent. null means unknown."""
     return {
         "id": facts.event.event_id,
         "name": facts.name,

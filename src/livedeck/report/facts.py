@@ -1,6 +1,6 @@
-"""The facts of a show: its time on air, outages, faults and acknowledgements. Pure.
+"""Facts of a show: time on air, outages, faults and acknowledgements. Pure.
 
-Unknown time is not uptime: if nobody watched, time without samples counts neither as up nor as down.
+Unknown time is not uptime. If no process watched, time without samples counts neither as up nor as down.
 """
 
 from __future__ import annotations
@@ -22,25 +22,28 @@ DEFAULT_OBJECTIVE = 99.9
 """Uptime objective in percent of the time on air: 3.6 s of each hour may be bad."""
 
 WORST_SECONDS = 300.0
-"""Length of the worst stretch in seconds."""
+"""Length in seconds of the period that is searched for the most bad seconds."""
 
 _EDGE = 15.0
-"""Grace in seconds for the encoder's start and for the newest sample (monitoring.md, "Order and holes")."""
+"""Seconds that the encoder may take to start, and that the newest sample may be late.
+
+See monitoring.md, "Order and holes".
+"""
 
 _SAME_ONSET = timedelta(seconds=60)
-"""Largest difference between the start of an alarm and the start of its episode."""
+"""Maximum difference between the start of an alarm and the start of its episode."""
 
 RESTREAM_DOWN = "RESTREAM_DOWN"
 _SILENCE = frozenset({"RECONNECTING", "NO_INGEST", "DROPOUTS"})
-"""Kinds of alarm about missing samples. Outages describe the same time more precisely."""
+"""Kinds of alarms about missing samples. Outages describe the same time more precisely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault. `until`: None if it was still present at the end of the data.
+    """A fault. `until`: None if the fault was still present at the end of the data.
 
-    `is_exact`: the end follows from samples or the platform's dates; otherwise `until` is the time at which a deck
-    noticed it.
+    `is_exact`: the end is known from samples or from the platform's dates. If not, `until` is the time at which a deck
+    noticed the end.
     """
 
     kind: str
@@ -52,7 +55,7 @@ class Fault:
     is_exact: bool = True
 
     def span(self, end: datetime) -> Span:
-        """Return the time of the fault, up to `end` if the fault is still present."""
+        """Return the time of the fault. A fault that is still present lasts until `end`."""
         return Span(self.since, max(self.since, self.until or end))
 
 
@@ -60,7 +63,8 @@ class Fault:
 class Acknowledgement:
     """A raised alarm, and the first person who acknowledged it.
 
-    `by` is that person, empty if nobody did. `seconds`: time from the raise to the acknowledgement, None if nobody did.
+    `by`: this person; empty if nobody acknowledged it. `seconds`: time from the raise to the acknowledgement; None if
+    nobody acknowledged it.
     """
 
     kind: str
@@ -73,13 +77,13 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventFacts:
-    """The facts of one event in a stretch of time. `cadence`: seconds between samples; outages are accurate to this.
+    """Facts of an event in a period. `cadence`: seconds between samples, which is also the accuracy of outages.
 
-    `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`: time
-    with samples; `outages`: time without samples in which somebody watched; `unknown`: the rest. `bad`: time of outages
-    and of critical faults of picture or sound. `restreams`: name -> time in which the restream was down. `worst`: the
-    five minutes with the most bad seconds. `chat`: minute -> number of messages; None if unknown. `unrecorded`: as in
-    `Recorded`.
+    `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`,
+    `outages` and `unknown`. `up`: time with samples. `outages`: watched time without samples. `unknown`: the rest.
+    `bad`: time of outages and of critical faults of picture or sound. `restreams`: name -> time in which the restream
+    was down. `worst`: the five minutes with the most bad seconds. `chat`: minute -> number of messages; None if
+    unknown. `unrecorded`: as in `Recorded`.
     """
 
     event: EventRecord
@@ -103,12 +107,12 @@ class EventFacts:
 
     @property
     def name(self) -> str:
-        """The name of the event, or its id."""
+        """Name of the event, or its id."""
         return masked_line(self.event.name or self.event.event_id, 80)
 
     @property
     def uptime(self) -> float | None:
-        """Percentage of the known time on air that had a signal; None if all time on air is unknown."""
+        """Percentage of the known time on air with a signal; None if all time on air is unknown."""
         total = seconds_of(self.up) + seconds_of(self.outages)
         return 100.0 * seconds_of(self.up) / total if total else None
 
@@ -151,7 +155,7 @@ class EventFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """Report on the events of a stretch of time, in the order of their start. `made`: when the report was written."""
+    """Report on the events of a period, in the order of their starts. `made`: time at which the report was written."""
 
     title: str
     span: Span
@@ -196,14 +200,14 @@ def facts_of(
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
-    """Return whether, by its record, the event may have been on air during the span."""
+    """Return whether the event may have been on air during the span, by its record."""
     is_on_air = record.tally.expects_signal or record.is_completed
     is_over = record.finished_at is not None and record.finished_at < span.since
     return is_on_air and not is_over and (record.started_at is None or record.started_at < span.until)
 
 
 def report_of(title: str, recorded: Recorded, events: Sequence[EventFacts], made: datetime) -> Report:
-    """Return a report on these events and on the time in which nobody watched."""
+    """Return a report on events, and on the times in which no process watched."""
     order = sorted(events, key=lambda facts: facts.on_air[0].since if facts.on_air else facts.span.since)
     return Report(title, recorded.span, made, tuple(order), unwatched(recorded))
 
@@ -218,7 +222,7 @@ def _samples(recorded: Recorded) -> Readings:
 
 
 def _on_air(recorded: Recorded) -> Spans:
-    """Return the time from start to end of each stream; a stream without an end lasts to the end of the data."""
+    """Return the time from start to end of each stream. A stream without an end lasts to the end of the data."""
     last: dict[str, EventRecord] = {}
     ends: dict[str, datetime] = {}
     for record in recorded.events:
@@ -241,7 +245,7 @@ def _on_air(recorded: Recorded) -> Spans:
 
 
 def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | None]:
-    """Return the time with samples, the time without, and the median seconds between samples."""
+    """Return the time with samples, the time without samples, and the median seconds between samples."""
     steps = [after - before for before, after in pairwise(samples.time)]
     cadence = median(steps) if steps else None
     longest = max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
@@ -257,9 +261,9 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 
 
 def _outages(holes: Spans, watched: Spans) -> Spans:
-    """Return the parts of holes in which somebody watched, or that an alarm about silence covers.
+    """Return the watched parts of holes (`watched` includes the times of alarms about silence).
 
-    A watched part of a hole shorter than `_EDGE` proves nothing.
+    A watched part of a hole that is shorter than `_EDGE` proves nothing.
     """
     watched_holes = common(holes, watched)
     return tuple(span for span in watched_holes if span in holes or span.seconds >= _EDGE)
@@ -275,7 +279,7 @@ def _critical(faults: Iterable[Fault], end: datetime) -> Spans:
 
 
 def _faults(recorded: Recorded) -> Iterator[Fault]:
-    """Yield the ended faults by their episodes, and faults by those alarms of this event that have no episode."""
+    """Yield a fault for each episode of the event, and for each alarm without an episode."""
     newest = {(episode.kind, episode.target, episode.since): episode for episode in recorded.episodes}
     for episode in newest.values():
         name = safe(episode.target_name, 40)
@@ -298,7 +302,7 @@ def _overlaps(since: datetime, until: datetime, fault: Fault) -> bool:
 
 
 def _occurrences(recorded: Recorded) -> Iterator[tuple[AlarmKey, Fault]]:
-    """Yield each alarm of the event, as the key and a fault from raise to clearance."""
+    """Yield the key of each alarm of the event, with a fault that lasts from the raise to the clearance."""
     present: dict[AlarmKey, Fault] = {}
     for record in recorded.alarms:
         if not record.event_id:
@@ -342,7 +346,7 @@ def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
             handled.append((key, replace(alarm, by=by, seconds=(record.at - alarm.raised).total_seconds())))
         elif record.turn is AlarmTransition.UNACKNOWLEDGED and key not in waiting:
             last = next((number for number in reversed(range(len(handled))) if handled[number][0] == key), None)
-            if last is not None:  # the acknowledgement was taken back: its time counts from the start again
+            if last is not None:  # the acknowledgement was taken back, so the time counts from the start again
                 waiting[key] = replace(handled.pop(last)[1], by="", seconds=None)
     yield from (acknowledgement for _, acknowledgement in handled)
     yield from (alarm for alarm in waiting.values() if recorded.contains(alarm.raised))
@@ -358,7 +362,10 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Span
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds; warning seconds break ties. None without either."""
+    """Return the five minutes on air with the most bad seconds, and of equal ones with the most warning seconds.
+
+    Returns None without bad and warning seconds.
+    """
     warned = common(
         joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),
         facts.on_air,
@@ -377,14 +384,14 @@ def _worst(facts: EventFacts) -> Span | None:
 
 
 def gaps_text(facts: EventFacts) -> list[str]:
-    """Return the limits of the data, one sentence each."""
+    """Return the gaps of the data, one sentence each."""
     sentences = []
     if not facts.on_air:
         sentences.append("The history shows no time on air in this period.")
     if facts.unknown:
         seconds = seconds_of(facts.unknown)
         sentences.append(
-            f"For {seconds:.0f} s on air there is no sample, not watched: this counts neither as up nor as down."
+            f"{seconds:.0f} s on air have no sample and were not watched: they count neither as up nor as down."
         )
     if facts.unrecorded:
         sentences.append(
@@ -392,7 +399,7 @@ def gaps_text(facts: EventFacts) -> list[str]:
             "an outage may be such a time."
         )
     if facts.cadence is not None:
-        sentences.append(f"Samples are {facts.cadence:g} s apart: outages are accurate to this time.")
+        sentences.append(f"Samples are {facts.cadence:g} s apart, so this is the accuracy of outages.")
     elif facts.on_air:
         sentences.append("There are no samples: whether a signal arrived is unknown.")
     if facts.event.scheduled is None:

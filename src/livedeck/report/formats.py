@@ -1,4 +1,4 @@
-"""The formats of a report. Pure."""
+"""Formats of a report. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedeck.report.page import page
 
 
 class ReportFormat(NamedTuple):
-    """A format of reports: its file suffix, its name for people, and the function that writes it."""
+    """Format of reports: file suffix, name for people, and function that returns the report as text."""
 
     suffix: str
     title: str
@@ -31,4 +31,4 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
     "csv": ReportFormat("csv", "CSV", report_csv),
     "html": ReportFormat("html", "one page of HTML", page),
 }
-"""Formats by the name that `--format` takes; the first is the default."""
+"""Value of `--format` -> format. The first format is the default."""

@@ -1,4 +1,4 @@
-"""A sheet for the next person at the deck: events on air, open alarms, acknowledgements, planned events.
+"""Sheet for the next person at the deck: events on air, open alarms, acknowledgements and planned events.
 
 Pure, except for reading the history.
 """
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 _AHEAD = timedelta(hours=24)
-"""Time ahead for which the sheet lists all planned events; of later events it lists only the first."""
+"""Time from now for which the sheet lists all planned events. Of later events it lists only the first."""
 
 _LOOK_BACK = timedelta(days=1)
 
 _FRESH_SECONDS = 90.0
-"""Maximum age in seconds of the last watch record while somebody watches; a deck writes one every 30 s."""
+"""Maximum age in seconds of the last watch record while a deck watches. A deck writes a record every 30 s."""
 
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED})
@@ -35,9 +35,9 @@ _OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmStat
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """The sheet, as of `watched`, the last time at which somebody watched; None if nobody did within a day.
+    """Handover sheet. `watched`: last watched time, for which the sheet is valid; None if it is more than a day ago.
 
-    `wrong`: open alarms. `put_away`: alarms shelved or out of service. `coming`: planned events, the next first.
+    `wrong`: open alarms. `put_away`: alarms that are shelved or out of service. `coming`: planned events, next first.
     """
 
     made: datetime
@@ -50,7 +50,7 @@ class Handover:
 
     @property
     def is_fresh(self) -> bool:
-        """True if somebody watches now."""
+        """True if a process watches now."""
         return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
 
 
@@ -76,11 +76,11 @@ async def read_handover(history: HistoryReads, now: datetime) -> Handover:
 _WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 
 Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
-"""A title, items with their details, and the text for an empty section."""
+"""Title, items with their details, and text for an empty section."""
 
 
 def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Section]:
-    """Yield all sections as text; `words` escapes text from outside for the output format."""
+    """Yield all sections as text. `words`: escapes text from outside for the output format."""
     now = handover.made
     yield "On air", [_event(record, now, words) for record in handover.on_air], "nothing is on air"
     yield "Open alarms", [_alarm(alarm, now, words) for alarm in handover.wrong], "no open alarms"
@@ -148,7 +148,7 @@ def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Seque
 
 
 def _standing(handover: Handover) -> str:
-    """Return a text that says how old the sheet is."""
+    """Return a text about the age of the sheet."""
     if handover.watched is None:
         return "NOBODY HAS WATCHED FOR A DAY: this is the last known state"
     seconds = (handover.made - handover.watched).total_seconds()

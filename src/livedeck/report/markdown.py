@@ -1,4 +1,4 @@
-"""A report as Markdown. Text of people and of the platform stays plain text. Pure."""
+"""A report as Markdown. Text of people and of the platform is escaped. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@!$]|:(?=//))")
 
 
 def literal(text: str) -> str:
-    """Return text from outside, escaped so that Markdown turns no part of it into a link, table, picture or HTML."""
+    """Return text from outside with escapes, so that no part becomes a link, table, picture or HTML in Markdown."""
     return re.sub(r"(?i)\bwww\.", "www\\.", _SPECIAL.sub(r"\\\1", safe(text))).strip()
 
 

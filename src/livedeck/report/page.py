@@ -1,4 +1,7 @@
-"""A report as one page of HTML, without scripts or external content, for any width, print, light and dark. Pure."""
+"""A report as one page of HTML for any width, for print, and in light and dark. Pure.
+
+The page has no scripts and no external content.
+"""
 
 from __future__ import annotations
 
@@ -189,7 +192,7 @@ def _worst_when(facts: EventFacts) -> str:
 
 
 def _shown(facts: EventFacts) -> Span | None:
-    """Return the span of the charts: the time on air, the outages and the samples."""
+    """Return the span of the charts, which contains the time on air, the outages and the samples."""
     edges = [at for span in (*facts.on_air, *facts.outages) for at in span]
     edges += [
         datetime.fromtimestamp(at, UTC) for at in facts.samples.time[:1].tolist() + facts.samples.time[-1:].tolist()
@@ -253,7 +256,7 @@ def _figure(title: str, words: str, picture: str, name: str) -> str:
 
 
 def _axis(within: Span) -> str:
-    """Return the time labels below the charts: the first time, the last, and some round times between."""
+    """Return the time labels below the charts: the first time, the last time, and some round times between them."""
     step = next((step for step in STEPS if within.seconds / step <= 4), STEPS[-1])
     first, last = within.since.timestamp(), within.until.timestamp()
     labels = [f'<span class="first" style="left:0">{within.since:%H:%M:%S}</span>']
@@ -285,7 +288,7 @@ def _watching(report: Report) -> Iterator[str]:
 
 
 _SHORT = {"Severity": '<span class="word">Severity</span>'}
-"""Table head -> HTML with which a narrow page can hide it."""
+"""Head of a column -> HTML that a narrow page can hide."""
 
 
 def _table(columns: Sequence[Column[T]], items: Iterable[T]) -> str:

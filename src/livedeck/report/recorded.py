@@ -1,4 +1,4 @@
-"""The history's data on a stretch of time, for one event or for all."""
+"""Data of the history about a period, for one event or for all events."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from livedeck.report.spans import Span
 from livedeck.text.values import safe
 
 _BEFORE = timedelta(hours=12)
-"""Time before a stretch that is also read, to find the alarms present at the beginning."""
+"""Time before a period that is also read, to find alarms that are present at its beginning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recorded:
-    """The data of `span`, each list oldest first. `event_id`: only data of that event and the deck; empty: all events.
+    """Data of `span`. Each list is in order of time. `event_id`: event of the data; empty for all events.
 
-    `events`: the list begins with the state of each event at the start of the span. `alarms`: the list begins before
-    the span, because of alarms present at its start. `alarm_actions`: actions of operators on alarms. `actions`:
-    changes on the platform; with an `event_id`, only those of that event. `samples`: samples by event and stream.
-    `known_until`: time up to which `watched` is complete; None: the end of the span. `unrecorded`: fields
-    that an older collector cannot fill.
+    Data of the deck are always included. `events`: begins with the state of each event at the start of the span.
+    `alarms`: begins before the span, because alarms may be present at its start. `alarm_actions`: actions of operators
+    on alarms. `actions`: changes of the platform; with an `event_id`, only changes of this event. `samples`: samples by
+    event and stream. `known_until`: time up to which `watched` is complete; None for the end of the span. `unrecorded`:
+    names of fields that an older collector cannot fill.
     """
 
     span: Span
@@ -60,21 +60,21 @@ class Recorded:
     unrecorded: frozenset[str] = frozenset()
 
     def name_of(self, event_id: str) -> str:
-        """Return the latest name of the event, or its id if it had no name."""
+        """Return the latest name of the event, or its id if the event had no name."""
         names = [record.name for record in self.events if record.event_id == event_id]
         return safe(next(filter(None, reversed(names)), event_id), 80)
 
     def contains(self, at: datetime) -> bool:
-        """Return whether `at` lies in the span."""
+        """Return whether the time `at` is in the span."""
         return self.span.since <= at < self.span.until
 
 
 async def gather(
     history: HistoryReads, span: Span, now: datetime, event_id: str = "", *, has_samples: bool = True
 ) -> Recorded:
-    """Read the data of the span, as of `now`. `has_samples` False: leave out the samples.
+    """Read the data of the span at the time `now`. `has_samples`: if False, omit the samples.
 
-    If the file cannot be read, the result is empty and `history.fault` says why.
+    If the file cannot be read, the result is empty and `history.fault` has the reason.
     """
     since, until = span
     topic = event_id or None
@@ -96,8 +96,7 @@ async def gather(
         tuple(
             action
             for action in await history.audit(since)
-            if action.at < until
-            and event_id in {"", action.target_id}  # a creation has no id yet, so it belongs to no event
+            if action.at < until and event_id in {"", action.target_id}  # creations have no id
         ),
         {intent.id: intent for intent in await history.intents(since - _BEFORE)},
         tuple(marker for marker in await history.markers(topic) if since <= marker.at < until),
@@ -113,7 +112,7 @@ async def gather(
 
 
 async def latest_events(history: HistoryReads) -> tuple[EventRecord, ...]:
-    """Return the last record of each event, the latest on air first."""
+    """Return the last record of each event. The event that was last on air is first."""
     last = await history.events(datetime.now(UTC) + timedelta(days=1))
     return tuple(sorted(last, key=_when, reverse=True))
 
@@ -123,6 +122,6 @@ def _when(record: EventRecord) -> datetime:
 
 
 def actor_of(action: ActionRecord, intents: Mapping[str, IntentRecord]) -> str:
-    """Return the actor of an action as `user@host`, or an empty string if none was recorded."""
+    """Return the person who made an action as `user@host`; empty if not recorded."""
     intent = intents.get(action.intent)
     return intent.by if intent else ""

@@ -21,7 +21,7 @@ STEPS = (10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400)
 class Step:
     """Summary of the samples of `span`: rates in bit/s and `fps` in frames/s, as minimum, median and maximum.
 
-    A measure is None if no sample has it. `status`: the worst status; None without samples.
+    A measure is None if no sample has a value. `status`: worst status; None without samples.
     """
 
     span: Span
@@ -38,7 +38,7 @@ def step_seconds(span: Span, most: int) -> float:
 
 
 def steps(readings: Readings, span: Span, seconds: float) -> Iterator[Step]:
-    """Yield the steps of the span, `seconds` long and aligned to whole multiples of that. Includes empty steps."""
+    """Yield the steps of the span, each `seconds` long and aligned to multiples of `seconds`. Includes empty steps."""
     start = span.since.timestamp() // seconds * seconds
     while start < span.until.timestamp():
         first, last = bisect_left(readings.time, start), bisect_left(readings.time, start + seconds)

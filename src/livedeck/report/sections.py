@@ -1,6 +1,6 @@
-"""The sections of a report: the table from which Markdown, HTML and CSV are all written. Pure.
+"""Sections of a report: the tables from which Markdown, HTML and CSV are made. Pure.
 
-A section holds values, never escaped text: each format escapes the cells itself.
+A section has values, never escaped text, because each format escapes the cells itself.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ T = TypeVar("T")
 
 
 class Name(NamedTuple):
-    """A kind of alarm, and the affected part of the event, or empty."""
+    """Kind of an alarm, and affected part of the event, or empty."""
 
     kind: str
     part: str
 
 
 class Moment(NamedTuple):
-    """A moment. `has_date`: show the date too."""
+    """Point in time. `has_date`: also show the date."""
 
     at: datetime
     has_date: bool = False
 
 
 class Periods(NamedTuple):
-    """Periods of time. `none`: text to show if there are no periods."""
+    """Periods of time. `none`: text for no periods."""
 
     spans: Spans
     none: str = "never"
 
 
 class Length(NamedTuple):
-    """A length of time in seconds."""
+    """Length of time in seconds."""
 
     seconds: float
 
 
 Cell = str | Name | Moment | Periods | Length | Severity
-"""A value in a table. A plain string may be text from people or from the platform."""
+"""Value in a table. A plain string may be text from people or from the platform."""
 
 
 def cell_text(cell: Cell) -> str:
@@ -71,7 +71,7 @@ def cell_text(cell: Cell) -> str:
 
 
 class CsvFact(TypedDict, total=False):
-    """A row of the CSV. `type` overrides the type of the section; a missing column is empty."""
+    """Row of the CSV. `type`: type of the fact, in place of the type of the section. A missing column is empty."""
 
     type: str
     since: str | None
@@ -94,10 +94,10 @@ class Column(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True)  # a generic frozen class with slots cannot be made as Section[Span](...) under Python 3.11
 class Section(Generic[T]):
-    """A section of an event's report.
+    """Section of an event's report.
 
-    `key`: key of the section in the JSON. `type`: its word in the CSV; empty if it has no rows there. `title`: title of
-    the table; empty if there is no table. `on_page`: the page shows the section as a table; otherwise as a chart.
+    `key`: key of the section in the JSON. `type`: type of the section's rows in the CSV; empty without rows. `title`:
+    title of the table; empty without a table. `on_page`: the page shows the section as a table; otherwise as a chart.
     """
 
     key: str
@@ -289,14 +289,14 @@ SECTIONS: tuple[Section[Any], ...] = (
         on_page=False,
     ),
 )
-"""The sections of an event, in the order in which every format has them."""
+"""Sections of an event, in their order in every format."""
 
 LIMITS_TITLE = "Limits of the data"
 """Title of the sentences at the end of an event (`facts.gaps_text`). In the JSON their key is `limits`."""
 
 WATCHING_TITLE, UNWATCHED_TYPE = "Watching", "unwatched"
-WATCHED_TEXT = "Somebody watched all the time."
-UNWATCHED_TEXT = "Nobody watched during these periods. Only samples show what happened then."
+WATCHED_TEXT = "livedeck watched all the time."
+UNWATCHED_TEXT = "livedeck did not watch during these periods. The report knows only their samples."
 NO_EVENTS_TEXT = "The history shows no event on air."
 
 
@@ -321,7 +321,7 @@ def percent(uptime: float | None) -> str:
 
 
 def budget(facts: EventFacts) -> str:
-    """Return the error budget and its use as text. Bad time includes faulty picture and sound; uptime ignores them."""
+    """Return the error budget and its use as text. Unlike uptime, it includes faults of picture and sound."""
     if not facts.budget:
         return "none"
     used = facts.spent / facts.budget
@@ -343,7 +343,7 @@ def _outages(facts: EventFacts) -> str:
 
 
 def _worst(facts: EventFacts) -> str:
-    """Return the time of the worst five minutes, and the number of bad seconds in it, as text."""
+    """Return the time of the worst five minutes and the number of their bad seconds as text."""
     if facts.worst is None:
         return "no faults"
     seconds = seconds_of(common(facts.bad, [facts.worst]))
@@ -369,7 +369,7 @@ FIGURES: Mapping[str, Callable[[EventFacts], str]] = {
     "Acknowledged": _acknowledged,
     "Last state": lambda facts: "deleted" if facts.event.is_gone else facts.event.tally.value,
 }
-"""The figures at the head of an event: name -> text."""
+"""Name of a figure at the head of an event -> function that returns its text."""
 
 OVERVIEW: tuple[Column[EventFacts], ...] = (
     Column("Event", lambda facts: facts.name, is_wide=True),
@@ -378,7 +378,7 @@ OVERVIEW: tuple[Column[EventFacts], ...] = (
     Column("Outages", lambda facts: str(len(facts.outages))),
     Column("Error budget", budget, is_wide=True),
 )
-"""The columns of the overview in a report on several events."""
+"""Columns of the overview in a report on several events."""
 
 
 def figures(facts: EventFacts) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Set operations on stretches of time. Pure."""
+"""Set operations on periods of time. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A stretch of time from `since` up to `until`, which is not included."""
+    """Period from `since` to `until`. The time `until` is not included."""
 
     since: datetime
     until: datetime
@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
 
 Spans = tuple[Span, ...]
-"""Stretches in ascending order that neither overlap nor touch."""
+"""Periods in ascending order that neither overlap nor touch."""
 
 
 def joined(spans: Iterable[Span]) -> Spans:
@@ -35,14 +35,14 @@ def joined(spans: Iterable[Span]) -> Spans:
 
 
 def common(spans: Iterable[Span], others: Iterable[Span]) -> Spans:
-    """Return the intersection of both."""
+    """Return the intersection of `spans` and `others`."""
     others = joined(others)
     pairs = ((span, other) for span in joined(spans) for other in others)
     return joined(Span(max(span.since, other.since), min(span.until, other.until)) for span, other in pairs)
 
 
 def without(spans: Iterable[Span], holes: Iterable[Span]) -> Spans:
-    """Return the spans minus `holes`."""
+    """Return the spans without the time of `holes`."""
     holes, left = joined(holes), []
     for span in joined(spans):
         start = span.since
@@ -60,6 +60,6 @@ def seconds_of(spans: Iterable[Span]) -> float:
 
 
 def seconds_within(spans: Iterable[Span], since: datetime, seconds: float) -> float:
-    """Return the total length (s) of those parts of the spans that lie in the `seconds` after `since`."""
+    """Return the total length (s) of the spans within the `seconds` after `since`."""
     window = Span(since, since + timedelta(seconds=seconds))
     return seconds_of(common(spans, [window]))

@@ -1,4 +1,4 @@
-"""Curves and bars of a report as SVG. The page stretches them to any width, so they contain no text. Pure."""
+"""Curves and bars of a report as SVG. They contain no text, because the page stretches them to any width. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statu
 from livedeck.report.spans import Span
 
 WIDTH, HEIGHT = 1000, 100
-"""The size of a picture in its own units."""
+"""Width and height of a picture in its own units."""
 
 COLUMNS = 400
-"""Number of columns of a curve, finer than the pixels of a page."""
+"""Number of columns of a curve."""
 
 _HEADROOM = 1.12
-"""Value at the top of a chart, as a multiple of the highest value in it."""
+"""Value at the top of a chart, as a multiple of the highest value in the chart."""
 
 _LEAST = 1.5
 """Minimum width of a bar in units, so that one second of a day is visible."""
@@ -42,7 +42,7 @@ def top_of(buckets: Sequence[Bucket | None]) -> float:
 
 
 def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
-    """Return the median of each column as a line, and its range as an area; a gap remains a gap."""
+    """Return the median of each column as a line, and the range of each column as an area. A gap stays a gap."""
     step = WIDTH / max(1, len(buckets))
     band, line = list[str](), list[str]()
     for start, run in _runs(buckets):
@@ -62,7 +62,7 @@ def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
 
 
 def _runs(buckets: Sequence[Bucket | None]) -> Iterator[tuple[int, list[Bucket]]]:
-    """Yield the start and the columns of each stretch without a gap."""
+    """Yield each run of columns without a gap, with the index of its first column."""
     run: list[Bucket] = []
     for index, bucket in enumerate([*buckets, None]):
         if bucket:
@@ -77,7 +77,7 @@ def _y(value: float, top: float) -> float:
 
 
 def bars(spans: Iterable[Span], within: Span, name: str, *, height: int = HEIGHT, y: float = 0.0) -> str:
-    """Return a bar over the full height for each stretch."""
+    """Return a bar of the full height for each period."""
     parts = []
     for span in spans:
         left, right = place(span.since.timestamp(), within), place(span.until.timestamp(), within)
@@ -98,7 +98,7 @@ def place(time: float, within: Span) -> float:
 
 
 def status_bars(samples: Readings, within: Span) -> str:
-    """Return a bar for the worst status of each column, unless that is normal."""
+    """Return a bar for the worst status of each column, unless the status is normal."""
     step = WIDTH / COLUMNS
     parts = []
     for index, style in enumerate(bucket_statuses(axis_of(within), samples)):
@@ -111,5 +111,5 @@ def status_bars(samples: Readings, within: Span) -> str:
 
 
 def columns_of(samples: Readings, within: Span, name: str) -> list[Bucket | None]:
-    """Return one measure of the samples by column: `video`, `audio` or `fps`."""
+    """Return a measure of the samples by column. `name`: `video`, `audio` or `fps`."""
     return bucket_columns(axis_of(within), samples, getattr(samples, name))

@@ -25,7 +25,7 @@ _EPISODE_FIELDS = (
 
 
 def csv_of(fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return CSV with a header, and a row for each mapping; None becomes an empty cell."""
+    """Return CSV with a header and a row for each mapping. None becomes an empty cell."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
@@ -44,7 +44,7 @@ def span_object(span: Span) -> documents.Span:
 
 
 def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Entry]) -> documents.History:
-    """Return the JSON form of an event's history in the recorded stretch."""
+    """Return the JSON form of an event's history in the recorded period."""
     return {
         "schema": "livedeck past show v1",
         "event": {"id": event.event_id, "name": event.name or None, "deleted": event.is_gone},
@@ -62,7 +62,7 @@ def history_object(recorded: Recorded, event: EventRecord, entries: Iterable[Ent
 
 
 def history_csv(recorded: Recorded, entries: Iterable[Entry]) -> str:
-    """Return the entries and the samples as one CSV table, sorted by time."""
+    """Return entries and samples as one CSV table, sorted by time."""
     rows: list[Mapping[str, Any]] = [entry.as_object() for entry in entries]
     for (event_id, stream), readings in recorded.samples.items():
         for reading in _rows(readings):

@@ -14,14 +14,14 @@ from livedeck.report.timeline import Entry, unwatched
 from livedeck.text.values import NO_DATA, bits, frames, safe, short_duration
 
 _LINES = 15
-"""Maximum number of rows of samples, few enough for a glance."""
+"""Maximum number of rows of samples, which fit on a screen."""
 
 _WIDEST = 160
 """Width of a line in cells if no width is given."""
 
 
 def head_lines(recorded: Recorded, name: str) -> list[str]:
-    """Return the heading, and a line that says how much of the time nobody watched."""
+    """Return the heading, and a line with the time that was not watched."""
     span, holes = recorded.span, unwatched(recorded)
     head = f"{name}, {stretch_text(span)} UTC ({short_duration(span.seconds)})"
     if not holes:
@@ -32,7 +32,7 @@ def head_lines(recorded: Recorded, name: str) -> list[str]:
 
 
 def stretch_text(span: Span) -> str:
-    """Return a stretch as `2026-11-21 21:00:00 to 21:15:00`. The end has its date too if the days differ."""
+    """Return a period as `2026-11-21 21:00:00 to 21:15:00`. The end has a date, too, if the days differ."""
     day = "" if span.since.date() == span.until.date() else "%Y-%m-%d "
     return f"{span.since:%Y-%m-%d %H:%M:%S} to {span.until.strftime(f'{day}%H:%M:%S')}"
 
@@ -66,7 +66,7 @@ _SAMPLE_HEAD = f"{'TIME':<9}  {'SAMPLES':>7}  {'VIDEO':>14}  {'AUDIO':>7}  {'FPS
 
 
 def sample_lines(recorded: Recorded) -> list[str]:
-    """Return lines for the samples, at most about `_LINES` steps for each stream; empty without samples."""
+    """Return lines about the samples, about `_LINES` steps at most for each stream; empty without samples."""
     lines: list[str] = []
     seconds = step_seconds(recorded.span, _LINES)
     for (_, stream), readings in recorded.samples.items():
@@ -103,7 +103,7 @@ def episode_lines(episodes: Sequence[EpisodeRecord], names: Mapping[str, str], c
 
 
 def episode_sums(episodes: Iterable[EpisodeRecord]) -> Iterator[str]:
-    """Yield a line for each kind with its total time, the most severe kind first."""
+    """Yield a line for each kind with its total time, most severe kind first."""
     kinds: dict[str, list[EpisodeRecord]] = {}
     for episode in episodes:
         kinds.setdefault(episode.kind, []).append(episode)

@@ -1,4 +1,4 @@
-"""The timeline of an event: its states, its alarms, and the actions of people. Pure."""
+"""Timeline of an event: its states, its alarms and the actions of people. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class EntryKind(StrEnum):
-    """The type of a timeline entry."""
+    """Type of an entry."""
 
     EVENT = "event"
     RESTREAM = "restream"
@@ -49,7 +49,7 @@ class EntryKind(StrEnum):
 class Entry:
     """Entry of a timeline: a change at the time `at`.
 
-    `event_id` and `event` are empty for the deck itself. `by`: the actor as `user@host`, empty if no person acted.
+    `event_id`, `event`: empty for the deck itself. `by`: person as `user@host`; empty if no person acted.
     """
 
     at: datetime
@@ -77,7 +77,7 @@ ENTRY_FIELDS = ("at", "type", "event_id", "event", "severity", "by", "text")
 
 
 def timeline(recorded: Recorded) -> tuple[Entry, ...]:
-    """Return an entry for everything that happened in the recorded stretch, oldest first."""
+    """Return an entry for each change in the recorded period, oldest first."""
     return tuple(sorted(_entries(recorded), key=lambda entry: entry.at))
 
 
@@ -184,7 +184,7 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
 
 
 _SHOWN_ACTIONS = {ActionKind.NOTE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE}
-"""Alarm actions that have more detail than the alarm's transition: a note's text, and the end of a shelf."""
+"""Alarm actions with more details than the alarm's transition: text of a note, and end of a shelf."""
 
 
 def _alarm_action(action: AlarmAction, recorded: Recorded) -> Entry:
@@ -225,7 +225,7 @@ def _link(link: LinkRecord) -> Entry:
 
 
 def _watch(recorded: Recorded) -> Iterator[Entry]:
-    """Yield entries for the periods in which nobody watched."""
+    """Yield entries for the periods in which no process watched."""
     for hole in unwatched(recorded):
         lasted, until = short_duration(hole.seconds), f"{hole.until:%H:%M:%S}Z"
         words = f"nobody watched for {lasted}, until {until}"
@@ -235,7 +235,10 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
 
 
 def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
-    """Yield entries for the times of streams that no response covers, or one that says that nothing recorded them."""
+    """Yield entries for times of streams that no response covers.
+
+    If an older collector does not record such times, yields an entry about this instead.
+    """
     if recorded.unrecorded:
         yield Entry(recorded.span.since, EntryKind.WATCH, NOT_RECORDED_TEXT)
     for gap in recorded.unwatched:
@@ -248,7 +251,7 @@ def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
 def unwatched(recorded: Recorded) -> Spans:
     """Return the periods of at least `SHORTEST_GAP` seconds in which no process got responses from the platform.
 
-    The time after `recorded.known_until` is left out.
+    Omits the time after `recorded.known_until`.
     """
     watched = joined(Span(record.at, record.until) for record in recorded.watched)
     since, until = recorded.span
@@ -259,11 +262,11 @@ def unwatched(recorded: Recorded) -> Spans:
 NOT_RECORDED_TEXT = "times in which single streams were not watched: not recorded by this collector (older version)"
 
 SHORTEST_GAP = 20.0
-"""Minimum gap between two responses, in seconds; two polling intervals are normally shorter."""
+"""Minimum length of a gap between two responses, in seconds. Two polling intervals are normally shorter."""
 
 
 def matching(entries: Iterable[Entry], words: str) -> tuple[Entry, ...]:
-    """Return the entries that contain all of the words, regardless of upper and lower case."""
+    """Return the entries that contain all the words. Ignores upper and lower case."""
     wanted = words.casefold().split()
 
     def text(entry: Entry) -> str:

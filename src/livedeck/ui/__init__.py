@@ -1,1 +1,1 @@
-"""The screens of the deck. They get a monitor and its snapshots, and never see HTTP, files or settings."""
+"""Screens of the deck. They get a monitor and its snapshots, and use no HTTP, files or settings."""

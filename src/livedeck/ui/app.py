@@ -1,4 +1,4 @@
-"""The deck: wires the features together and passes snapshots on to their screens."""
+"""The deck: connects the features and passes snapshots on to their screens."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 OPEN_CHANGES_SECONDS = 30.0
-"""Seconds between two reads of the changes that other decks have left without a verdict."""
+"""Seconds between two reads of changes without a verdict that other decks have sent."""
 
 INTERRUPT = "app.interrupt"
 """Name of the only action whose key works while a dialog is open."""
@@ -75,7 +75,7 @@ def _event_name(state: EventState) -> str:
 
 
 class _Now(NamedTuple):
-    """Sources of the present. The deck swaps them for others while it shows the past."""
+    """Sources of the present. While the deck shows the past, other sources take their place."""
 
     monitor: Feed
     clock: Clock
@@ -86,18 +86,18 @@ class _Now(NamedTuple):
 
 
 class Deck(ExactApp):
-    """The deck: shows the snapshots of a monitor. It receives every collaborator and constructs none.
+    """App that shows the snapshots of a monitor. It receives every collaborator and constructs none.
 
     `zone`: time zone of the local clock in the header; None for the machine's. `log_file`: log that a crash message
-    names. `api`: client that sends changes; None if nothing is ever written. `make_locks`: makes the lock of an object
+    names. `api`: client that sends changes; None if no change is ever sent. `make_locks`: makes the lock of an object
     during a change; its argument reports that the lock cannot be held. `history`: stored past, markers and actions.
-    `records`: stored past if another process keeps it. `past`: recording or history to show instead of the present.
+    `records`: stored past if another process writes it. `past`: recording or history to show instead of the present.
     `at`: first moment to show; None for now. `keymap`: keys from the settings. `theme`: a name of `themes.PALETTES`, or
-    AUTO. `names`: names from the settings for ids that have none on the platform. `store`: keeps the preferences after
-    the deck ends. `multiplexer`: `tmux` or `screen` if the terminal is one. `checks_uploads`: whether to try the upload
-    address after the first snapshot. `graphics`: protocol for posters. `cell_pixels`: width and height of a cell.
-    `downloads`: folder for files without a folder. `opener`: opens a file with this machine's program for it.
-    `child_variables`: environment of other processes that the deck starts.
+    AUTO. `names`: names from the settings for ids without a name on the platform. `store`: storage of the preferences.
+    `multiplexer`: `tmux` or `screen` if the deck runs in one. `checks_uploads`: try the upload address after the first
+    snapshot. `graphics`: protocol for posters. `cell_pixels`: width and height of a cell. `downloads`: folder for files
+    without a folder. `opener`: opens a file with this machine's program for it. `child_variables`: environment of
+    processes that the deck starts.
     """
 
     CSS_PATH = "app.tcss"
@@ -189,7 +189,7 @@ class Deck(ExactApp):
         self._calls, self._caller, self._title_shown = calls, Caller(calls), ""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return Textual's filters, then ours: no colour codes in a theme without colour, ASCII only if requested."""
+        """Return Textual's filters, then the deck's: no colour codes in a theme without colour, ASCII if requested."""
         plain, ascii_filter = self._own_filters
         plain.enabled = themes.PALETTES[self.theme].plain
         return [*super().get_line_filters(), *(own for own in (plain, ascii_filter) if own.enabled)]
@@ -208,12 +208,12 @@ class Deck(ExactApp):
         self.run_worker(asyncio.to_thread(prepare), exit_on_error=False)
 
     def _on_app_resumed(self, _: object) -> None:
-        self._title_shown = ""  # the shell may have set its own title: the next snapshot sets ours again
+        self._title_shown = ""  # the shell may have set a title; the next snapshot sets the deck's title again
 
     async def _watch(self) -> None:
         """Publish each snapshot.
 
-        If the monitor ends with an error, show it as a fault, because a screen that stands still would look fine.
+        If the monitor ends with an error, show the error as a fault. Without it, the unchanged screen would look good.
         """
         try:
             async for snapshot in self.monitor.snapshots():
@@ -240,9 +240,9 @@ class Deck(ExactApp):
             self.snapshot_signal.publish(None)
 
     async def travel(self, moment: datetime | None) -> None:
-        """Show the deck as it was at a moment, or the present if None.
+        """Show the deck as it was at a moment; None shows the present.
 
-        The monitor keeps running, so the present is up to date as soon as you return.
+        The monitor keeps running, so the present is up to date after the return.
         """
         if self._now is None:
             if self.past is None or moment is None:
@@ -260,7 +260,7 @@ class Deck(ExactApp):
         try:
             await self.travel(moment)
         except PastError as error:
-            self.announce(f"Showing now instead: {error}", Severity.CRITICAL)
+            self.announce(f"The deck shows the present instead: {error}", Severity.CRITICAL)
 
     async def _leave(self, now: _Now, moment: datetime) -> None:
         if now.records is not now.history:
@@ -285,7 +285,7 @@ class Deck(ExactApp):
         await past.close()
 
     def _show(self, snapshot: Snapshot | None, *, is_past: bool) -> None:
-        """Show another time, and drop all state that belongs to the time shown before."""
+        """Show another time, and drop all state of the previous time."""
         self.identity["is_past"] = is_past
         self.preferences.frozen, self._watched_id = None, None
         self.snapshot, self._render_time = snapshot, None
@@ -299,7 +299,7 @@ class Deck(ExactApp):
                     screen.forget()
 
     async def _play(self, past: Playback) -> None:
-        """Publish the snapshots of the past. If playback fails, show the error."""
+        """Publish the snapshots of the past. If the playback fails, show the error."""
         try:
             async for snapshot in past.snapshots():
                 if self.past is not past:
@@ -316,11 +316,11 @@ class Deck(ExactApp):
                 self.snapshot_signal.publish(None)
 
     def machine_time(self) -> datetime:
-        """Return the time on this machine's clock, even while the past is shown."""
+        """Return the current time of this machine's clock, also while the past is shown."""
         return self._now.clock.now() if self._now else self.past.machine_time() if self.past else self.clock.now()
 
     async def _check_uploads(self) -> None:
-        """Warn at the start if uploads would fail, and not only at the first upload."""
+        """Warn already at the start if uploads would fail."""
         try:
             if self.api is not None and self._checks_uploads:
                 await self.api.check_uploads()
@@ -346,7 +346,7 @@ class Deck(ExactApp):
         self.tell_terminal((title if is_new else "") + self._caller.call_string(snapshot))
 
     def _announce_rule_changes(self, snapshot: Snapshot) -> None:
-        """Announce other people's changes to an event's rules. Changes made at this deck are announced already."""
+        """Announce rule changes of other people. A change at this deck is announced when it is made."""
         for change in snapshot.rule_changes:
             if not change.actor or change.actor != self.monitor.actor:
                 state = snapshot.find(change.event_id)
@@ -354,7 +354,7 @@ class Deck(ExactApp):
                 self.announce(rule_words(change, subject), Severity.WARNING if change.is_fault else Severity.INFO)
 
     def _read_open_changes(self) -> None:
-        """Read the open changes of every deck from the history: those sent, now or earlier, without a verdict."""
+        """Read the open changes of every deck from the history. An open change was sent and has no verdict."""
         if self.history is not None and self.clock.monotonic() >= self._open_changes_due:
             self._open_changes_due = self.clock.monotonic() + OPEN_CHANGES_SECONDS
             self.run_worker(self._take_open_changes(self.history), group="open changes", exit_on_error=False)
@@ -363,7 +363,7 @@ class Deck(ExactApp):
         self.open_changes.take_recorded(await history.open_changes())
 
     def _import_the_rest(self) -> None:
-        """Import the modules of the other screens while the first picture is on the screen."""
+        """Import the modules of the other screens, after the first picture."""
         import livedeck.operations.catalogue
         import livedeck.ui.shell.confirmer  # noqa: F401
 
@@ -371,7 +371,7 @@ class Deck(ExactApp):
             screen.load()
 
     def _tick(self) -> None:
-        """Repaint everything that depends on time each second, and blinking cells half a second later (1 Hz)."""
+        """Repaint all parts that depend on time each second, and blinking cells half a second later (1 Hz)."""
         now = self.clock.monotonic()
         self._ticking_since = now if self._ticking_since is None else self._ticking_since
         self._blink_on = round((now - self._ticking_since) * 2) % 2 == 0
@@ -383,7 +383,7 @@ class Deck(ExactApp):
 
     @cached_property
     def directory(self) -> Directory:
-        """Directory with names for the ids that the platform gives no name. Imported when a form opens."""
+        """Names for ids without a name on the platform. The module is imported when a form opens."""
         from livedeck.ui.shell.directory import Directory
 
         return Directory(self._names, self.preferences)
@@ -392,14 +392,17 @@ class Deck(ExactApp):
     def confirmer(self) -> Confirmer:
         """Confirmer, which asks for consent and runs operations.
 
-        Its modules are imported at the first question, because the first picture asks none.
+        Its modules are imported at the first question, because the first picture does not need them.
         """
         from livedeck.ui.shell.confirmer import Confirmer
 
         return Confirmer(self, zone=self.identity["zone"], refresh_key=key_of("app.ask", self.actions))
 
     def render_time(self) -> RenderTime | None:
-        """Return the instant to paint for, which stays the same until the next tick; None before the first snapshot."""
+        """Return the time to paint for; None before the first snapshot.
+
+        It stays the same object until the next tick.
+        """
         if self.snapshot is None:
             return None
         now = self.clock.now()
@@ -413,12 +416,12 @@ class Deck(ExactApp):
         )
         preflights = before.preflights if before else self._due_preflights.at(self.snapshot, render_time.server)
         render_time = replace(render_time, preflights=preflights)
-        if render_time != before:  # the same object tells whoever draws that nothing has changed
+        if render_time != before:  # the same object shows that no redraw is needed
             self._render_time = render_time
         return self._render_time
 
     def displayed(self) -> Displayed | None:
-        """Return the content of the screens: the newest snapshot, or the frozen one."""
+        """Return the content of the screens: the newest snapshot or the frozen snapshot."""
         render_time = self.render_time()
         if self.preferences.frozen or self.snapshot is None or render_time is None:
             return self.preferences.frozen
@@ -447,16 +450,16 @@ class Deck(ExactApp):
             self._sights.paint(Sight(self.snapshot, state.id if state else None), self.clock.monotonic())
 
     def forget_sights(self) -> None:
-        """Count the next picture as seen at once, because the person at the keys has just caused it."""
+        """Count the next picture as seen at once, because the person has just caused it by a key."""
         self._sights.clear()
 
     def last_seen(self) -> Snapshot | None:
-        """Return the snapshot that a person saw last, which a key acts on; None before the first."""
+        """Return the snapshot that a person saw last; None before the first. A key acts on this snapshot."""
         sight = self._sights.last_seen(self.clock.monotonic())
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move the cursor back to the event at which a person last saw it, if it follows the worst event."""
+        """Move a cursor that follows the worst event back to the event at which a person last saw it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -468,17 +471,17 @@ class Deck(ExactApp):
         self.snapshot_signal.publish(None)
 
     def no_event_text(self) -> str:
-        """Return a text that says why no event is selected, and what to do."""
+        """Return the reason why no event is selected, and advice."""
         return self._selection.missing_text("event") or "no event is selected"
 
     def has_chosen_event(self) -> bool:
-        """Return whether the operator has ever chosen an event."""
+        """Return whether the operator has chosen an event at least once."""
         return self._selection.is_chosen
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
         """Clear the selection if the rows no longer contain the selected event.
 
-        An action applies to the selected event, so that event must be visible.
+        Actions apply to the selected event, so it must be visible.
         """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
@@ -488,7 +491,7 @@ class Deck(ExactApp):
         self._selection.follow(_event_name(state) if state else None, rows[0].id if rows else None)
 
     def watch_event(self, event_id: str | None) -> None:
-        """Poll the quality of an event more often than that of others; None treats all events alike."""
+        """Poll the samples of an event more often than those of other events; None polls all equally often."""
         if event_id != self._watched_id:
             self._watched_id = event_id
             self.monitor.set_focus(event_id)
@@ -500,7 +503,7 @@ class Deck(ExactApp):
         return self.actions.by_name[str(parameters[0])].works_on(self.current_mode)
 
     def action_do(self, name: str) -> None:
-        """Run the action that a key is bound to."""
+        """Run the action of a key."""
         self.dispatch(name)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
@@ -509,9 +512,9 @@ class Deck(ExactApp):
             self.dispatch(message.link.command, message.link.argument)
 
     def dispatch(self, name: str, argument: str = "") -> None:
-        """Run the action `name`, or announce why it is not possible now.
+        """Run the action `name`, or announce the reason why it is not possible now.
 
-        Keys, palette and commands run every action in this way.
+        Keys, palette and commands run actions by this method.
         """
         action = self.actions.by_name[name]
         self._aim()
@@ -531,7 +534,7 @@ class Deck(ExactApp):
     async def _finish(self, action: Action, work: Awaitable[None]) -> None:
         try:
             await work
-        except AlarmRefused as refusal:  # the feed says why: a silent collector, or a token that may only read
+        except AlarmRefused as refusal:  # the refusal has the reason: a silent collector, or a token that may only read
             self.announce(str(refusal), Severity.WARNING)
         except Exception as error:
             log.exception("an action failed", action=action.name)
@@ -577,7 +580,7 @@ class Deck(ExactApp):
         return self.screen
 
     def go_to(self, mode: str) -> None:
-        """Show the screen of that mode, unless a dialog is open, which would then wait unseen."""
+        """Show the screen of a mode. Does nothing while a dialog is open, because the dialog would be hidden."""
         if not self.screen.is_modal:
             self.switch_mode(mode)
 
@@ -606,7 +609,7 @@ class Deck(ExactApp):
         return self.run_worker(work, name=name, group=name, exit_on_error=False)
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """Return a feature's state, made at the first call with that function and kept until the deck ends."""
+        """Return the state of a feature. The first call makes the state by `make`; it lasts until the deck ends."""
         if make not in self._states:
             self._states[make] = make(self)
         return cast("S", self._states[make])

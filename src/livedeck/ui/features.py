@@ -1,4 +1,4 @@
-"""The list of features. Add a feature with one line here."""
+"""List of features. A new feature needs one line here."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
 
 FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, PAST, COLLECTOR)
-"""Features in the order in which commands and palette list their actions. Tabs are ordered by their keys."""
+"""Features, in the order of their actions in commands and palette. Tabs are in the order of their keys."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNTIL_CLEARED = "until it clears"
 
 ONE_PRESS = timedelta(seconds=10)
-"""Maximum time in which the alarms of one key press are acknowledged. A collector may need a second for each alarm."""
+"""Maximum time between acknowledgements of one key press. A collector may take a second for each alarm."""
 
 TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
@@ -53,7 +53,7 @@ def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Acknowledge all alarms of the event that the alarm under the cursor belongs to."""
+    """Acknowledge all alarms of the event whose alarm is under the cursor."""
     row, seen = _target_alarm(ctx), ctx.last_seen()
     alarms = [*seen.alarms] if seen and row else []
     return _start_acknowledge(ctx, tuple(alarm for alarm in alarms if row and alarm.event_id == row.event_id))
@@ -90,7 +90,7 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
 
 
 def _already_text(alarms: Sequence[Alarm]) -> str:
-    """Return the notice that the alarms are already acknowledged: by whom and until when; empty if none is."""
+    """Return the notice that alarms are already acknowledged, by whom and until when; empty if none is acknowledged."""
     alarms = [alarm for alarm in alarms if alarm.state is AlarmState.ACKNOWLEDGED]
     if not alarms:
         return ""
@@ -103,7 +103,7 @@ def _already_text(alarms: Sequence[Alarm]) -> str:
 
 
 def acknowledged_text(alarms: Sequence[Alarm]) -> str:
-    """Return the notice about alarms of one event just acknowledged. Several are listed by kind and target."""
+    """Return the notice about alarms of an event that were just acknowledged. Lists several by kind and target."""
     first = alarms[0]
     if len(alarms) == 1:
         return f"{_name(first)}: acknowledged{_of_events(first)}"
@@ -116,13 +116,13 @@ def _of_events(alarm: Alarm) -> str:
 
 
 def _row_name(ctx: Context) -> str:
-    """Return the selected event's name as a prefix for a notice; empty on a screen that shows no single event."""
+    """Return the selected event's name as the beginning of a notice; empty on a screen without a selected event."""
     state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
     return f"{events.name(state)}: " if state else ""
 
 
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Hide the alarm for a time chosen in a form."""
+    """Hide the alarm for a time that the person enters in a form."""
 
     async def change(alarm: Alarm, entries: FieldValues) -> None:
         word = str(entries["minutes"])
@@ -168,13 +168,13 @@ def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 def _is_acknowledged(alarm: Alarm) -> bool:
-    """Return whether the alarm is acknowledged, or cleared while it was."""
+    """Return whether the alarm is acknowledged, or was acknowledged when it cleared."""
     was_given = alarm.state is AlarmState.ACKNOWLEDGED or alarm.acknowledged_at is not None
     return was_given and not alarm.needs_ack and not is_away(alarm)
 
 
 def _is_own(ctx: Context, alarm: Alarm) -> bool:
-    """Return whether this deck's user acknowledged the alarm, and recently enough to take the acknowledgement back."""
+    """Return whether this deck's user acknowledged the alarm and may still take the acknowledgement back."""
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     is_shared = attachment is not None and attachment.actor and not attachment.is_alone
     actor = attachment.actor if attachment and is_shared else ctx.monitor.actor
@@ -183,7 +183,7 @@ def _is_own(ctx: Context, alarm: Alarm) -> bool:
 
 
 def _last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return the alarms acknowledged by the last press of a key, the latest first."""
+    """Return the alarms that the last press of the key acknowledged, latest first."""
     dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
     last = max((at for at, _ in dated), default=None)
     given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
@@ -265,7 +265,7 @@ def _name(alarm: Alarm) -> str:
 
 
 def _target_alarms(ctx: Context, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
-    """Return the alarms that a key acts on, as the current screen last displayed them."""
+    """Return the alarms that a key acts on, as last shown on the current screen."""
     seen = ctx.last_seen()
     return ctx.screen_of(BaseScreen).target_alarms(seen, wants) if seen else ()
 
@@ -299,7 +299,7 @@ async def _choose_unit(ctx: Context, name: str) -> None:
         ctx.announce(f"bit rates taken as {name}/s")
         await ctx.confirmer.audit_local("alarm.unit", Target("platform", "", "platform"), f"{name}/s")
     else:
-        ctx.announce("Unit unchanged: it is set already, here or as bitrate_unit in the settings", Severity.WARNING)
+        ctx.announce("Unit unchanged: already set here, or as bitrate_unit in the settings", Severity.WARNING)
 
 
 def _screen_type() -> type[AlarmsScreen]:
@@ -348,7 +348,7 @@ ALARMS = (
         "alarm.shelve",
         ("z",),
         "shelve",
-        "Shelve this alarm: hide it and its symptoms, or only this, for some minutes or until it clears, with a reason",
+        "Shelve this alarm: hide it, with or without its symptoms, for some minutes or until it clears; needs a reason",
         shelve,
         home="alarms",
         blocked=_needs_collector,
@@ -358,7 +358,7 @@ ALARMS = (
         "alarm.out_of_service",
         ("Z",),
         "out of service",
-        "Take this alarm out of service: hide it until somebody brings it back, with a reason",
+        "Take this alarm out of service: hide it until somebody brings it back; needs a reason",
         out_of_service,
         blocked=_needs_collector,
         is_for_now=True,
@@ -392,7 +392,7 @@ UNIT = (
         "alarm.unit",
         (),
         "unit",
-        "Say in which unit the platform counts bit rates, if their values do not show it: bit or kbit",
+        "Set the unit of the platform's bit rates, if their values do not show it: bit or kbit",
         choose_unit,
         takes="[UNIT]",
         blocked=needs_collector,

@@ -1,4 +1,4 @@
-"""The last hour, above the board: faults that began, faults that were open, and since when all is clear. Pure."""
+"""Last hour, above the board: faults that began, faults that were open, and the time since which all is clear. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TICK_SECONDS = 600
 LABEL_CELLS = 13
 
 MIN_TOP = 4
-"""Smallest number of faults that a full-height bar stands for. A single fault must not fill the bar."""
+"""Minimum number of faults that a bar of full height stands for, so that a single fault does not fill it."""
 
 _ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
 """Severities that count as faults, and their colours."""
 
 
 class _Fault(NamedTuple):
-    """A fault of an event, in epoch s on the server clock. `until`: infinite while the fault is open."""
+    """Fault of an event, with times in epoch s of the server clock. `until`: infinite while the fault is open."""
 
     severity: Severity
     since: float
@@ -33,7 +33,7 @@ class _Fault(NamedTuple):
 
 
 def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
-    """Return the faults seen in samples, then the alarms that no sample shows. Those of severity INFO are left out."""
+    """Return the faults in samples, then the alarms of faults that are not in samples. Omits severity INFO."""
     faults, in_samples = list[_Fault](), set()
     for state in snapshot.events:
         for episode in state.episodes:
@@ -48,7 +48,7 @@ def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
 
 
 def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return three lines with a cell for each span of time: times, faults that began, faults that were open."""
+    """Return three lines: times, faults that began, and faults that were open. Each cell stands for a span of time."""
     now = render_time.server.timestamp()
     axis = Axis.ending_at(now, HOUR, max(1, cells - LABEL_CELLS - 1))
     began: list[list[Severity]] = [[] for _ in range(axis.columns)]
@@ -78,7 +78,7 @@ def _times(axis: Axis) -> str:
 
 
 def _bars(columns: list[list[Severity]]) -> Line:
-    """Return a bar for each column, in the colour of its worst fault. A column without faults is a thin line."""
+    """Return a bar for each column, in the colour of the column's worst fault; a thin line for no faults."""
     top = max(MIN_TOP, *(len(column) for column in columns))
     cells: Line = []
     for column in columns:

@@ -31,15 +31,15 @@ from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
-"""Minimum height of the selected alarm's panel, frame included. The panel also takes the lines that no row needs."""
+"""Minimum height of the selected alarm's panel in lines, with its frame. It also gets lines that no row needs."""
 
 _BEFORE = timedelta(hours=12)
-"""Maximum duration of an action: its author is stored at its start, its log entry at its end."""
+"""Maximum duration of an action. Its author is stored at its start, its log entry at its end."""
 
 NOT_SEEN = "No alarms at the platform's last reply"
 
 HOUR_FROM = 34
-"""Minimum height of a screen that shows the last hour."""
+"""Minimum height in lines of a screen that shows the last hour."""
 
 FRAME_LINES = 4
 """Number of lines that header, table head and footer take together."""
@@ -48,10 +48,10 @@ MIN_ROWS = 3
 """Minimum number of rows in the table, head excluded."""
 
 ABOVE_BOARD = frozenset({"tabs", "hour", "banner", "filter", "notice"})
-"""Ids of the widgets above the board. Their lines are missing from its height."""
+"""Ids of the widgets above the board. Their height is subtracted from the height of the board."""
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
-"""Hours that a log reaches back, and the maximum number of its rows."""
+"""Number of past hours in a log, and maximum number of its rows."""
 
 
 class AlarmsScreen(BaseScreen):
@@ -66,7 +66,7 @@ class AlarmsScreen(BaseScreen):
         self._tab = TABS[0]
         self._selections = {"alarms": RowSelection(), "log": RowSelection()}
         self._log: tuple[LogRecord, ...] = ()
-        self._log_key = (-1, "")  # the snapshot and the tab for which the log was read
+        self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
     def body(self) -> ComposeResult:
         yield LinesWidget(id="tabs")
@@ -102,7 +102,7 @@ class AlarmsScreen(BaseScreen):
         return (alarm,) if alarm else ()
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Make the next keys act on the same row; in a log, on the same event."""
+        """Make the next keys act on the row of the alarm; in a log, on its event."""
         if not self._is_board:
             super().pin(alarm)
         elif alarm:
@@ -120,7 +120,7 @@ class AlarmsScreen(BaseScreen):
         self._log, self._log_key = (), (-1, "")
 
     def show_tab(self, step: int, name: str = "") -> bool:
-        """Show the tab `name`, or without a name the one `step` further. Returns False if no tab has that name."""
+        """Show the tab `name`; without a name, the tab `step` further. Returns False if no tab has the name."""
         if name and name not in TABS:
             return False
         self._tab = name or TABS[(TABS.index(self._tab) + step) % len(TABS)]
@@ -181,9 +181,9 @@ class AlarmsScreen(BaseScreen):
         return justify(left, right, self.size.width)
 
     def _empty_text(self, snapshot: Snapshot, render_time: RenderTime) -> str:
-        """Return why the table is empty.
+        """Return the reason why the table is empty.
 
-        Before the first reply nothing is known, not even that there are no alarms.
+        Before the first reply, an empty table does not mean that there are no alarms.
         """
         if self._is_board:
             if snapshot.link.as_of is None:
@@ -223,7 +223,7 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event; for a question about the unit of the bit rates, let a person answer."""
+        """Show the QoS of the alarm's event. If the alarm asks for the unit of the bit rates, show the question."""
         alarm = self.alarm_at_cursor()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")
@@ -233,7 +233,7 @@ class AlarmsScreen(BaseScreen):
 
 
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
-    """Return two texts: the age of the oldest new alarm, and the median time to acknowledge. Unknown ones are empty."""
+    """Return the age of the oldest new alarm and the median time to acknowledge, as texts. An unknown one is empty."""
     new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
     waits = [
         (alarm.acknowledged_at - alarm.since).total_seconds()

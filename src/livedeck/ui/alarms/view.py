@@ -1,4 +1,4 @@
-"""The selected alarm in full, and the logs of alarms, actions, notices and the connection, newest first. Pure."""
+"""Details of the selected alarm, and the logs of alarms, actions, notices and connection, newest first. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHART_FROM = 96
 CHART_SECONDS = 900.0
 
 _CURVES = {"AUDIO": "audio", "FPS": "fps", "SILENT": "audio"}
-"""Beginning of an alarm kind -> curve that shows alarms of these kinds. The default is video."""
+"""Beginning of a kind of alarm -> curve that shows such alarms. The default is video."""
 
 
 def panel_title(alarm: Alarm) -> str:
@@ -59,7 +59,7 @@ def panel_title(alarm: Alarm) -> str:
 
 
 def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
-    """Return the alarm's state: how long it has lasted, how long it still holds, and who set it."""
+    """Return the alarm's state, its duration, its end, and the person who caused it."""
     _, state, _ = ALARM_STATE_BADGES[alarm.state]
     lasted = age(render_time.seconds_since(alarm.changed))
     unshared = f"  {NOT_SHARED}" if alarm.key in render_time.unshared else ""
@@ -69,7 +69,7 @@ def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
 def panel_lines(
     alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Return everything about the alarm; beside it, if there is room, the chart that shows the alarm's fault."""
+    """Return all lines about the alarm. A wide panel also has the chart of the alarm's fault."""
     state, affected = snapshot.find(alarm.event_id), affected_names(alarm, snapshot)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
     series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
@@ -90,9 +90,9 @@ MIN_CHART_LINES = 8
 
 
 def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = "") -> list[Line]:
-    """Return everything about an alarm in lines of `cells` cells, the most important first.
+    """Return all facts about an alarm in lines of `cells` cells, the most important first.
 
-    A short panel keeps people's notes and the advice. `affected`: names of the events in an incident.
+    A short panel still has people's notes and the advice. `affected`: names of the events of an incident.
     """
     diagnosis = alarm.diagnosis
     facts = {
@@ -116,7 +116,7 @@ def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = ""
 
 
 def _timeline(alarm: Alarm, cells: int) -> list[Line]:
-    """Return the history of the alarm, the newest entry first; empty if nothing followed the raise."""
+    """Return the alarm's changes after it was raised, newest first; empty without changes."""
     if len(alarm.timeline) < 2:
         return []
     entries = (

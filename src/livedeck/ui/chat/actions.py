@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def read_log(ctx: Context, _: str) -> None:
-    """Read the log of the stream on display."""
+    """Read the log of the stream on the screen."""
     if reason := _blocked_reason(ctx):
         ctx.announce(reason, Severity.WARNING)
     else:
@@ -49,7 +49,7 @@ def read_log(ctx: Context, _: str) -> None:
 
 
 def filter_messages(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Show only the messages that contain `argument`; without one, those that a form describes."""
+    """Show only messages that contain `argument`. Without an argument, a form asks for the filter."""
     screen = _screen(ctx)
     if not argument:
         return _run_filter_form(ctx, screen)
@@ -71,7 +71,7 @@ async def _run_filter_form(ctx: Context, screen: ChatScreen) -> None:
 
 
 def _past(ctx: Context) -> TimeReference:
-    """Return the reference for typed times, which puts them in the past, where all messages are."""
+    """Return the reference for typed times. They are in the past, because all messages are."""
     return replace(ctx.confirmer.time_reference(), past=True)
 
 
@@ -83,7 +83,7 @@ def clear_filter(ctx: Context, _: str) -> None:
 
 
 def export(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Ask for format and file in a form, then export the chat on display."""
+    """Ask for format and file in a form, then export the chat on the screen."""
     screen, running = _screen(ctx), exports_of(ctx).running
     chat_export, state = screen.chat_export(), ctx.selected_event()
     reason = _blocked_reason(ctx)
@@ -124,9 +124,9 @@ def _parse_options(result: FormResult, reference: TimeReference) -> form.ExportO
 
 
 def _existing_file(path: Path) -> stat_result | None:
-    """Return the status of the file at `path`, or None if there is none or it cannot be read.
+    """Return the status of the file at `path`; None if there is no file or it cannot be read.
 
-    The export itself reports why a file cannot be read.
+    The export itself reports the reason why a file cannot be read.
     """
     try:
         return path.stat() if path.is_file() else None
@@ -231,7 +231,7 @@ def _screen(ctx: Context) -> ChatScreen:
 
 
 def unfinished(ctx: Context) -> Unfinished | None:
-    """Return the running export, which leaving the deck would stop; None if there is none."""
+    """Return the running export, which ends with the deck; None if no export runs."""
     exports = exports_of(ctx)
     job = exports.running
     if job is None:

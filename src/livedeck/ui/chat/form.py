@@ -40,7 +40,7 @@ EMPTY_FILTER: FieldValues = {"search": "", "users": "", "admins": False, "since"
 
 
 class ExportOptions(Record):
-    """Options of an export. `file`: the typed path, with the suffix of the format. `zone`: None if none was typed."""
+    """Options of an export. `file`: typed path with the suffix of the format. `zone`: None if the field is empty."""
 
     format: ChatFormat
     file: Path

@@ -1,4 +1,4 @@
-"""The running or last export of a chat."""
+"""Running or last export of a chat."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JobState(StrEnum):
 
 
 class ExportJob(Record):
-    """An export of an event's chat to a file.
+    """Export of an event's chat to a file.
 
     `received_at`: time at which the last bytes arrived, in seconds on the deck's monotonic clock.
     """
@@ -57,7 +57,7 @@ log = Log(__name__)
 
 
 class Exports:
-    """Runs one export at a time. `job`: the running or last one, None before the first."""
+    """Runs one export at a time. `job`: running or last export; None before the first."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -66,11 +66,11 @@ class Exports:
 
     @property
     def running(self) -> ExportJob | None:
-        """The running export; None if there is none."""
+        """Running export; None if no export runs."""
         return self.job if self.job and self.job.is_running else None
 
     def begin(self, api: Api, export: ChatExport, event_name: str, path: Path, *, overwrite: bool) -> None:
-        """Begin an export. If one is running already, announce that instead."""
+        """Begin an export. If another export runs, announce this instead."""
         if self.running:
             self._ctx.announce(
                 f"Not started: the chat of {self.running.event_name} is still being exported", Severity.WARNING
@@ -108,7 +108,7 @@ class Exports:
             )
 
     def _on_progress(self, progress: ExportProgress) -> None:
-        """Store the progress without painting: screens paint themselves once a second."""
+        """Store the progress. Screens paint it within a second."""
         if self.job is not None:
             self.job = replace(self.job, progress=progress, received_at=self._ctx.clock.monotonic())
 
@@ -119,5 +119,5 @@ class Exports:
 
 
 def exports_of(ctx: Context) -> Exports:
-    """Return this deck's Exports, which its screens share."""
+    """Return the Exports of this deck, which its screens share."""
     return ctx.state(Exports)

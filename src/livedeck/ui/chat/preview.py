@@ -11,7 +11,7 @@ from typing import Any
 from livedeck.client import Api, ApiError, ChatExport
 
 MAX_ROWS = 10_000
-"""Maximum number of messages in a preview, which has the newest. A whole log may be larger than memory."""
+"""Maximum number of messages in a preview, which has the newest ones. A whole log may be larger than memory."""
 
 MAX_CHARS = 2000
 """Maximum number of characters of one message in a preview."""
@@ -19,7 +19,7 @@ MAX_CHARS = 2000
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """A message. `number`: its index in the log. `at`: None if its time is unreadable. `is_admin`: None if unknown."""
+    """Message. `number`: index in the log. `at`: None if the time is unreadable. `is_admin`: None if unknown."""
 
     number: int
     at: datetime | None
@@ -30,10 +30,10 @@ class PreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Messages read so far from a chat.
+    """Messages of a chat that have been read so far.
 
-    `as_of`: start of the read on this machine's clock. `count`: number of all messages read; `rows` has the newest.
-    `is_complete`: the log was read to its end. `error`: why reading failed, or empty.
+    `as_of`: start of the read on this machine's clock. `count`: number of all read messages. `rows`: the newest of
+    them. `is_complete`: the log was read to its end. `error`: reason why the read failed; otherwise empty.
     """
 
     export: ChatExport
@@ -46,9 +46,9 @@ class Preview:
 
 
 async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
-    """Yield the preview each time it has grown. It keeps the newest `MAX_ROWS` messages.
+    """Yield the preview each time it has grown. It has the newest `MAX_ROWS` messages.
 
-    `is_reading` is False only in the last preview, which also has the error, if any.
+    Only in the last preview `is_reading` is False. The last preview also has the error, if the read failed.
     """
     preview = Preview(export, as_of)
     yield preview
@@ -66,7 +66,7 @@ async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIt
 
 
 def preview_row(number: int, message: Mapping[str, Any]) -> PreviewRow:
-    """Return a row for a message of any shape. Its text is data and stays unchanged."""
+    """Return a row for a message of any shape. The text of the message stays unchanged."""
     is_admin = {"true": True, "false": False}.get(str(message.get("is_admin")).lower())
     name, text = (
         str("" if message.get(field) is None else message[field])[:MAX_CHARS] for field in ("username", "message")

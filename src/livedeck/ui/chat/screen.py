@@ -46,7 +46,7 @@ class ChatScreen(BaseScreen):
         yield Table(MESSAGES)
 
     def on_screen_resume(self) -> None:
-        """Keep the event on display selected until the operator selects another one."""
+        """Select the event on the screen, so that it stays until the operator selects another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
@@ -79,7 +79,7 @@ class ChatScreen(BaseScreen):
         self.call_after_refresh(self._scroll_to_newest)
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the newest message if the table follows it. Works only once the new rows are laid out."""
+        """Scroll to the newest message if the table follows it. Call this after the layout of the new rows."""
         table = self.query_one(Table)
         if self._following.is_following:
             table.scroll_to(y=table.max_scroll_y, animate=False, force=True, immediate=True)
@@ -89,7 +89,7 @@ class ChatScreen(BaseScreen):
         return str(self._preview.rows[-1].number) if self._preview and self._preview.rows else ""
 
     def _may_grow(self) -> bool:
-        """Return whether the log on display may still grow: only the current stream's does, until the stream ends."""
+        """Return whether the log may still grow. Only the log of the current stream grows, until the stream ends."""
         state, preview = self.ctx.selected_event(), self._preview
         stream = state.event.stream if state else None
         if preview is None or stream is None:
@@ -97,11 +97,11 @@ class ChatScreen(BaseScreen):
         return stream.id == preview.export.stream_id and not stream.finished_at
 
     def _read_on(self) -> None:
-        """Reread the log if it may have grown. Its old messages stay on display until the read is complete."""
+        """Reread the log if it may have grown. The old messages stay on the screen until the read is complete."""
         preview, api, now = self._preview, self.ctx.api, self.ctx.clock.monotonic()
         is_due = self._may_grow() and self._following.is_due(now)
         if is_due and preview and not preview.is_reading and api and not self.ctx.preferences.frozen:
-            self._following.end_read(now)  # not due again before this read is done
+            self._following.end_read(now)  # so that no second read becomes due during this one
             previews = read_preview(api, preview.export, self.ctx.clock.now())
             self.run_worker(self._read(previews, is_shown_whole=True), group="preview", exclusive=True)
 
@@ -140,14 +140,14 @@ class ChatScreen(BaseScreen):
         self.refresh_all()
 
     def source(self) -> Source | None:
-        """Return the event, stream and filter on display; None if the event no longer exists."""
+        """Return event, stream and filter of the screen; None if the event no longer exists."""
         state, choice = self.ctx.selected_event(), self._choice
         if state is None:
             return None
         return Source(state, choice.streams, choice.stream(state.event), self.message_filter, choice.error)
 
     def chat_export(self) -> ChatExport | None:
-        """Return an export of the chat on display with its filter; None if the event has no stream."""
+        """Return an export of the chat on the screen with its filter; None if the event has no stream."""
         source = self.source()
         if source is None or source.stream is None:
             return None
@@ -171,7 +171,7 @@ class ChatScreen(BaseScreen):
     def set_filter(self, message_filter: MessageFilter, entries: FieldValues) -> None:
         """Set the filter for preview and export, and read the preview again.
 
-        `entries`: entries of the filter's form, for the next time it opens.
+        `entries`: entries of the filter's form, which the form shows when it opens again.
         """
         self.message_filter, self.filter_entries = message_filter, entries
         if self._preview is not None:
@@ -179,7 +179,7 @@ class ChatScreen(BaseScreen):
         self.refresh_all()
 
     def read(self) -> None:
-        """Read the log from its beginning. Also load the streams again if that failed before."""
+        """Read the log from its beginning. Also load the streams again if they could not be loaded."""
         export, api = self.chat_export(), self.ctx.api
         self._choice.retry()
         if export is not None and api is not None:
@@ -188,9 +188,9 @@ class ChatScreen(BaseScreen):
             self.run_worker(self._read(previews), group="preview", exclusive=True)
 
     async def _read(self, previews: AsyncIterator[Preview], *, is_shown_whole: bool = False) -> None:
-        """Take the previews. Paint the first and the last at once, the others when the screen is next painted.
+        """Take the previews. Paint the first and the last preview at once, the others at the next paint of the screen.
 
-        `is_shown_whole`: take only the complete preview. If the read fails, the preview on display stays.
+        `is_shown_whole`: take only the complete preview. If the read fails, the preview on the screen stays.
         """
         self._following.begin_read(self.ctx.clock.monotonic())
         async for preview in previews:
@@ -211,7 +211,7 @@ class ChatScreen(BaseScreen):
         self._following.restart()
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        """Pause at an older message; follow again at the newest one."""
+        """Pause if the cursor moves to an older message; follow again if it moves to the newest one."""
         count = self._preview.count if self._preview else 0
         self._following.choose(message.key, self._newest_key(), count)
         self.refresh_all()

@@ -1,4 +1,4 @@
-"""State of the Chat screen: the reader's place in a log that grows, and the choice of an event's stream. Pure."""
+"""State of the Chat screen: the reader's place in a growing log, and the choice of an event's stream. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ TAIL_SECONDS = 10.0
 """Minimum seconds between two reads of a log that may still grow. Each read transfers the whole log."""
 
 TAIL_SHARE = 10
-"""Minimum wait before the next read, in multiples of the last read's duration. Long logs are read less often."""
+"""Minimum wait before the next read, in multiples of the duration of the last read. So long logs are read less often.
+"""
 
 
 class Following:
     """The reader's place in a log: at its newest message, or paused at another one.
 
-    `cursor`: key of the row under the cursor. `is_following`: whether the newest message stays in sight.
+    `cursor`: key of the row under the cursor. `is_following`: the newest message stays visible.
     """
 
     def __init__(self) -> None:
@@ -32,12 +33,12 @@ class Following:
         self.cursor, self.is_following, self._followed_to = "", True, None
 
     def show(self, newest: str) -> None:
-        """Move the cursor to the newest row while following. `newest`: its key, empty without rows."""
+        """Move the cursor to the newest row while following. `newest`: key of the newest row; empty without rows."""
         if newest and self.is_following:
             self.cursor = newest
 
     def choose(self, key: str, newest: str, count: int) -> None:
-        """Move the cursor to a chosen row. The newest row resumes following; any other pauses it.
+        """Move the cursor to a chosen row. At the newest row, follow again; at any other row, pause.
 
         `count`: number of messages in the log so far.
         """
@@ -51,7 +52,7 @@ class Following:
         self._followed_to = size, position
 
     def check_scroll(self, size: tuple[int, int], position: float, count: int) -> None:
-        """Pause if a person has scrolled up with the wheel, which moves no cursor. A resize alone does not pause."""
+        """Pause if a person has scrolled up by the wheel, which does not move the cursor. A resize does not pause."""
         if self._followed_to and self._followed_to[0] == size and position < self._followed_to[1]:
             self._pause(count)
 
@@ -67,9 +68,9 @@ class Following:
         self._read_began = now
 
     def end_read(self, now: float) -> None:
-        """Record the end of a read: the time until the next read counts from `now` (monotonic s).
+        """Record the end of a read. The time until the next read counts from `now` (monotonic s).
 
-        Called at the start of a read too, so that no second read becomes due meanwhile.
+        Call this also at the start of a read, so that no second read becomes due meanwhile.
         """
         self._read_ended = now
 
@@ -85,9 +86,9 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class StreamList:
-    """Known streams of an event, loaded while its current stream had the id `current_id`.
+    """Known streams of an event. `current_id`: id of the event's current stream when the list was loaded.
 
-    `error`: why the list may be incomplete, or empty.
+    `error`: reason why the list may be incomplete; otherwise empty.
     """
 
     event_id: str
@@ -97,7 +98,7 @@ class StreamList:
 
 
 class StreamChoice:
-    """The event on display, its known streams, and the stream that a person selected. `event_id`: empty at first."""
+    """The event on the screen, its known streams, and the stream that a person selected. `event_id`: empty at first."""
 
     def __init__(self) -> None:
         self.event_id = ""
@@ -107,16 +108,16 @@ class StreamChoice:
 
     @property
     def streams(self) -> tuple[KnownStream, ...] | None:
-        """The known streams; None while they are loading."""
+        """Known streams; None while they are loading."""
         return self._list.streams if self._list else None
 
     @property
     def error(self) -> str:
-        """Reason why the list of streams may be incomplete, or empty."""
+        """Reason why the list of streams may be incomplete; otherwise empty."""
         return self._list.error if self._list else ""
 
     def show(self, event: Event) -> bool:
-        """Switch to that event. Returns False if it is on display already."""
+        """Switch to an event. Returns False if the event is on the screen already."""
         if event.id == self.event_id:
             return False
         self.event_id, self._selected, self._list = event.id, "", None
@@ -129,7 +130,7 @@ class StreamChoice:
     def request(self, event: Event) -> bool:
         """Return whether the event's streams must be loaded now, and count them as requested.
 
-        They are loaded once for an event, and again whenever its current stream changes.
+        They are loaded once for an event, and again when its current stream changes.
         """
         request = event.id, current_id(event)
         is_known = self._list is not None and (self._list.event_id, self._list.current_id) == request
@@ -148,14 +149,14 @@ class StreamChoice:
             self._list = None
 
     def stream(self, event: Event) -> KnownStream | None:
-        """Return the selected stream, else the current one, else the newest known one; None if there is none."""
+        """Return the selected stream, or else the current, or else the newest known stream; None without streams."""
         streams, stream_id = self.streams or (), current_id(event)
         current = (KnownStream(stream_id, "current"),) if stream_id else ()
         selected = (stream for stream in (*streams, *current) if stream.id == self._selected)
         return next(selected, None) or next(iter((*current, *streams)), None)
 
     def step(self, event: Event, step: int) -> bool:
-        """Select the stream after (1) or before (-1) the one on display. Returns False if no stream is known."""
+        """Select the stream after (1) or before (-1) the stream on the screen. Returns False if no stream is known."""
         stream, streams = self.stream(event), self.streams
         if stream is None or not streams:
             return False

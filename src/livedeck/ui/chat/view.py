@@ -1,6 +1,6 @@
 """Preview table of a chat, and the panel of source, filter, preview and export. Pure.
 
-Viewers' messages are data: they are shown as text and never interpreted.
+Messages of viewers are shown as plain text and never interpreted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MESSAGES: TableSchema[PreviewRow] = TableSchema(
 LABEL_CELLS = 10
 
 SILENT_SECONDS = 5.0
-"""Seconds without a byte after which a running export reports the silence."""
+"""Seconds without a received byte after which a running export shows a warning."""
 
 BAR_CELLS = 10
 WIDE_BAR_CELLS = 30
@@ -60,9 +60,10 @@ WIDE = 100
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Source of the messages on display.
+    """Source of the messages on the screen.
 
-    `streams`: known streams of the event; None while they are loading. `error`: why some may be missing, or empty.
+    `streams`: known streams of the event; None while they are loading. `error`: reason why streams may be missing;
+    otherwise empty.
     """
 
     state: EventState
@@ -130,8 +131,8 @@ def _filter(message_filter: MessageFilter, keys: Keys) -> Line:
 class Tail:
     """State of the preview at the end of the log.
 
-    `is_following`: True while the newest message is kept in sight. `unseen`: number of messages since the pause.
-    `seconds`: time between two reads; None if the log cannot grow.
+    `is_following`: the newest message stays visible. `unseen`: number of messages since the pause. `seconds`: seconds
+    between two reads; None if the log cannot grow.
     """
 
     is_following: bool = True
@@ -155,7 +156,7 @@ def preview_line(preview: Preview | None, render_time: RenderTime, keys: Keys, t
 
 
 def _tail(tail: Tail, keys: Keys) -> Segment:
-    """Return how the preview treats messages that arrive later."""
+    """Return whether the preview follows new messages, is paused, or must be read again."""
     if not tail.is_following:
         new = f", {tail.unseen:,} new" if tail.unseen else ""
         return f"‖ paused{new}: {keys.last} resumes", StyleRole.WARNING
@@ -165,7 +166,7 @@ def _tail(tail: Tail, keys: Keys) -> Segment:
 
 
 def export_lines(job: ExportJob | None, now: float, keys: Keys, width: int) -> list[Line]:
-    """Return the running export, or the last one's result. `now`: seconds on the deck's monotonic clock."""
+    """Return the running export, or the result of the last one. `now`: seconds on the deck's monotonic clock."""
     if job is None:
         return [_labelled("export", (f"none yet: {keys.export} exports", StyleRole.DIM))]
     return [
@@ -189,7 +190,7 @@ def _state(job: ExportJob, now: float, keys: Keys, width: int) -> Iterator[Line]
     for row, line in enumerate(lines[:3]):
         yield _labelled("" if row else "export", *line)
     if job.result:
-        yield _labelled("", (f"{keys.copy} copies its path, {keys.open} opens it", StyleRole.DIM))
+        yield _labelled("", (f"{keys.copy} copies the path, {keys.open} opens the file", StyleRole.DIM))
     elif job.state is JobState.FAILED:
         yield _labelled("", ("no incomplete file is left", StyleRole.DIM))
 
@@ -210,7 +211,7 @@ def _progress(job: ExportJob, now: float, keys: Keys, width: int) -> Line:
         (5, progress_bar(progress, width)),
         (0, [(f"{_share(progress):4.0%}", StyleRole.STRONG)] if progress.size else []),
         (0, received),
-        *((len(more) - index, [(text, StyleRole.TEXT)]) for index, text in enumerate(more)),  # time left goes last
+        *((len(more) - index, [(text, StyleRole.TEXT)]) for index, text in enumerate(more)),  # time left drops last
         (4, stop),
     ]
     return wrap_groups(groups, width)

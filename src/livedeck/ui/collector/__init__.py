@@ -1,1 +1,1 @@
-"""Actions about the connection to the collector."""
+"""Actions on the connection to the collector."""

@@ -1,4 +1,4 @@
-"""Actions to poll the platform while the collector is silent, and to go back to it (collector.md, "On the screen")."""
+"""Actions to poll the platform while the collector is silent, and to return to it (collector.md, "On the screen")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def toggle_alone(ctx: Context, _: str) -> None:
-    """Poll the platform from this deck; if it does so already, go back to the collector."""
+    """Poll the platform from this deck. If the deck polls already, return to the collector."""
     if isinstance(ctx.monitor, AttachedFeed) and ctx.snapshot and ctx.snapshot.attachment:
         if ctx.snapshot.attachment.is_alone:
             ctx.monitor.attach_again()
@@ -30,7 +30,7 @@ def _needs_collector(ctx: Context) -> str:
     return (
         ""
         if isinstance(ctx.monitor, AttachedFeed)
-        else "works only in an attached deck: this one polls the platform itself"
+        else "works only in an attached deck; this deck polls the platform itself"
     )
 
 
@@ -40,7 +40,7 @@ def unfinished(ctx: Context) -> Unfinished | None:
     if attachment is None or not attachment.unshared:
         return None
     kinds = ", ".join(key.kind for key in attachment.unshared)
-    text = f"{kinds}: handled here while {attachment.host} is silent. If you leave now, nobody else sees that."
+    text = f"{kinds}: handled here while {attachment.host} is silent. If you leave now, others do not see your actions."
     return Unfinished("Leave before your alarm actions are shared?", ((safe(text, 400), StyleRole.WARNING),))
 
 
@@ -50,7 +50,7 @@ FEATURE = Feature(
             "collector.alone",
             ("at",),
             "poll alone",
-            "Poll the platform from this deck while the collector is silent; again: back to the collector",
+            "Poll the platform from this deck while the collector is silent; again: return to the collector",
             toggle_alone,
             blocked=_needs_collector,
             is_for_now=True,

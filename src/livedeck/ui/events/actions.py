@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def _target(ctx: Context) -> EventTarget:
-    """Return the selected event as the target of a change, as it is displayed now."""
+    """Return the selected event, as shown now, as the target of a change."""
     from livedeck.operations.events import EventTarget
 
     state, displayed = ctx.selected_event(), ctx.displayed()
@@ -131,16 +131,16 @@ def reschedule(ctx: Context, argument: str) -> Awaitable[Any]:
 def _single_field_form(title: str, schema: FormSchema[Any], current: str, typed: str, button: str) -> FormState:
     """Return a form of one field.
 
-    `current`: value of the field now. `typed`: argument of the command. `button`: label of the button that saves.
+    `current`: current value of the field. `typed`: argument of the command. `button`: label of the button that saves.
     """
     (field,) = schema.fields
     return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button=button)
 
 
 def _needs_event_to_come(ctx: Context) -> str:
-    """Return why the action is blocked, or an empty text if the chosen event is not completed.
+    """Return the reason why the action is blocked; empty if an event is chosen and not completed.
 
-    The platform refuses to enable or complete an event that is completed.
+    The platform refuses to enable or complete a completed event.
     """
     state = ctx.selected_event()
     is_completed = state is not None and state.phase.tally is BroadcastState.COMPLETED

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 SETTINGS = "default"
-"""Argument that drops an event's own content, so that the settings decide again."""
+"""Argument that removes a person's ruling on the content, so that the settings decide again."""
 
 CONTENTS = {
     Content.SHOW: "show: picture and sound, everything is expected",
@@ -66,7 +66,7 @@ async def _rebaseline(ctx: Context, state: EventState) -> None:
 
 
 def choose_content(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Set the event's kind of content: `argument`, or one chosen from a list."""
+    """Set the event's content to `argument`. Without an argument, the person chooses from a list."""
     state = _newest_state(ctx)
     if state is None:
         return None
@@ -82,7 +82,7 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
         from livedeck.ui.kit.dialogs.choice import ChoiceScreen
 
         options = [(str(number), content.value, text) for number, (content, text) in enumerate(CONTENTS.items(), 1)]
-        options.append(("0", SETTINGS, "as the settings say"))
+        options.append(("0", SETTINGS, "as in the settings"))
         title = f"Content of {events.name(state)} (now: {state.content})"
         chosen = await ctx.ask(ChoiceScreen(title, options))
         if chosen is None:
@@ -92,7 +92,7 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
     if await ctx.monitor.choose_content(state.id, content):
         await _conclude(ctx, state, "event.content", f"content {name}" if content else "content by the settings")
     else:
-        ctx.announce(f"{events.name(state)}: this content is set already")
+        ctx.announce(f"{events.name(state)}: unchanged, because the event has this content already")
 
 
 async def _conclude(ctx: Context, state: EventState, action: str, words: str) -> None:
@@ -144,8 +144,8 @@ JUDGING = (
         "event.content",
         ("g",),
         "content",
-        "Set the content of the event, so that no alarm expects anything else: "
-        "show, radio, silent, slides, share or camera; default: as the settings say",
+        "Set the content of the event, by which its alarms are judged: "
+        "show, radio, silent, slides, share or camera; default: as in the settings",
         choose_content,
         HERE,
         blocked=_needs_event_and_collector,

@@ -42,32 +42,32 @@ BADGES = {
     Mark.UNKNOWN: ("?", StyleRole.ODD, "unknown"),
     Mark.GO: ("✓", StyleRole.OK, "passed"),
 }
-"""Marks by importance -> glyph, role, and the word that follows a count of such checks."""
+"""Mark -> glyph, role, and word after a number of checks with the mark. The most important mark is first."""
 
 UNWELL = (Mark.NO_GO, Mark.CHECK, Mark.UNKNOWN)
 """Marks that need attention."""
 
 NAME_CELLS = 17
-"""Cells for the name of a check and the blank after it."""
+"""Number of cells for the name of a check and the blank after it."""
 
 GUTTER = 3 + NAME_CELLS
 
 AGE_CELLS = 8
-"""Cells for an age and the blank before it."""
+"""Number of cells for an age and the blank before it."""
 
 KEY = "event.preflight"
 """Name of the action that shows all checks."""
 
 
 def verdict(found: Preflight, render_time: RenderTime) -> Segment:
-    """Return `GO` or `NO-GO` as a chip, without a bright colour if the data are stale."""
+    """Return `GO` or `NO-GO` as a chip. With stale data the chip has a dim colour."""
     if render_time.stale:
         return f" ▒ {'GO' if found.is_go else 'NO-GO'} ", StyleRole.STALE
     return (" ✓ GO ", StyleRole.OK) if found.is_go else (" ✖ NO-GO ", StyleRole.CRITICAL)
 
 
 def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
-    """Return how many checks have each of the marks: `  1 failed, 1 unknown, 8 passed`."""
+    """Return the number of checks with each of the marks: `  1 failed, 1 unknown, 8 passed`."""
     numbers = [(len(found.marked(mark)), BADGES[mark][2]) for mark in marks]
     return [("  " + ", ".join(f"{number} {word}" for number, word in numbers if number), StyleRole.DIM)]
 
@@ -75,10 +75,10 @@ def counts(found: Preflight, marks: Iterable[Mark] = BADGES) -> Line:
 def pane_lines(
     found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int, height: int
 ) -> list[Line]:
-    """Return the verdict, the failed, doubtful and unknown checks, and the number of passed ones.
+    """Return the verdict, the failed, doubtful and unknown checks, and the number of passed checks.
 
-    A check has one line; the worst checks have more, with the advice, while there is room. The last line also counts
-    the checks that had to be left out.
+    A check has one line. If lines are left, the worst checks also have their advice. The last line also has the number
+    of omitted checks.
     """
     items = [item for mark in UNWELL for item in found.marked(mark)]
     room = max(0, height - 2)
@@ -96,7 +96,7 @@ def pane_lines(
 
 
 def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
-    """Return a check as one line: mark, name and finding, and its age at the end."""
+    """Return a check as one line: mark, name and finding, and the age of its data at the end."""
     glyph, role, _ = BADGES[item.mark]
     old = "" if item.as_of is None else age(max(0.0, render_time.seconds_since(item.as_of)))
     head: Line = [(f" {glyph} ", role), (f"{item.name:<{NAME_CELLS}}", StyleRole.TEXT)]
@@ -108,7 +108,7 @@ def item_line(item: Item, render_time: RenderTime, cells: int) -> Line:
 
 
 def item_rows(item: Item, render_time: RenderTime, actions: ActionRegistry, cells: int) -> list[Line]:
-    """Return a check in as many lines as its whole finding and its advice need."""
+    """Return a check with its whole finding and its advice, in as many lines as necessary."""
     role = StyleRole.STALE if render_time.stale else _words_role(item)
     first, *more = [plain(row) for row in wrap(safe(item.finding), role, max(1, cells - GUTTER - AGE_CELLS))]
     return [
@@ -123,7 +123,7 @@ def _words_role(item: Item) -> StyleRole:
 
 
 def advice(item: Item, actions: ActionRegistry) -> str:
-    """Return the advice for a check, with the key of the action that helps if the deck has one: `e edit`."""
+    """Return the advice for a check. If the deck has an action that helps, returns its key and label: `e edit`."""
     action = actions.by_name.get(item.operation)
     if action is None:
         return item.advice
@@ -147,7 +147,7 @@ def short_preflight_lines(
 
 
 def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int) -> Iterator[Line]:
-    """Yield the verdict, then every check in full, in the order in which a crew goes through them."""
+    """Yield the verdict, then every whole check, in the order in which a crew checks them."""
     yield [verdict(found, render_time), *counts(found)]
     yield []
     for item in found.items:
@@ -155,9 +155,9 @@ def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistr
 
 
 class PreflightScreen(Modal[None]):
-    """Every check of an event.
+    """Dialog with every check of an event.
 
-    While the dialog is open, the fields that the list of events lacks are polled.
+    While it is open, the fields that the event list lacks are polled.
     """
 
     CLOSES_OUTSIDE = True

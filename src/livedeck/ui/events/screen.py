@@ -1,4 +1,4 @@
-"""Screen 1: all events, worst first; the selected one with its charts; all alarms; the hours around now."""
+"""Screen 1: all events, worst first; the selected event with its charts; all alarms; the hours around now."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import EventList
 
 PANES_WIDTH, PANES_HEIGHT = 100, 28
-"""Minimum screen size for panes, which show the selected event and the alarms beside or below the table."""
+"""Minimum width and height of a screen with panes, which show the selected event and the alarms."""
 
 WIDE = 160
-"""Minimum width of a screen with the panes beside the table, where three charts have room."""
+"""Minimum width of a screen with the panes beside the table. Such a pane has room for three charts."""
 
 TODAY_HEIGHT = 34
 """Minimum height of a screen that shows the hours around now."""
@@ -42,19 +42,19 @@ WIDEST = 200
 
 MAX_TABLE_LINES = 14
 FIXED_LINES = 4
-"""Number of lines that header, summary and footer take together. A banner takes its lines from the middle row."""
+"""Number of lines of header, summary and footer. The lines of a banner are subtracted from the middle row."""
 
 ALARM_STRIP_LINES = 3
 
 CATCH_UP_SECONDS = 0.02
-"""Seconds after which a pane that a burst of keys has passed over is shown if none of the keys has done so."""
+"""Seconds after which the pane is painted if a burst of keys has left it unpainted."""
 
 
 class PaneGrid(NamedTuple):
     """Arrangement of the table and its panes, in the syntax of the stylesheet.
 
-    `is_wide`: True if the panes stand beside the table. `today_lines`: height of the pane with the hours around now,
-    frame included; 0 if it is hidden.
+    `is_wide`: the panes are beside the table. `today_lines`: height of the pane with the hours around now, with its
+    frame; 0 if it is hidden.
     """
 
     columns: int
@@ -70,7 +70,8 @@ TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 def pane_grid(width: int, height: int, rows: int, today_rows: int) -> PaneGrid:
     """Return the arrangement for a screen with room for panes.
 
-    The table gets the lines that its rows need, the panes the rest. `today_rows`: events in the hours around now.
+    The table gets the lines that its rows need, and the panes get the other lines. `today_rows`: number of events in
+    the hours around now.
     """
     free = height - FIXED_LINES
     table = min(max(rows + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
@@ -116,7 +117,7 @@ class EventsScreen(EventList):
         yield DetailPanel(id="short")
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        width, height = self.size  # not of the panes: they are laid out later
+        width, height = self.size  # size of the screen, because the panes are laid out later
         states, today = snapshot.events, self._today
         grid = TABLE_ALONE
         if self._has_panes:
@@ -147,7 +148,7 @@ class EventsScreen(EventList):
         )
 
     def _owe_pane(self) -> None:
-        """Show the selected event soon, once no key waits any more."""
+        """Paint the selected event soon, once no key waits any more."""
         if not self._owes_pane:
             self._owes_pane = True
             self.set_timer(CATCH_UP_SECONDS, self._catch_up)
@@ -187,13 +188,13 @@ class EventsScreen(EventList):
     def on_screen_suspend(self) -> None:
         """Stop polling the fields of the preflight checks once another screen hides this one.
 
-        A dialog does not hide it.
+        A dialog does not stop the polls.
         """
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
     def toggle_panes(self) -> None:
-        """Show the panes, or instead of them a higher table and three lines about the selected event."""
+        """Show the panes, or else a higher table and three lines about the selected event."""
         self._wants_panes = not self._wants_panes
         self.refresh_all()
 
@@ -239,7 +240,7 @@ class EventsScreen(EventList):
 
 
 def _count_text(snapshot: Snapshot) -> str:
-    """Return the numbers of alarms by kind, zeros left out: `1 critical  2 warnings  3 quiet`."""
+    """Return the number of critical, warning and quiet alarms, without zeros: `1 critical  2 warnings  3 quiet`."""
     counts = Counter(alarm.severity for alarm in snapshot.alarms)
     critical, warnings, quiet = counts[Severity.CRITICAL], counts[Severity.WARNING], len(snapshot.quiet)
     parts = (

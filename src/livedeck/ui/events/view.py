@@ -1,4 +1,4 @@
-"""The selected event in its pane: identity, faults, charts, destinations. Pure."""
+"""Pane of the selected event: identity, faults, charts and destinations. Pure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from livedeck.ui.kit.signal_chart import (
 from livedeck.ui.shell.context import ActionRegistry
 
 Chart = Remembered[list[ShadedLine]]
-"""The last charts of a pane."""
+"""Cache of the last charts of a pane."""
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
-"""Minimum lines of the charts, for which facts are left out; and the lines from which there are three panels."""
+"""Minimum number of lines of the charts, for which facts are omitted; minimum number of lines for three panels."""
 
 MAX_SHORT_FACTS = 2
 """Maximum number of facts (destinations and settings) in a pane with one chart."""
@@ -32,7 +32,7 @@ MAX_SHORT_FACTS = 2
 def waiting_lines(
     state: EventState, render_time: RenderTime, actions: ActionRegistry, width: int, height: int
 ) -> list[ShadedLine]:
-    """Return the lines of an event that is about to start: its preflight, then its facts if there is room."""
+    """Return the lines of an event that is about to start: its preflight, and as many of its facts as fit."""
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=True)]
     lines += event_detail.problem_lines(state, render_time, width, findings=0)
     lines += event_detail.ruling_lines(state)
@@ -50,11 +50,11 @@ def cockpit_lines(
     has_grid: bool = True,
     chart: Chart | None = None,
 ) -> list[ShadedLine]:
-    """Return the lines of an event in a pane of that size.
+    """Return the lines of an event in a pane of `width` cells and `height` lines.
 
-    There are three charts if there is room, else the video chart alone. Facts give way to the charts, rulings of a
-    person never do. A short pane has its faults in the first line, a tall one in a line each. `chart`: the last charts,
-    drawn again only for other samples, limits or sizes.
+    A tall pane has three charts, a short one only the video chart. Facts are omitted for the charts, but never a
+    person's rulings. A short pane has the faults in its first line, a tall one in a line each. `chart`: cache of the
+    charts, which are drawn again only for other samples, limits or sizes.
     """
     is_tall = height >= TALL_CHART_LINES
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
@@ -83,8 +83,8 @@ def cockpit_lines(
 def panel_rows(lines: int) -> tuple[int, ...]:
     """Return the number of rows of each panel: video, audio, frame rate. Odd numbers give evenly spaced ticks.
 
-    Below `TALL_CHART_LINES` there is only video. Otherwise audio has the fewest rows, and the frame rate about half as
-    many as video.
+    Below `TALL_CHART_LINES`, only video has a panel. Otherwise audio has the fewest rows, and the frame rate about half
+    as many as video.
     """
     if lines < TALL_CHART_LINES:
         return (_odd(lines - FIXED_CHART_LINES),)

@@ -1,4 +1,4 @@
-"""Actions that work everywhere: refresh, freeze, theme, help, commands, leaving."""
+"""Actions of all screens: refresh, freeze, theme, help, commands, leaving."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def refresh(ctx: Context, _: str) -> None:
-    """Poll everything on the screen now."""
+    """Poll all data of the screen now."""
     ctx.monitor.refresh()
     ctx.snapshot_signal.publish(None)
 
 
 def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
-    """Leave the deck, after a question if there is unfinished work."""
+    """Leave the deck. If there is unfinished work, ask before."""
     from livedeck.ui.general.leave import confirm_leave, unfinished_work
 
     work = unfinished_work(ctx)
@@ -38,9 +38,9 @@ def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
 
 
 def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Leave the deck from any dialog, after a question if there is unfinished work.
+    """Leave the deck from any dialog. If there is unfinished work, ask before.
 
-    If that question is open already, agree to it.
+    If the question is open already, this is the consent.
     """
     from livedeck.ui.general.leave import LeaveDialog
 
@@ -102,7 +102,7 @@ DECK = (
 
 
 def needs_open_change(ctx: Context) -> str:
-    """Return why the action is blocked; empty if there is an open change, that is, a sent one without a verdict."""
+    """Return the reason why the action is blocked; empty if a sent change has no verdict."""
     return "" if ctx.open_changes.items else "has nothing to show: every sent change has a verdict"
 
 
@@ -145,7 +145,7 @@ FREEZE = Action(
 
 
 def change_theme(ctx: Context, argument: str) -> None:
-    """Switch to the next theme, or to the named one."""
+    """Switch to the next theme, or to the theme `argument`."""
     names = list(PALETTES)
     if argument and argument not in names:
         ctx.announce(unknown_text("theme", argument, names), Severity.WARNING)
@@ -156,7 +156,7 @@ def change_theme(ctx: Context, argument: str) -> None:
 
 
 THEME = Action(
-    "view.theme", ("t",), "theme", "Switch to the next theme, or to the named one", change_theme, takes="[NAME]"
+    "view.theme", ("t",), "theme", "Switch to the next theme, or to the theme NAME", change_theme, takes="[NAME]"
 )
 
 

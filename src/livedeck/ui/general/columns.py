@@ -19,7 +19,7 @@ ColumnTitle = tuple[str, str]
 
 
 class ColumnsScreen(Modal[tuple[str, ...] | None]):
-    """Dialog to choose columns: space shows or hides one, enter returns the hidden ones, escape returns None."""
+    """Dialog to choose columns. Space shows or hides a column, enter returns the hidden columns, escape None."""
 
     CLOSES_OUTSIDE = True
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 COPY_FORMATS = {"id": "id", "link": "link to watch", "json": "JSON", "curl": "curl"}
-"""Argument of the copy command -> format of the copied event, as its name on the screen."""
+"""Argument of the copy command -> name of the format on the screen."""
 
 
 def copy_texts(event: Event, address: str) -> Mapping[str, str]:
-    """Return the event's text in each of COPY_FORMATS, by argument; a text may be empty.
+    """Return the event's text in each of COPY_FORMATS, by argument. A text may be empty.
 
-    Secrets are masked except in the link, which a player needs whole. The curl command takes the token from a variable.
+    Secrets are masked, except in the link, because a player needs the whole link. The curl command takes the token from
+    a variable.
     """
     return {
         "id": event.id,
@@ -35,7 +36,7 @@ def copy_texts(event: Event, address: str) -> Mapping[str, str]:
 
 
 def copy_event(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Copy the selected event in the named format, or ask for one."""
+    """Copy the selected event in the format `argument`. Without an argument, the person chooses a format."""
     state = ctx.selected_event()
     if state is None:
         return None
@@ -62,7 +63,7 @@ async def _copy_event(ctx: Context, state: EventState, format_name: str) -> None
 
 
 async def _copy_link(ctx: Context, event: Event, link: str) -> None:
-    """Record that a link is copied, then copy it unmasked. Without a history, refuse a link that grants access."""
+    """Record that a link is copied, then copy it unmasked. Without a history, refuse a link that may grant access."""
     from livedeck.operations.events import EventTarget
 
     target = EventTarget.of_event(event).target

@@ -1,4 +1,4 @@
-"""Help screen with a search: keys and signs, those of the current screen first."""
+"""Help screen with a search for keys and signs. The keys of the current screen are first."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ FRAME_CELLS = 5
 """Width in cells of the frame, a blank and the scroll bar together (dialogs.tcss)."""
 
 COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
-"""Widths in cells: minimum of a column, a key's cap, and the gap between two columns."""
+"""Widths in cells: minimum width of a column, width of a key's cap, gap between two columns."""
 
 Block = Sequence[ShadedLine]
-"""A heading with its lines, never split between columns."""
+"""Heading with its lines. A block is never split between columns."""
 
 
 class HelpScreen(Modal[str | None]):
@@ -62,7 +62,7 @@ class HelpScreen(Modal[str | None]):
         self._paint()
 
     def on_input_changed(self) -> None:
-        if "?" in self.query_one(TextField).text:  # the key that opened the help closes it
+        if "?" in self.query_one(TextField).text:  # the key that opened the help also closes it
             self.dismiss(None)
             return
         self._paint()
@@ -165,7 +165,7 @@ def _cells() -> Iterable[tuple[Line, str]]:
 
 
 SIGNS = {"Tally": _tallies, "Alarms": _severities, "QoS status": _statuses, "Cells": _cells}
-"""Heading -> function that yields the signs under it, in their colours, each with its meaning."""
+"""Heading -> function that yields the signs under the heading, in their colours, each with its meaning."""
 
 
 def _sign_block(title: str, cells: int) -> Block:
@@ -174,7 +174,10 @@ def _sign_block(title: str, cells: int) -> Block:
 
 
 def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
-    """Return the lines of a key's cap (or a sign) and its meaning: beside the cap, or below a cap that is too wide."""
+    """Return the lines of a key's cap (or a sign) and its meaning.
+
+    The meaning is beside the cap, or under a wide cap.
+    """
     texts = [*wrap(words, StyleRole.TEXT, cells - CAP_CELLS - 1)]
     length = sum(cell_len(text) for text, _ in cap)
     role = cap[0][1]
@@ -188,7 +191,7 @@ def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
 
 
 def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
-    """Yield lines with the blocks in columns. Each column is filled downwards; their height is as small as possible."""
+    """Yield lines with the blocks in columns of minimum height. Each column is filled from the top."""
     count, cells = _columns(width), _column_cells(width)
     total = sum(len(block) + 1 for block in blocks)
     height = next(height for height in range(total // count, total + 1) if len(_fill(blocks, height)) <= count)
@@ -199,7 +202,7 @@ def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
 
 
 def _fill(blocks: Sequence[Block], height: int) -> list[list[ShadedLine]]:
-    """Distribute the blocks over columns of at most `height` lines; a block with more has a column of its own."""
+    """Distribute the blocks over columns of at most `height` lines. A longer block has a column of its own."""
     columns: list[list[ShadedLine]] = []
     for block in blocks:
         if columns and len(columns[-1]) + 1 + len(block) <= height:

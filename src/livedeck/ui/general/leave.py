@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LeaveDialog(Confirm):
-    """Question whether to leave despite unfinished work."""
+    """Question whether to leave before all work is done."""
 
     def __init__(self, work: Sequence[Unfinished], timer: Timer) -> None:
         lines = tuple(line for unfinished in work for line in unfinished.lines)
@@ -24,11 +24,11 @@ class LeaveDialog(Confirm):
 
 
 def unfinished_work(ctx: Context) -> list[Unfinished]:
-    """Return the unfinished work: first the sent changes without a verdict, then all that the features report."""
+    """Return the unfinished work: first sent changes without a verdict, then the work that features report."""
     reports = [feature.unfinished(ctx) for feature in ctx.actions.features if feature.unfinished]
     work = [report for report in reports if report]
     if in_doubt := ctx.confirmer.in_doubt:
-        text = "The change was sent, but the response is missing. If you leave now, the audit says UNKNOWN."
+        text = "The change was sent, but the response is missing. If you leave now, the audit records UNKNOWN."
         title = f"Leave without the outcome of {', '.join(in_doubt)}?"
         work.insert(0, Unfinished(title, ((text, StyleRole.WARNING),)))
     return work

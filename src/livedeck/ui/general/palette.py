@@ -1,4 +1,4 @@
-"""The command line and the palette: one list of all actions, with completion or search."""
+"""Command line and palette: a list of all actions, with completion or search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
 Command = tuple[str, str]
-"""Name of an action, and the argument to run it with."""
+"""Name of an action and its argument."""
 
 MAX_ROWS, KEY_CELLS = 8, 11
 """Maximum number of visible actions, and the width in cells of the column with their keys."""
@@ -27,7 +27,7 @@ MAX_ROWS, KEY_CELLS = 8, 11
 class CommandScreen(Modal[Command | None]):
     """Input line with the matching actions.
 
-    If `search` is set, typed words find actions and enter runs the marked one. Otherwise the person types a whole
+    With `search`, typed words find actions and enter runs the marked action. Without it, the person types a whole
     command.
     """
 

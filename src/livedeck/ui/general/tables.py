@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _listing(ctx: Context) -> Listing | None:
-    """Return the table of the screen behind any open dialog; None before the first snapshot."""
+    """Return the table of the screen, also if a dialog is open over it; None before the first snapshot."""
     displayed = ctx.displayed()
     screen = next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
     return screen.listing(displayed.snapshot) if screen and displayed else None
@@ -24,7 +24,7 @@ def _listing(ctx: Context) -> Listing | None:
 
 def _change_view(ctx: Context, listing: Listing, **changes: Any) -> None:
     ctx.preferences.change_view(listing.name, **changes)
-    ctx.forget_sights()  # the person's own change has put another row under the cursor
+    ctx.forget_sights()  # the person's change has put another row under the cursor
     ctx.snapshot_signal.publish(None)
 
 
@@ -52,7 +52,7 @@ def filter_rows(ctx: Context, argument: str) -> None:
 
 
 def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
-    """Return a remark about the typed filter: the number of matching rows, or its error. Also whether it is valid."""
+    """Return a remark about the typed filter (its error or the number of matching rows), and whether it is valid."""
     listing, render_time = _listing(ctx), ctx.render_time()
     if listing is None or render_time is None:
         return [], False
@@ -77,7 +77,7 @@ def clear_filter(ctx: Context, _: str) -> None:
 
 
 def sort_next(ctx: Context, argument: str) -> None:
-    """Sort by the next column, or by the named one."""
+    """Sort by the next column, or by the column `argument`."""
     listing = _listing(ctx)
     if listing is None:
         return
@@ -91,7 +91,7 @@ def sort_next(ctx: Context, argument: str) -> None:
 
 
 def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
-    """Sort by a column. If the table is already sorted by it, reverse; if reversed, return to the monitor's order."""
+    """Sort by a column. If the rows are sorted by it already, reverse them; if reversed, use the monitor's order."""
     view = ctx.preferences.view(listing.name)
     if view.sort != column:
         _change_view(ctx, listing, sort=column, down=False)
@@ -102,7 +102,7 @@ def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
 
 
 def sort_previous(ctx: Context, _: str) -> None:
-    """Sort by the previous column. The step before the first column is the monitor's order, worst first."""
+    """Sort by the previous column. Before the first column comes the monitor's order, worst first."""
     if listing := _listing(ctx):
         _step_sort(ctx, listing, -1)
 
@@ -121,7 +121,7 @@ def invert_order(ctx: Context, _: str) -> None:
 
 
 def choose_columns(ctx: Context, argument: str) -> None:
-    """Choose the columns in a dialog, or show the named ones."""
+    """Show the columns in `argument`. Without an argument, the person chooses columns in a dialog."""
     listing = _listing(ctx)
     if listing is None:
         return
@@ -167,7 +167,7 @@ TABLES = (
         "view.sort",
         ("greater_than_sign",),
         "sort",
-        "Sort by the next or the named column; again: reverse; once more: worst first",
+        "Sort by the next column, or by the column that you name; again: reverse; once more: worst first",
         sort_next,
         kind=ScreenKind.TABLE,
         takes="[COLUMN]",
@@ -186,7 +186,7 @@ TABLES = (
         "view.columns",
         ("f",),
         "columns",
-        "Choose the columns, or name the ones to show",
+        "Choose the visible columns, or name them",
         choose_columns,
         kind=ScreenKind.TABLE,
         takes="[COLUMN ...]",

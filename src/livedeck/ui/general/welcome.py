@@ -1,4 +1,4 @@
-"""First start without a platform: a demo, or a form whose settings are tried before they are saved."""
+"""First start without a platform: a demo, or a form. The settings of the form are tried before they are saved."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ TYPED, FILE, COMMAND, ENVIRONMENT = "typed here", "a file", "a command", "LIVEDE
 WELCOME = """\
 livedeck watches and steers the live events of a video platform.
 
-No platform is set up yet. Try the demo with a simulated one, no account needed, or connect yours: \
+No platform is set up yet. Try the demo with a simulated platform, without an account. Or connect your platform: \
 you need its address and a token of your workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """Settings from the form. `values`: settings by name. `token`: the typed token in clear, or empty."""
+    """Settings from the form. `values`: settings by name. `token`: typed token, unmasked, or empty."""
 
     values: Mapping[str, Any]
     token: str = ""
@@ -78,7 +78,7 @@ SCHEMA = FormSchema(
 
 
 class Welcome(FilteredApp[Choice]):
-    """Screen of the first start. Returns None if the person leaves it."""
+    """Screen of the first start. Returns None if the person leaves."""
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["../app.tcss", STYLES]
     TITLE = "livedeck"
@@ -133,7 +133,7 @@ class Welcome(FilteredApp[Choice]):
             self.run_worker(self._connect(result), group="connect", exclusive=True)
 
     async def _connect(self, result: FormResult) -> None:
-        """Try the settings and save them; if that fails, show the form again with the typed values and the reason."""
+        """Try the settings and save them. If this fails, show the form again with its entries and the reason."""
         try:
             settings = platform_settings(result.entries)
             error = await self._try_out(settings) or await asyncio.to_thread(self._save, settings)

@@ -1,1 +1,1 @@
-"""Travel to a moment of the past, and back to now."""
+"""Moments of the past on the screens, and the return to the present."""

@@ -20,7 +20,7 @@ SPEEDS = (1.0, 4.0, 15.0, FASTEST)
 
 
 def go(ctx: Context, argument: str) -> Awaitable[None]:
-    """Show the deck as it was at a moment: the named one, or one that a person types."""
+    """Show the deck as it was at the moment `argument`. Without an argument, the person types a moment."""
     return _go_to(ctx, argument) if argument else _ask_moment(ctx)
 
 
@@ -53,7 +53,7 @@ async def now(ctx: Context, _: str) -> None:
 
 
 def play(ctx: Context, argument: str) -> None:
-    """Play the past at the named speed; without a name, play or pause."""
+    """Play the past at the speed `argument`. Without an argument, play or pause."""
     if ctx.past is None:
         return
     try:
@@ -64,7 +64,7 @@ def play(ctx: Context, argument: str) -> None:
 
 
 def faster(ctx: Context, _: str) -> None:
-    """Play at the next higher speed. After the highest comes the lowest."""
+    """Play at the next higher speed. After the highest speed comes the lowest."""
     if ctx.past is not None:
         past = ctx.past
         past.play(next((speed for speed in SPEEDS if speed > past.speed), SPEEDS[0]))
@@ -72,12 +72,12 @@ def faster(ctx: Context, _: str) -> None:
 
 
 async def after(ctx: Context, _: str) -> None:
-    """Go to the next moment at which something happened."""
+    """Go to the next moment with a recorded change."""
     await _step(ctx, 1, "nothing is recorded after this moment")
 
 
 async def before(ctx: Context, _: str) -> None:
-    """Go to the previous moment at which something happened."""
+    """Go to the previous moment with a recorded change."""
     await _step(ctx, -1, "nothing is recorded before this moment")
 
 
@@ -122,7 +122,7 @@ FEATURE = Feature(
             "past.play",
             ("R",),
             "play",
-            "Play the past from here, or pause; or play at the named speed, 1 to 60",
+            "Play the past from here, or pause; or play at the speed that you name, 1 to 60",
             play,
             blocked=_needs_past,
             takes="[SPEED]",
@@ -141,7 +141,7 @@ FEATURE = Feature(
             "past.before",
             ("left_parenthesis",),
             "before",
-            "Go to the previous moment at which something happened",
+            "Go to the previous recorded change",
             before,
             blocked=_needs_past,
             past_rank=4,
@@ -150,7 +150,7 @@ FEATURE = Feature(
             "past.after",
             ("right_parenthesis",),
             "after",
-            "Go to the next moment at which something happened",
+            "Go to the next recorded change",
             after,
             blocked=_needs_past,
             past_rank=5,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def needs_subject(ctx: Context) -> str:
-    """Return why the action is blocked if no event is selected and no charts are on display; else empty."""
+    """Return the reason why the action is blocked; empty if an event is selected or the screen shows charts."""
     screen = ctx.screen
     return "" if isinstance(screen, _screen_type()) and screen.subject() else needs_event(ctx)
 
@@ -38,7 +38,7 @@ def _screen(ctx: Context) -> QosScreen:
 
 
 def longer(ctx: Context, argument: str) -> None:
-    """Show the next longer range around the cursor, or the range that the user named."""
+    """Show the next longer range around the cursor, or the range `argument`."""
     screen = _screen(ctx)
     names = screen.range_names
     if argument and argument not in names:
@@ -88,12 +88,12 @@ def now(ctx: Context, _: str) -> None:
 
 
 def fit(ctx: Context, _: str) -> None:
-    """Scale the charts to their values; if they are scaled so already, from zero."""
+    """Switch the charts between scales that fit the values and scales from zero."""
     _screen(ctx).fit()
 
 
 def align(ctx: Context, _: str) -> None:
-    """Align the second event's curves by the starts of both events; if they already are, by the clock."""
+    """Switch the second event's curves between alignment by the starts of both events and by the clock."""
     _screen(ctx).align()
 
 
@@ -149,23 +149,24 @@ async def previous_stream(ctx: Context, _: str) -> None:
 
 
 async def open_stream(ctx: Context, argument: str) -> None:
-    """Open a stream from the history, of any event. The list begins with those related to the one on display."""
+    """Open a stream of any event from the history. The list begins with streams that belong to the shown event."""
     stream = await _pick_stream(ctx, "Open a stream from the history", argument)
     if stream is not None:
         await _screen(ctx).open(stream)
 
 
 async def compare_stream(ctx: Context, argument: str) -> None:
-    """Draw a past stream's curves under those of the stream on display."""
+    """Draw the curves of a past stream under the curves of the shown stream."""
     stream = await _pick_stream(ctx, "Compare with a past stream, aligned by their starts", argument, is_second=True)
     if stream is not None:
         await _screen(ctx).compare_with_stream(stream)
 
 
 async def _pick_stream(ctx: Context, title: str, words: str, *, is_second: bool = False) -> PastStream | None:
-    """Return the first stream that contains `words`; without words, one chosen from a list. None if there is none.
+    """Return the first stream that contains `words`. Without words, a person chooses a stream from a list.
 
-    `is_second`: choose a stream to compare with the one on display, which is left out.
+    Returns None if no stream is found or chosen. `is_second`: the stream is for a comparison with the shown stream,
+    which is left out.
     """
     screen, render_time = _screen(ctx), ctx.render_time()
     if ctx.records is None or render_time is None:
@@ -207,7 +208,10 @@ def previous_fault(ctx: Context, _: str) -> None:
 
 
 def over(ctx: Context, argument: str) -> None:
-    """Compare with the named event; without a name, with the next event on air. After the last, stop comparing."""
+    """Compare with the event `argument`; without a name, with the next event on air.
+
+    After the last event on air, the comparison ends.
+    """
     screen, displayed, selected = _screen(ctx), ctx.displayed(), ctx.selected_event()
     if displayed is None or selected is None:
         return
@@ -232,7 +236,7 @@ def _matches(state: EventState, text: str) -> bool:
 
 
 def mark(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Add a marker to the event at the moment of the key press, on the platform's clock. `argument`: its text."""
+    """Add a marker to the event at the time of the key press (platform's clock). `argument`: text of the marker."""
     state, render_time = ctx.selected_event(), ctx.render_time()
     if ctx.history is None or state is None or render_time is None:
         ctx.announce("No history is kept, so there are no markers. Set `history` in the settings.", Severity.WARNING)
@@ -296,7 +300,7 @@ QOS = (
         "qos.next_fault",
         ("right_square_bracket",),
         "next fault",
-        "Select the next fault in the list: open ones come first, then cleared ones",
+        "Select the next fault in the list: open faults come first, then cleared faults",
         next_fault,
         HERE,
         rank=24,
@@ -315,7 +319,7 @@ QOS = (
         "qos.over",
         ("x",),
         "compare",
-        "Compare with the next event on air, after the last one with none; or with the event that you name",
+        "Compare with the next event on air, or with the event that you name; after the last event, stop comparing",
         over,
         HERE,
         takes="[NAME]",
@@ -325,7 +329,7 @@ QOS = (
         "qos.align",
         ("equals_sign",),
         "align",
-        "Align the second event by the clock, or its start with the start of this one",
+        "Align the second event by the clock, or by the starts of both events",
         align,
         HERE,
     ),
@@ -353,7 +357,7 @@ QOS = (
         rank=52,
     ),
     Action("qos.start", ("home",), "start", "Show the start of the stream", start, HERE),
-    Action("qos.end", ("end",), "end", "Show the end of the stream: for the current one, its newest sample", end, HERE),
+    Action("qos.end", ("end",), "end", "Show the end of the stream; of a current stream, the newest sample", end, HERE),
     Action("qos.next_marker", ("greater_than_sign",), "next marker", "Move to the next marker", next_marker, HERE),
     Action(
         "qos.previous_marker",
@@ -376,7 +380,7 @@ QOS = (
         "qos.open",
         ("o",),
         "streams",
-        "Open any stream from the history, even of unlisted events; or the newest one that matches the words",
+        "Open any stream from the history, even of unlisted events; or the newest stream that matches the words",
         open_stream,
         HERE,
         takes="[WORDS]",
@@ -386,7 +390,7 @@ QOS = (
         "qos.under",
         ("X",),
         "lay under",
-        "Draw a past stream under this one, aligned by their starts: the same show a week ago, or any other",
+        "Draw a past stream under this stream, aligned by their starts: the same show a week ago, or any other",
         compare_stream,
         HERE,
         takes="[WORDS]",

@@ -1,4 +1,4 @@
-"""Streams from the history for the charts, loaded while the screen keeps showing the data in memory."""
+"""Streams from the history for the charts. While they are loaded, the screen shows the data in memory."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import stream_start
 
 MAX_READINGS = 14_400
-"""Maximum number of samples of a past stream kept in memory: eight hours with one every 2 s.
+"""Maximum number of samples of a past stream in memory: eight hours of samples every 2 s.
 
-Earlier samples are read from the history when they come into view.
+Earlier samples are read from the history when they become visible.
 """
 
 
 class Subject(NamedTuple):
-    """Event or past stream in the charts, and the instant for which it is shown.
+    """Event or past stream in the charts, and the time for which it is shown.
 
-    `stream`: the past stream; None for the event's current stream.
+    `stream`: past stream; None for the event's current stream.
     """
 
     state: EventState
@@ -31,7 +31,7 @@ class Subject(NamedTuple):
 
 
 async def load_streams(history: HistoryReads, now: datetime, event_id: str | None = None) -> tuple[PastStream, ...]:
-    """Return the streams of that event, or of all events if None, the newest first."""
+    """Return the streams of an event, newest first; of all events if `event_id` is None."""
     spans = await history.spans(event_id)
     if not spans:
         return ()
@@ -41,9 +41,9 @@ async def load_streams(history: HistoryReads, now: datetime, event_id: str | Non
 
 
 async def open_stream(history: HistoryReads, stream: PastStream, event: Event | None) -> Subject:
-    """Return the stream as a subject of the charts, in the state that it had at its end.
+    """Return the stream as a subject of the charts, in its state at the end.
 
-    `event`: the stream's event; None if it is unknown.
+    `event`: event of the stream; None if unknown.
     """
     until = stream.last.timestamp()
     found = await history.recorded({stream.event_id: stream.stream_id}, until, newest=MAX_READINGS)
@@ -57,7 +57,7 @@ async def open_stream(history: HistoryReads, stream: PastStream, event: Event | 
 
 
 def current_stream(state: EventState, render_time: RenderTime) -> PastStream | None:
-    """Return the event's current stream from its start to its newest sample; None if it has no samples yet."""
+    """Return the event's current stream from its start to its newest sample; None without samples."""
     stream, as_of = state.event.stream, state.qos.as_of
     if stream is None or not stream.id or as_of is None or not len(state.qos.readings):
         return None
@@ -68,7 +68,7 @@ def current_stream(state: EventState, render_time: RenderTime) -> PastStream | N
 
 
 def with_current(streams: tuple[PastStream, ...], current: PastStream | None) -> tuple[PastStream, ...]:
-    """Return the streams, the newest first, with `current` added or in place of its older copy."""
+    """Return the streams and `current`, newest first. `current` replaces an older copy of itself."""
     if current is None:
         return streams
     others = [stream for stream in streams if stream.stream_id != current.stream_id]

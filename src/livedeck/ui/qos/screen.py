@@ -1,4 +1,4 @@
-"""Screen 3: the quality of the selected event over time."""
+"""Screen 3: quality of the selected event over time."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from livedeck.ui.shell.keymap import with_keys
 from livedeck.ui.shell.screen import BaseScreen, waiting_text
 
 SIDE_FROM = 160
-"""Minimum width of a screen with panes beside the chart."""
+"""Minimum width in cells of a screen with panes beside the chart."""
 
 WORDY_FROM = 100
-"""Minimum width of a screen that shows the word `range` before the ranges."""
+"""Minimum width in cells of a screen with the word `range` before the ranges."""
 
 PAST_KEYS = "{qos.now} live", "{qos.previous_stream}, {qos.next_stream} other streams   {qos.open} all"
 
@@ -75,7 +75,7 @@ class QosChart(Canvas):
         self._empty_text = ""
         self._drawn: tuple[object, ...] = ()
         self._chart_lines: list[ShadedLine] = []
-        self._pressed: int | None = None  # the column where the button of the mouse went down
+        self._pressed: int | None = None  # column at which the button of the mouse was pressed
         self.has_side = False
 
     @property
@@ -89,7 +89,7 @@ class QosChart(Canvas):
         return self.layout_rows.columns(self.size.width)
 
     def show(self, shown: view.Shown | None, empty_text: str = "") -> None:
-        """Paint the chart. `empty_text`: text in its place if `shown` is None."""
+        """Paint the chart. `empty_text`: text in place of the chart if `shown` is None."""
         self._shown, self._empty_text = shown, empty_text
         self.repaint()
 
@@ -117,7 +117,7 @@ class QosChart(Canvas):
     def on_mouse_up(self, event: textual_events.MouseUp) -> None:
         """Finish a click or a drag.
 
-        A click sets the cursor or moves the window on the map; a drag moves the window.
+        A click sets the cursor, or moves the window on the map. A drag moves the window.
         """
         if self._pressed is None:
             return
@@ -138,7 +138,7 @@ class QosSide(Canvas):
         self._shown: view.Shown | None = None
 
     def show(self, shown: view.Shown | None) -> None:
-        """Paint the panes for the content of the chart; None leaves them empty."""
+        """Paint the panes for the content of the chart. With None they stay empty."""
         self._shown = shown
         self.repaint()
 
@@ -165,9 +165,9 @@ class QosScreen(BaseScreen):
         self._range = 1
         self._until: float | None = None  # epoch s, server clock; None: now
         self._cursor: float | None = None  # the same
-        self._episode: tuple[str, Episode] | None = None  # event id, and the fault at the time of its selection
+        self._episode: tuple[str, Episode] | None = None  # event id, and the fault as it was when it was selected
         self._opened: Subject | None = None  # a past stream
-        self._selected_before: str | None = None  # the event selected before a stream of an unlisted event was opened
+        self._selected_before: str | None = None  # event selected when a stream of an unlisted event was opened
         self._searched_ids: set[str] = set()  # completed events whose last stream was searched in the history
         self._second_id: str | None = None
         self._second_stream: Subject | None = None  # a past stream in place of the second event
@@ -190,7 +190,7 @@ class QosScreen(BaseScreen):
 
     @property
     def range_name(self) -> str:
-        """Name of the range on display."""
+        """Name of the shown range."""
         return view.RANGES[self._range][0]
 
     @property
@@ -199,7 +199,7 @@ class QosScreen(BaseScreen):
         return [name for name, _ in view.RANGES]
 
     def on_screen_resume(self) -> None:
-        """Keep the event on display selected until the operator selects another one."""
+        """Select the event on the screen, so that it stays until the operator selects another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
@@ -213,16 +213,16 @@ class QosScreen(BaseScreen):
         self.ctx.watch_event(None)
 
     def shows_alarm(self, alarm: Alarm) -> bool:
-        """Return whether the alarm needs a line of its own. False if the list of faults already shows it."""
+        """Return whether the alarm needs a separate line. False if its fault is in the list of faults."""
         subject = self.subject()
         state = subject.state if subject else None
         ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
         return state is None or alarm.event_id != state.id or alarm.kind not in ongoing
 
     def subject(self) -> Subject | None:
-        """Return the subject of the charts; None if there is none.
+        """Return the subject of the charts; None without one.
 
-        An opened past stream stays until another event is selected; otherwise it is the selected event as displayed.
+        An opened past stream is the subject until another event is selected. Otherwise the selected event is.
         """
         displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
         if self._opened and (selected is None or selected.id == self._opened.state.id):
@@ -255,7 +255,7 @@ class QosScreen(BaseScreen):
         side_pane.show(shown)
 
     def _past_line(self, shown: view.Shown | None, render_time: RenderTime) -> list[ShadedLine]:
-        """Return a line that names the times and the stream in the window; nothing if the window is live."""
+        """Return a line with the times and the stream of the window; empty if the window is live."""
         if shown is None or self.is_live:
             return []
         stream = self._opened.stream if self._opened else None
@@ -280,9 +280,9 @@ class QosScreen(BaseScreen):
             await self.open(streams[0])
 
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
-        """Return the streams of that event, or of all events if None, the newest first.
+        """Return the streams of an event, newest first; of all events if `event_id` is None.
 
-        The selected event's current stream is included if it belongs to that event.
+        The current stream of the selected event is included if it is one of them.
         """
         displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.records
         if displayed is None:
@@ -294,7 +294,7 @@ class QosScreen(BaseScreen):
         return with_current(found, current_stream(selected, displayed[1]))
 
     async def open(self, stream: PastStream, at: datetime | None = None) -> None:
-        """Show a past stream around the moment `at`, or its end if None. A current stream is shown live instead."""
+        """Show a past stream around the moment `at`; None shows its end. A current stream is shown live."""
         displayed, history = self.ctx.displayed(), self.ctx.records
         state = displayed[0].find(stream.event_id) if displayed else None
         current = current_stream(state, displayed[1]) if state and displayed else None
@@ -315,9 +315,9 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     async def jump(self, text: str, at: datetime) -> None:
-        """Show the event's stream at the moment `at`, or the nearest one. `text`: the moment as typed.
+        """Show the event's stream at the moment `at`, or else the nearest stream. `text`: the typed moment.
 
-        If the text is a time of day, it means the latest day with a stream at that time.
+        A text with only a time of day means the latest day with a stream at that time.
         """
         subject = self.subject()
         if subject is None:
@@ -341,7 +341,7 @@ class QosScreen(BaseScreen):
         return (displayed[1].server if displayed else self.ctx.clock.now()).date()
 
     async def step_stream(self, step: int) -> None:
-        """Show the event's stream after (1) or before (-1) the one on display."""
+        """Show the event's stream after (1) or before (-1) the shown stream."""
         subject = self.subject()
         if subject is None:
             return
@@ -356,14 +356,14 @@ class QosScreen(BaseScreen):
             self.ctx.announce(f"{events.name(subject.state)}: no {'later' if step > 0 else 'earlier'} stream known")
 
     def shown_stream(self) -> PastStream | None:
-        """Return the stream on display; None if it is unknown."""
+        """Return the shown stream; None if unknown."""
         subject = self.subject()
         if subject is None:
             return None
         return subject.stream or current_stream(*subject[:2])
 
     def _shown(self, state: EventState, render_time: RenderTime) -> view.Shown | None:
-        """Return the content of the screen for that event; None before its first reply."""
+        """Return the content of the screen for an event; None before the first reply for the event."""
         axis = self._axis(state, render_time)
         whole_axis = chart_axis(state, render_time, None, self.query_one(QosChart).columns)
         if axis is None or whole_axis is None:
@@ -388,13 +388,16 @@ class QosScreen(BaseScreen):
         return chart_axis(state, render_time, span, columns, self._until if span else None)
 
     def _second_series(self, state: EventState, second: Subject, axis: Axis) -> TimeSeries:
-        """Return the second event's values on the axis, shifted by the distance of both starts if aligned by start."""
+        """Return the second event's values on the axis.
+
+        If the curves are aligned by start, the values are shifted by the distance of the two starts.
+        """
         later = stream_start(second.state, axis.start) - stream_start(state, axis.start)
         shifted = axis.shifted(later) if self._is_since_start else axis
         return _series(self._second_history, second.state, second.render_time, shifted)
 
     def _second_subject(self) -> Subject | None:
-        """Return the second event or the past stream to compare with; None without one, or if it is the first event."""
+        """Return the second event or past stream of the comparison; None without one, or if it is the first event."""
         subject, displayed = self.subject(), self.ctx.displayed()
         if self._second_stream is not None:
             return self._second_stream
@@ -403,12 +406,12 @@ class QosScreen(BaseScreen):
         return Subject(state, displayed[1]) if displayed and state and is_other else None
 
     def compare_with(self, event_id: str | None) -> None:
-        """Draw another event's curves beside those on display; None removes the second curves."""
+        """Draw the curves of another event over the shown curves. None removes them."""
         self._second_id, self._second_stream = event_id, None
         self.refresh_all()
 
     async def compare_with_stream(self, stream: PastStream) -> None:
-        """Draw a past stream's curves under those on display, aligned by the starts of both streams."""
+        """Draw the curves of a past stream under the shown curves, aligned by the starts of both streams."""
         if self.ctx.records is None:
             return
         name = f"{stream.name}, {day_words(stream.first, self._today())}"
@@ -417,13 +420,13 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def align(self) -> None:
-        """Align the second event's curves by the starts of both events; if they already are, by the clock."""
+        """Switch the second event's curves between alignment by the starts of both events and by the clock."""
         self._is_since_start = not self._is_since_start
         self.ctx.announce(f"second event aligned by {'its start' if self._is_since_start else 'the clock'}")
         self.refresh_all()
 
     def fit(self) -> None:
-        """Scale the charts to their values; if they are scaled so already, from zero."""
+        """Switch the charts between scales that fit the values and scales from zero."""
         self._is_fitted = not self._is_fitted
         self.refresh_all()
 
@@ -438,7 +441,7 @@ class QosScreen(BaseScreen):
         return self._episode[1] if self._episode and self._episode[0] == state.id else None
 
     def _cursor_cell(self, axis: Axis) -> int | None:
-        """Return the cell of the cursor; None if there is no cursor or it is out of sight.
+        """Return the cell of the cursor; None without a visible cursor.
 
         The cursor stays at its time while the axis moves.
         """
@@ -453,7 +456,8 @@ class QosScreen(BaseScreen):
     def move_cursor(self, step: int) -> None:
         """Move the cursor by `step` columns; negative to the left.
 
-        The first step to the left puts the cursor on the newest column; a step to the right of that column removes it.
+        The first step to the left puts the cursor on the newest column. A step to the right of this column removes the
+        cursor.
         """
         subject, axis = self.subject(), self._shown_axis()
         if axis is None or subject is None:
@@ -513,7 +517,7 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def _look_at(self, at: float) -> None:
-        """Put the cursor at a time (epoch s), and move the window there if the time is out of sight."""
+        """Put the cursor at a time (epoch s). If the time is not visible, move the window to it."""
         self._cursor, axis = at, self._shown_axis()
         if axis is not None and not axis.start <= at < axis.end:
             self._move_window(at + (axis.end - axis.start) / 2)
@@ -531,7 +535,7 @@ class QosScreen(BaseScreen):
             self.ctx.select_event(before)
 
     def show_end(self) -> None:
-        """Show the end of the stream: for the current one, its newest sample."""
+        """Show the end of the stream; of a current stream, the newest sample."""
         self._until = self._cursor = None
         self.refresh_all()
 
@@ -556,7 +560,7 @@ class QosScreen(BaseScreen):
             self.ctx.announce(f"no marker in this stream {'after' if step > 0 else 'before'} this moment")
 
     def select_fault(self, step: int) -> None:
-        """Select the next (1) or previous (-1) fault in the list, and move the cursor to the start of that fault."""
+        """Select the next (1) or previous (-1) fault in the list, and move the cursor to the start of the fault."""
         subject = self.subject()
         if subject is None or not subject.state.episodes:
             self.ctx.announce("no faults known for this event")
@@ -569,7 +573,7 @@ class QosScreen(BaseScreen):
         self._look_at(episode.since.timestamp())
 
     def show_new_marker(self) -> None:
-        """Read the markers again, because one was just added."""
+        """Read the markers again, because a marker was just added."""
         self._history.invalidate()
         self.refresh_all()
 
@@ -605,7 +609,7 @@ class QosScreen(BaseScreen):
             self.refresh_all()
 
     def step_event(self, step: int) -> None:
-        """Select the next or previous event that should be sending, in the order of the Events screen."""
+        """Select the next (1) or previous (-1) event that should be sending, in the order of the Events screen."""
         displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
         ids = [state.id for state in displayed[0].events if state.phase.tally.expects_signal] if displayed else []
         if ids:

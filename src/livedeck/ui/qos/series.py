@@ -1,4 +1,4 @@
-"""Chart data from the history, queried while the screen shows the data in memory."""
+"""Chart data from the history. During a query the screen shows the data in memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.screen import BaseScreen
 
 STALE_COLUMNS = 4
-"""Number of columns by which the axis may move before the history is queried again."""
+"""Maximum number of columns by which the axis moves before the history is queried again."""
 
 
 class _Request(NamedTuple):
-    """The last request to the history."""
+    """Last request to the history."""
 
     event_id: str
     stream_id: str
@@ -55,12 +55,12 @@ class HistoryQuery:
         return self._markers.get(event_id, ())
 
     def invalidate(self) -> None:
-        """Drop the markers, because one was added, and have the next paint query the history again."""
+        """Drop the markers, because a marker was added. The next paint queries the history again."""
         self._request = None
         self._markers.clear()
 
     def forget(self) -> None:
-        """Drop all loaded data, because the deck shows another time now."""
+        """Drop all loaded data, because the deck shows a different time now."""
         self.invalidate()
         self._series = None
 
@@ -75,7 +75,7 @@ class HistoryQuery:
         return abs(request.axis.start - last.axis.start) >= STALE_COLUMNS * request.axis.step
 
     def _work(self, request: _Request) -> WorkType[None]:
-        """Return a function that makes the query's coroutine. A worker cancelled before its start never calls it."""
+        """Return a function that makes the query's coroutine. A worker that is cancelled early never calls it."""
         return partial(self._query, request)
 
     async def _query(self, request: _Request) -> None:
@@ -84,7 +84,7 @@ class HistoryQuery:
         markers = await history.markers(request.event_id)
         buckets = await history.series(*request[:2], axis.start, axis.end, axis.halved().columns)
         if history is not self._screen.ctx.records:
-            return  # the screen shows another time by now
+            return  # the screen shows a different time now
         self._markers[request.event_id] = markers
         self._series = request[:2], from_history(axis, buckets)
         self._screen.refresh_all()

@@ -1,4 +1,4 @@
-"""Panes beside the chart on a wide screen: faults, cause, comparison with a second event, share of faults. Pure."""
+"""Panes beside the chart on a wide screen: faults, cause, comparison with a second event, fault share. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARE_ROWS = 8
 
 
 def side_lines(shown: view.Shown, width: int, height: int) -> list[ShadedLine]:
-    """Return all panes, one above the other, in at most `height` lines. Panes without room are left out."""
+    """Return the panes, one above the other, in at most `height` lines. Panes that do not fit are omitted."""
     state, axis, inner = shown.state, shown.chart.series.axis, width - 4
     panes: list[tuple[str, str, Sequence[ShadedLine]]] = [("Episodes", "", _episodes(shown, inner))]
     episodes = view.sort_episodes(state.episodes)
@@ -94,7 +94,7 @@ def _why(episode: Episode, state: EventState, render_time: RenderTime, width: in
 
 
 class Summary(NamedTuple):
-    """Values over a range of time. None: no samples.
+    """Values over a range of time. None means no samples.
 
     `video`, `audio`: mean rates in bit/s. `low_video`: 5th percentile of the video rate. `fps`: mean frames/s. `bad`:
     share of samples with a fault, from 0 to 1.
@@ -108,7 +108,7 @@ class Summary(NamedTuple):
 
 
 def summary(readings: Readings, axis: Axis) -> Summary:
-    """Summarise the samples within the axis."""
+    """Return the summary of the samples on the axis."""
     window = slice(bisect_left(readings.time, axis.start), bisect_left(readings.time, axis.end))
     video, audio, fps = (
         sorted(filter(isfinite, values[window])) for values in (readings.video, readings.audio, readings.fps)
@@ -154,7 +154,7 @@ MINUTE = 60
 def fault_shares(readings: Readings, axis: Axis, count: int) -> list[tuple[int, float | None]]:
     """Return the share of samples with a fault, from 0 to 1, for each of the last `count` minutes of the axis.
 
-    An entry has the start of the minute (epoch s), and the share; None for a minute without samples.
+    An entry has the start of the minute (epoch s) and the share, which is None for a minute without samples.
     """
     newest = readings.time[-1] if len(readings) else axis.end
     last = int(min(axis.end, newest) // MINUTE) * MINUTE

@@ -33,16 +33,16 @@ from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
 from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
 
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
-"""Widths in cells. The list of faults: its minimum, the minimum with actual values, its maximum.
+"""Widths in cells of the list of faults: minimum, minimum with actual values, maximum.
 
-Last, the notes beside the list: they shrink before the list does.
+`NOTES_CELLS`: width of the notes beside the list, which shrink before the list.
 """
 
 LABEL_CELLS = 10
 
 
 def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
-    """Sort faults: first the open ones by severity, then the cleared ones. Among equals the newest comes first."""
+    """Sort faults: first open faults by severity, then cleared faults. Of equal faults the newest is first."""
     newest_first = sorted(episodes, key=lambda episode: episode.since, reverse=True)
     cleared = len(SEVERITY_RANKS)
     return sorted(
@@ -51,7 +51,7 @@ def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
 
 
 def index_of(episodes: Sequence[Episode], selected: Episode | None) -> int | None:
-    """Return the index of the selected fault, even if it has become worse or cleared; None if it is not among them."""
+    """Return the index of the selected fault, also if it became worse or cleared; None if the list lacks it."""
     return next((index for index, episode in enumerate(episodes) if selected and _is_same(episode, selected)), None)
 
 
@@ -60,9 +60,9 @@ def _is_same(first: Episode, second: Episode) -> bool:
 
 
 def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) -> Mapping[int, Segment]:
-    """Return column -> sign of the fault that starts there or the marker that lies there.
+    """Return column -> sign of a fault that starts in the column, or of a marker in the column.
 
-    In the same column, a fault hides a marker, and a worse fault hides a lesser one.
+    A fault hides a marker of the same column, and a worse fault hides a lesser one.
     """
     signs: dict[int, Segment] = {}
     for at in marks:
@@ -76,7 +76,7 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
 def fault_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
 ) -> list[Line]:
-    """Return the faults that fit in `rows` lines. The selected one is among them, and marked.
+    """Return the faults that fit into `rows` lines. The selected fault is always included and marked.
 
     Lines of at least `ACTUAL_CELLS` cells also show the actual value.
     """
@@ -92,9 +92,9 @@ def fault_lines(
 def episode_lines(
     state: EventState, selected: Episode | None, render_time: RenderTime, width: int, rows: int
 ) -> list[Line]:
-    """Return the list of faults; beside it, cause, effect and advice of the selected fault.
+    """Return the list of faults, with cause, effect and advice of the selected fault beside it.
 
-    A narrow screen has only the selected fault, with cause, effect and advice below it.
+    A narrow screen has only the selected fault, with cause, effect and advice under it.
     """
     episodes = sort_episodes(state.episodes)
     if not episodes or rows < 1:
@@ -130,7 +130,7 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
 
 
 def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
-    """Return a fault's cause, effect on viewers and advice, each in as many lines as it needs."""
+    """Return a fault's cause, effect on viewers and advice, each in as many lines as necessary."""
     diagnosis = diagnose(episode.kind, state if episode.until is None else None)
     texts = {"cause": diagnosis.cause, "viewers": diagnosis.viewers, "do": diagnosis.advice}
     return [
@@ -141,9 +141,9 @@ def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
 
 
 RANGES: tuple[tuple[str, float | None], ...] = (("5m", 300), ("15m", 900), ("1h", 3600), ("6h", 21_600), ("all", None))
-"""Ranges of the chart: name, and length in seconds; None: the whole stream.
+"""Ranges of the chart: name and length in seconds. A length of None means the whole stream.
 
-Long ranges need the history for samples that the platform no longer returns.
+Long ranges need the history, because the platform returns no old samples.
 """
 
 SECOND_SIGN = "··"
@@ -153,8 +153,8 @@ SECOND_SIGN = "··"
 class Layout:
     """Number of rows for each part of the chart.
 
-    `whole`: the map of the whole event. `below`: legend and list of faults. A panel of a single row has no head: its
-    name and number stand beside it.
+    `whole`: map of the whole event. `below`: legend and list of faults. A panel of one row has no head, but name and
+    number beside it.
     """
 
     video: int
@@ -180,13 +180,13 @@ PANELS = (
     (41, 21, 21), (21, 13, 13), (21, 11, 11), (16, 11, 11), (16, 9, 9), (13, 9, 9), (13, 7, 7), (11, 7, 7), (11, 5, 5),
     (9, 5, 5), (7, 5, 5), (11, 1, 1), (9, 1, 1), (7, 1, 1), (5, 1, 1), (3, 1, 1), (1, 1, 1),
 )  # fmt: skip
-"""Numbers of rows of the video, audio and frame rate panels, the largest first. All have evenly spaced ticks."""
+"""Numbers of rows of the panels of video, audio and frame rate, largest first. All have evenly spaced ticks."""
 
 
 def layout(height: int, *, has_side: bool) -> Layout:
     """Return the layout with the largest panels that leave room for the list of faults.
 
-    `has_side`: the list stands beside the panels and needs no room below them.
+    `has_side`: the list is beside the panels and needs no room under them.
     """
     is_tall = height >= TALL_CHART
     whole = 3 if is_tall else 1
@@ -203,9 +203,9 @@ def layout(height: int, *, has_side: bool) -> Layout:
 class Chart:
     """Content of a chart.
 
-    `series`: values of the event in the window. `whole`: its values from start to end, for the map. `second`: values
-    of a second event. `cursor`: cell of the cursor. `flags`: cell -> sign of a fault or a marker. `is_fitted`: scales
-    fit the values instead of starting at zero. `window`: text below the map about the window.
+    `series`: values of the event in the window. `whole`: values of the whole event, for the map. `second`: values of a
+    second event. `cursor`: cell of the cursor. `flags`: cell -> sign of a fault or a marker. `is_fitted`: scales fit
+    the values instead of beginning at zero. `window`: text about the window, under the map.
     """
 
     series: TimeSeries
@@ -247,7 +247,7 @@ class Shown(NamedTuple):
 
     @property
     def is_doubtful(self) -> bool:
-        """True if the data may be out of date."""
+        """True if the event's data are stale."""
         return events.is_doubtful(self.state, self.render_time)
 
 
@@ -260,18 +260,18 @@ def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
 
 
 def empty_lines(state: EventState) -> list[Line]:
-    """Return the line that replaces the chart of an event without samples."""
+    """Return the line in place of the chart of an event without samples."""
     role = StyleRole.STALE if state.qos.error else StyleRole.DIM
     return [[(f" {no_samples_text(state)}", role)]]
 
 
 def no_samples_text(state: EventState) -> str:
-    """Return why the event has no chart."""
+    """Return the reason why the event has no chart."""
     return f"{events.name(state)}: {safe(state.qos.error or 'no samples yet')}"
 
 
 def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:
-    """Return the text about a window that is not live: its times, then the past stream in it, if any."""
+    """Return the text about a window that is not live: its times and, if any, the past stream."""
     start, end = (datetime.fromtimestamp(at, UTC) for at in (axis.start, axis.end))
     expected = stream.first.date() if stream else today
     day = "" if start.date() == expected else f"{day_words(start, today)} "
@@ -302,9 +302,9 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
 
 
 def readout(shown: Shown) -> list[ShadedGroup]:
-    """Return the values under the cursor, or the newest if there is no cursor; then the second event's.
+    """Return the values under the cursor, and then the values of the second event. Without a cursor, the newest values.
 
-    Under the cursor, a column of several samples shows their range of values and their worst status.
+    A column of several samples has the range of their values and their worst status.
     """
     state, chart, second, series, is_stale = (
         shown.state,
@@ -356,7 +356,7 @@ def _clock(at: float) -> str:
 def _column_texts(series: TimeSeries, cell: int) -> tuple[str, str, str]:
     """Return the ranges of video, audio and frame rate in a column: `0.12..4.48 Mbit/s`.
 
-    A range whose ends have the same text is a single value.
+    If both ends of a range have the same text, the range is written as one value.
     """
     halves = [[bucket for bucket in dots[2 * cell : 2 * cell + 2] if bucket] for dots in series.curves]
     ends: list[tuple[float | None, float | None]] = [
@@ -400,7 +400,7 @@ def _status_number(style: StatusStyle) -> int:
 
 
 def legend(counts: Mapping[int, int], *, is_stale: bool) -> list[ShadedGroup]:
-    """Return the meaning of each status sign, with the number of visible samples that have it."""
+    """Return the meaning of each status sign, with the number of visible samples of this status."""
     by_style = {STATUS_STYLES[status]: 0 for status in (3, 4, 5)}
     for status, count in counts.items():
         style = status_style(status)

@@ -28,7 +28,7 @@ def _screen_type() -> type[RoomsScreen]:
 
 
 def open_row(ctx: Context, _: str) -> None:
-    """Go from a room to its profiles, or from a profile to its form."""
+    """Show the profiles of a room, or the form of a profile."""
     ctx.screen_of(_screen_type()).table().open()
 
 
@@ -65,13 +65,13 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 LOCKED = (
     "Not changed: the platform locks a profile while its relay runs (409298).",
     "A participant stops the relay inside the room. The platform does not report when that happens.",
-    "If you keep the edit, it waits in this deck. You are asked again when the room is no longer active.",
-    "{relay.apply} asks at any time. Nothing is sent before you agree.",
+    "If you keep the edit, it waits in this deck. The deck asks again when the room is no longer active.",
+    "{relay.apply} opens the question at any time. Nothing is sent before you agree.",
 )
 
 
 def edit(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Change a profile with a form, which shows its waiting edit, if any. Only changed fields are sent."""
+    """Change a profile with a form. The form shows a waiting edit of the profile. Only changed fields are sent."""
     relay = _target(ctx)
     if relay is None:
         return None
@@ -99,7 +99,7 @@ async def _edit(
 
 
 async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: FormResult) -> bool:
-    """Explain that a running relay locks the profile, and offer to keep the edit. Return whether it was kept."""
+    """Explain that a running relay locks the profile, and offer to keep the edit. Return whether the edit is kept."""
     from livedeck.operations.rooms import DeferredEdit
 
     lines = tuple((with_keys(text, ctx.actions), StyleRole.TEXT) for text in LOCKED)
@@ -115,7 +115,10 @@ async def _defer(ctx: Context, screen: RoomsScreen, relay: RelayTarget, result: 
 
 
 def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Send a waiting edit after a confirmation: the named profile's, the selected profile's, or the oldest."""
+    """Send a waiting edit after a confirmation.
+
+    Takes the edit of the profile `argument`, or else of the selected profile, or else the oldest one.
+    """
     screen = ctx.screen_of(_screen_type())
     selected = screen.relay()
     profile_id = argument or (selected.id if selected else "")
@@ -129,7 +132,7 @@ def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> None:
-    """Send a waiting edit after a confirmation. If it is refused again, let it wait on or show its form."""
+    """Send a waiting edit after a confirmation. If the platform refuses it again, let it wait or show its form."""
     from livedeck.operations.diff import parse_form
     from livedeck.operations.rooms import EditRelay, relay_entries, relay_form, service_for
 
@@ -153,7 +156,10 @@ async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> No
 
 
 def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Show the profile's stream key for ten seconds. Refuse without a history to record that (trust.md, "Secrets")."""
+    """Show the profile's stream key for ten seconds, and record this in the history. Refuse without a history.
+
+    See trust.md, "Secrets".
+    """
     relay = _target(ctx)
     if relay is None:
         return None
@@ -161,20 +167,20 @@ def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
         ctx.announce(f"the platform did not send the stream key of {relay.target.name}", Severity.WARNING)
         return None
     if ctx.history is None:
-        ctx.announce("key not shown: this deck has no history to record that somebody saw it", Severity.WARNING)
+        ctx.announce("key not shown: this deck has no history to record that the key was shown", Severity.WARNING)
         return None
     return _reveal(ctx, ctx.screen_of(_screen_type()), relay)
 
 
 async def _reveal(ctx: Context, screen: RoomsScreen, relay: RelayTarget) -> None:
-    """Record that the stream key is shown, then show it."""
+    """Record that the stream key is shown, then show the key."""
     await ctx.confirmer.audit_local("relay.reveal", relay.target, f"shown for {REVEALED:g} s")
     ctx.announce(f"stream key of {relay.target.name} shown for {REVEALED:g} s")
     screen.reveal(relay.profile)
 
 
 def _target(ctx: Context) -> RelayTarget | None:
-    """Return the selected profile as displayed now. If none is selected, announce that and return None."""
+    """Return the selected profile as shown now. If no profile is selected, announce this and return None."""
     from livedeck.operations.rooms import RelayTarget
 
     screen, displayed = ctx.screen_of(_screen_type()), ctx.displayed()
@@ -206,7 +212,7 @@ ROOMS = (
         "relay.apply",
         ("g",),
         "apply edit",
-        "Apply the edit that waits until its relay ends, after a question",
+        "Apply the edit that waits for the end of its relay, after a question",
         apply,
         HERE,
         writes=True,

@@ -27,10 +27,10 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 DOUBLE_ENTER = 0.5
-"""Seconds after the switch to the profiles during which enter opens no form: a double press means only the switch."""
+"""Seconds after the switch to the profiles in which enter opens no form, because of double presses."""
 
 MIN_ROOMS = 4
-"""Minimum height in lines of the table of rooms, head included."""
+"""Minimum height in lines of the table of rooms with its head."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
@@ -68,7 +68,10 @@ class RoomsScreen(BaseScreen):
         self.check_deferred_edits()
 
     def on_screen_suspend(self) -> None:
-        """Stop polling the rooms once another screen hides this one, unless an edit waits. A dialog stops nothing."""
+        """Stop polling the rooms once another screen hides this one, unless an edit waits.
+
+        A dialog does not stop the polls.
+        """
         if self.ctx.current_mode != self.MODE:
             self.reveal(None)
             if not self.edits.waiting:
@@ -97,33 +100,33 @@ class RoomsScreen(BaseScreen):
         self.turn("rooms")
 
     def room(self) -> Room | None:
-        """Return the selected room as displayed; None if there is none."""
+        """Return the selected room as shown; None without a selected room."""
         displayed = self.ctx.displayed()
         return displayed[0].rooms.find(self._selections["rooms"].key or "") if displayed else None
 
     def relay(self) -> RelayProfile | None:
-        """Return the selected relay profile of the selected room as displayed; None if there is none."""
+        """Return the selected relay profile of the selected room as shown; None without one."""
         room, key = self.room(), self._selections["relays"].key
         return next((profile for profile in relay_profiles(room) if profile.id == key), None) if room else None
 
     def no_room_text(self) -> str:
-        """Return a text that says why no room is selected."""
+        """Return the reason why no room is selected."""
         return self._selections["rooms"].missing_text("room") or "no room is selected"
 
     def no_relay_text(self) -> str:
-        """Return a text that says why no relay profile is selected."""
+        """Return the reason why no relay profile is selected."""
         if self.room() is None:
             return self._selections["rooms"].missing_text("room") or "no relay profile is selected"
         return self._selections["relays"].missing_text("relay profile") or "no relay profile is selected"
 
     def reveal(self, profile: RelayProfile | None) -> None:
-        """Show the stream key of a profile for ten seconds; None hides the key that is shown."""
+        """Show the stream key of a profile for ten seconds. None hides the key."""
         self._revealed = profile.id if profile else ""
         self._hidden_at = self.ctx.clock.monotonic() + REVEALED if profile else -inf
         self.refresh_all()
 
     def check_deferred_edits(self) -> None:
-        """Announce deferred edits whose relay has ended, and ask about one if this screen is in front."""
+        """Announce waiting edits whose relay has ended. If this screen is in front, ask about one of them."""
         state: CachedList[Room] = self.ctx.snapshot.rooms if self.ctx.snapshot else CachedList()
         had_waiting = bool(self.edits.waiting)
         for text, severity in self.edits.check_ready(state):
@@ -170,7 +173,7 @@ class RoomsScreen(BaseScreen):
         return [Relay(profile, edits[profile.id].since if profile.id in edits else None) for profile in profiles]
 
     def _waiting_edit(self, room: Room | None) -> WaitingEdit | None:
-        """Return the room's edit that has waited longest, with the key that applies it; None if no edit waits."""
+        """Return the oldest waiting edit of the room, with the key that applies it; None if no edit waits."""
         edit = self.edits.of_room(room)
         key = key_of("relay.apply", self.ctx.actions)
         return WaitingEdit(edit.relay.target.name, edit.since, key) if edit else None
@@ -196,7 +199,7 @@ class RoomsScreen(BaseScreen):
         self.turn(pane)
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the selection is already known
-        """Go from a room to its profiles, or from a profile to its form."""
+        """Show the profiles of a room, or the form of a profile."""
         room = self.room()
         if self._pane == "rooms" and not (room and relay_profiles(room)):
             self.ctx.announce(view.no_profiles_text(room))

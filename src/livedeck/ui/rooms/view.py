@@ -21,7 +21,7 @@ RELAYS_NOTE = (
 
 
 def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int) -> Line:
-    """Return a line with the numbers of rooms and profiles, their age, and why the last request failed, if it did."""
+    """Return a line with the numbers of rooms and profiles, their age, and the error of a failed last request."""
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
         profiles = sum(len(room.restreams or ()) for room in rooms.items)
@@ -39,16 +39,16 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
 
 
 def no_rooms_text(rooms: CachedList[Room]) -> str:
-    """Return why the table of rooms is empty, as a template for `with_keys`."""
+    """Return the reason why the table of rooms is empty, as a template for `with_keys`."""
     if rooms.shortfall:
-        return "the platform announces rooms and sent none"
+        return "the platform announced rooms, but sent none"
     if rooms.as_of is not None:
         return "this workspace has no rooms; {room.create} creates one"
     return "the rooms could not be read" if rooms.error else "waiting for the platform"
 
 
 def no_profiles_text(room: Room | None) -> str:
-    """Return why the table of profiles is empty."""
+    """Return the reason why the table of profiles is empty."""
     if room is None:
         return "no room selected"
     if room.restreams is None:
@@ -57,7 +57,7 @@ def no_profiles_text(room: Room | None) -> str:
 
 
 def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return the line that names the room, then a note: about the waiting edit, if any, else the limits of relays."""
+    """Return a line with the room, and a note about its waiting edit or else about the limits of relays."""
     if room is None:
         return []
     left: list[Group] = [
@@ -77,7 +77,7 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
 
 
 def revealed_key(profile: RelayProfile, seconds_left: float, cells: int) -> list[Line]:
-    """Return the whole stream key in clear, with the seconds until it is hidden again."""
+    """Return the whole stream key, unmasked, with the seconds until it is hidden again."""
     assert profile.stream_key is not None
     key, width = safe(profile.stream_key.reveal()), max(20, cells - 2)
     head = f" stream key of {display_name(profile)}, hidden again in {seconds_left:.0f} s"

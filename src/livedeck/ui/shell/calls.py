@@ -13,11 +13,13 @@ from livedeck.ui.kit.line_filters import ascii_only
 BELL = "\x07"
 
 NOTIFICATION_GAP = timedelta(seconds=5)
-"""Minimum time between two notifications: a desktop queues them, so more would arrive late."""
+"""Minimum time between two notifications. A desktop queues notifications, so more of them would arrive late."""
 
 
 class Calls(Record):
-    """Enabled ways to call. `notification`: control string to send: `osc9`, `osc99` or `osc777`; any other value: none.
+    """Enabled ways to call.
+
+    `notification`: kind of control string (`osc9`, `osc99`, `osc777`), or another value for none.
 
     `is_ascii`: convert texts to ASCII.
     """
@@ -28,12 +30,12 @@ class Calls(Record):
     is_ascii: bool = False
 
     def write(self, words: str) -> str:
-        """Return the text as this terminal can show it."""
+        """Return the text in a form that this terminal can show."""
         return ascii_only(words) if self.is_ascii else words
 
 
 class Caller:
-    """Caller for ringing alarms. Remembers the alarms that have had no desktop notification yet."""
+    """Caller for ringing alarms. It remembers alarms without a desktop notification so far."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -41,9 +43,10 @@ class Caller:
         self._sent_at: datetime | None = None
 
     def call_string(self, snapshot: Snapshot) -> str:
-        """Return the control string to call for ringing alarms (monitoring.md, "Bells"); empty if there are none.
+        """Return the control string to call for ringing alarms (monitoring.md, "Bells"); empty if none rings.
 
-        It contains a bell, and a notification of all alarms that have had none yet, if the last is long enough ago.
+        It contains a bell. If the last notification is at least `NOTIFICATION_GAP` ago, it also contains a notification
+        of all alarms that had none.
         """
         rung = set(snapshot.bells)
         self._unsent |= rung
@@ -63,7 +66,7 @@ class Caller:
 def title_string(calls: Calls, snapshot: Snapshot, profile: str) -> str:
     """Return the control string that sets the window title.
 
-    The title names the most urgent unacknowledged alarm and counts the others. Empty if `window_title` is off.
+    The title has the most urgent unacknowledged alarm and the number of the others. Empty if `window_title` is off.
     """
     if not calls.window_title:
         return ""

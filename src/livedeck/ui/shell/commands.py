@@ -14,14 +14,14 @@ LINE = "app.command"
 
 
 class CommandError(Exception):
-    """Error: a typed text is not a command. Its message says why and suggests commands."""
+    """A typed text is not a command. The message has the reason and suggests commands."""
 
 
 def parse(registry: ActionRegistry, text: str, mode: str) -> tuple[Action, str]:
     """Return the action of a command and its argument. Raises CommandError.
 
-    A verb alone is enough if it names one action: `:complete` is `:event.complete` if no other action with that verb
-    works on the screen `mode`, or none exists.
+    A verb alone is enough if it names only one action on the screen `mode`, or only one action at all: `:complete` for
+    `:event.complete`.
     """
     word, _, argument = text.strip().removeprefix(":").partition(" ")
     argument = argument.strip()
@@ -56,9 +56,9 @@ def unknown_text(noun: str, typed: str, words: Iterable[str]) -> str:
 
 
 def completions(registry: ActionRegistry, text: str, mode: str) -> list[Action]:
-    """Return the actions whose name or verb begins with the typed text, those of this screen first.
+    """Return the actions whose name or verb begins with the typed text. Actions of this screen are first.
 
-    The action that opens the command line is left out.
+    The action that opens the command line is omitted.
     """
     word = text.strip().removeprefix(":")
     if " " in word:
@@ -72,7 +72,7 @@ def completions(registry: ActionRegistry, text: str, mode: str) -> list[Action]:
 
 
 def search(registry: ActionRegistry, text: str, mode: str) -> list[Action]:
-    """Return the actions with every typed word in name, label or help. Matches in the name come first."""
+    """Return the actions that have every typed word in name, label or help. Matches in the name are first."""
     words = text.lower().split()
     matches = [action for action in registry.actions if all(word in _searchable(action) for word in words)]
     return sorted(matches, key=lambda action: (_search_rank(action, words), not action.works_on(mode)))
@@ -91,7 +91,7 @@ def _search_rank(action: Action, words: Sequence[str]) -> int:
 
 
 def markdown(registry: ActionRegistry) -> str:
-    """Return the table of all keys in Markdown. It names the screens of an action that does not work everywhere."""
+    """Return the table of all keys in Markdown. An action of some screens only has their names."""
     lines = ["| key | command | where | what it does |", "|---|---|---|---|"]
     lines += [_row(action, registry) for _, actions in registry.groups() for action in actions]
     return "\n".join(lines)

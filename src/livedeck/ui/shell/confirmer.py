@@ -1,4 +1,4 @@
-"""Adapter between the executor and dialogs. After a refusal, the form is shown again with everything that was typed."""
+"""Adapter between executor and dialogs. After a refusal, the form is shown again with its entries."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from livedeck.ui.shell.directory import Directory
 R = TypeVar("R")
 
 MAX_LISTED = 6
-"""Maximum number of changes without a verdict that a dialog lists, the newest. More do not fit at 80x24."""
+"""Maximum number of changes without a verdict in a dialog, newest first. More do not fit on a terminal of 80x24."""
 
 SHOW_AFTER = 0.5
-"""Seconds that work may take before a progress dialog opens."""
+"""Seconds of work after which a progress dialog opens."""
 
 SEVERITIES = {
     Verdict.DONE: Severity.INFO,
@@ -61,13 +61,13 @@ SEVERITIES = {
 """Severity of the notice for each verdict. A refusal by the platform is critical."""
 
 OperationFactory = Callable[[ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
-"""Function that makes the operation for a filled form. Returns an awaitable if it must read a file first.
+"""Function that makes the operation of a filled form. It returns an awaitable if a file must be read before.
 
 Raises Invalid or FileFault.
 """
 
 RetryHook = Callable[[FormResult, OperationResult], Awaitable[bool]]
-"""Function called after a failed operation. Returns whether it has handled the failure, so that no form follows."""
+"""Function that is called after a failed operation. If it returns True, the form is not shown again."""
 
 
 async def _no_hook(_: FormResult, __: OperationResult) -> bool:
@@ -75,7 +75,7 @@ async def _no_hook(_: FormResult, __: OperationResult) -> bool:
 
 
 class Host(Protocol):
-    """Parts of the deck that the confirmer needs; its Context has all of them."""
+    """Parts of the deck that the confirmer needs. The deck's Context has all of them."""
 
     api: Api | None
     clock: Clock
@@ -91,7 +91,7 @@ class Host(Protocol):
         """Directory with the names of ids."""
 
     def render_time(self) -> RenderTime | None:
-        """Return the instant for which the screen is painted."""
+        """Return the time for which the screen is painted."""
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Show a notice above the keys."""
@@ -112,7 +112,7 @@ class Confirmer:
 
     @property
     def api(self) -> Api:
-        """The client that sends changes. Without one, the deck disables every action that writes."""
+        """Client that sends changes. Without one, the deck disables every action that writes."""
         assert self._ctx.api is not None
         return self._ctx.api
 
@@ -130,7 +130,7 @@ class Confirmer:
         changes, now = self._ctx.open_changes.items, self._ctx.clock.now()
         paragraphs = [(f"{open_change_text(change, now)}.", StyleRole.TEXT) for change in reversed(changes)]
         advice = f"{ADVICE[0].upper()}{ADVICE[1:]}."
-        close = "Close the changes once you have checked them. They disappear from the screen; the audit keeps them."
+        close = "Close the changes once you have checked them. They disappear from the screen, but stay in the audit."
         hint = f"{advice} {close}"
         title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
         lines = (*paragraphs[:MAX_LISTED], (hint, StyleRole.WARNING))
@@ -168,8 +168,8 @@ class Confirmer:
     ) -> OperationResult | None:
         """Show a form, and run the operation that its entries describe.
 
-        Returns None if the form was cancelled. `before`: values to compare with, if they differ from the initial ones.
-        `always`: fields to send even if they are unchanged.
+        Returns None if the form was cancelled. `before`: values before the change, if they differ from the entries at
+        first. `always`: fields that are sent even if they are unchanged.
         """
         initial = state.initial if before is None else before
         while (result := await self.ask_form(state, blocks=True)) is not None:
@@ -193,9 +193,9 @@ class Confirmer:
     async def ask_form(
         self, state: FormState, *, time_reference: Callable[[], TimeReference] | None = None, blocks: bool = False
     ) -> FormResult | None:
-        """Show a form and return it as saved; None if it was cancelled.
+        """Show a form and return its result; None if it was cancelled.
 
-        `blocks`: True to refuse to save the form while nothing may be sent.
+        `blocks`: the form cannot be saved while no change may be sent.
         """
         reference = time_reference or self.time_reference
         reason = self.blocked_reason if blocks else (lambda: "")
@@ -209,7 +209,7 @@ class Confirmer:
         return parse_form(state.schema, initial, result, self.time_reference(), always=always, suggestions=suggestions)
 
     def _suggestions(self, state: FormState) -> Suggestions:
-        """Return the directory's suggestions for the form's fields; the form's own suggestions replace them."""
+        """Return the directory's suggestions for the fields. The form's own suggestions have precedence."""
         return {**self._ctx.directory.suggestions(state.schema, self._ctx.snapshot), **state.suggestions}
 
     async def try_form(
@@ -221,10 +221,10 @@ class Confirmer:
         *,
         typed: FieldValues | None = None,
     ) -> R | None:
-        """Show a form, call `attempt` with the saved form and return the result; None if the form was cancelled.
+        """Show a form, call `attempt` with its result and return what `attempt` returns; None if it was cancelled.
 
-        If `attempt` raises `error_type`, show the form again with its input and the reason. `typed`: input to try
-        before the form is first shown.
+        If `attempt` raises `error_type`, show the form again with its entries and the reason. `typed`: entries to try
+        before the form is shown.
         """
         result = FormResult(typed, tuple(typed)) if typed else None
         while result or (result := await self.ask_form(state, time_reference=time_reference)):
@@ -235,7 +235,7 @@ class Confirmer:
         return None
 
     async def ask_confirmation(self, confirmation: Confirmation) -> bool:
-        """Ask for consent to something that is not an operation."""
+        """Ask for consent to an action that is not an operation."""
         return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic))
 
     async def confirm(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
@@ -246,7 +246,7 @@ class Confirmer:
         return await self._ctx.ask(Confirm(confirmation, self._ctx.clock.monotonic, reason))
 
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
-        """Run work, and show a dialog if it takes long. Implements the executor's ProgressPort.
+        """Run work, and show a dialog if the work takes long. Implements the executor's ProgressPort.
 
         Raises Cancelled if the person stops the work.
         """
@@ -267,7 +267,7 @@ class Confirmer:
             task.cancel()
 
     def blocked_reason(self, target: Target | None = None) -> str:
-        """Return why no change may be sent now, to the target if one is given; empty if it may be sent."""
+        """Return the reason why no change (of `target`) may be sent now; empty if a change may be sent."""
         ctx, render_time = self._ctx, self._ctx.render_time()
         now = render_time.now if render_time else ctx.clock.now()
         is_watched = not ctx.fault
@@ -279,7 +279,7 @@ class Confirmer:
         return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._zone)
 
     async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
-        """Record in the audit an action that never leaves this machine."""
+        """Record an action in the audit that sends nothing to the platform."""
         await audit_local(self._ctx.history, self._ctx.clock.now(), action, target, detail)
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
@@ -294,7 +294,7 @@ class Confirmer:
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:
-    """Return the form with its saved input and the errors at its fields; if no field is wrong, the reason as a note."""
+    """Return the form with its entries and the errors at its fields. If no field is wrong, the reason is a note."""
     errors, note = FieldErrors(), outcome.text
     if isinstance(outcome.error, Invalid):
         errors = _errors_of_invalid(outcome.error, state.schema)
@@ -309,6 +309,6 @@ def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> 
 
 
 def _errors_of_invalid(error: Invalid, schema: FormSchema[Any]) -> FieldErrors:
-    """Return the client's error at the field it names; below the title if it names no field of the form."""
+    """Return the client's error at its field, or under the title if the form lacks the field."""
     errors = field_errors([{"name": error.field, "reason": error.limit}], schema)
     return errors if errors.by_field else FieldErrors({}, (f"{error.field} {error.limit}",))

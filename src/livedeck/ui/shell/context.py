@@ -1,6 +1,6 @@
-"""Interface between the deck and its features. Features see the deck as a Context; the deck sees actions and features.
+"""Interface between the deck and its features. For features the deck is a Context.
 
-The registry of actions provides keys, footer, help, palette and commands.
+The deck uses the features' actions. Their registry provides keys, footer, help, palette and commands.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ S = TypeVar("S")
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 Opener = Callable[[Path], Awaitable[str]]
-"""Function that opens a file in this machine's program for it. Returns why that failed, or an empty text."""
+"""Function that opens a file in this machine's program for it. Returns the reason of a failure, or an empty text."""
 
 
 class Identity(TypedDict):
     """Identity of the deck in the header.
 
-    `is_past`: True if the deck shows the past. `recording`: file name of the recording on display; empty if the deck
-    watches a platform. `zone`: time zone of the local clock; None for the machine's.
+    `is_past`: the deck shows the past. `recording`: file name of the shown recording; empty if the deck watches a
+    platform. `zone`: time zone of the local clock; None for the machine's.
     """
 
     profile: str
@@ -56,13 +56,13 @@ class Identity(TypedDict):
 class Context(Protocol):
     """The deck as features see it.
 
-    `snapshot`: the newest one, None before the first. `snapshot_signal`: published after each snapshot, each second,
-    and when the selection, the frozen screen or the notices change. `api`: None if the deck can change nothing.
-    `history`: store for markers and actions, None if there is none. `records`: reads of the stored past, None if there
-    is none. `past`: playback that replaces the present; None while the present is shown. `fault`: why the monitor
-    ended, empty while it runs. `open_changes`: sent changes without a verdict. `downloads`: folder for files whose path
-    names no folder. `child_variables`: environment of processes that the deck starts. `has_fine_lines`: True if the
-    terminal can show dots and blocks.
+    `snapshot`: newest snapshot; None before the first. `snapshot_signal`: published after each snapshot, each second,
+    and when the selection, the frozen screen or the notices change. `api`: client; None if the deck cannot send
+    changes. `history`: store for markers and actions, or None. `records`: reads of the stored past, or None. `past`:
+    playback in place of the present; None while the present is shown. `fault`: reason why the monitor ended; empty
+    while it runs. `open_changes`: sent changes without a verdict. `downloads`: folder for files without a folder in
+    their path. `child_variables`: environment of processes that the deck starts. `has_fine_lines`: the terminal can
+    show dots and blocks.
     """
 
     actions: ActionRegistry
@@ -87,7 +87,7 @@ class Context(Protocol):
 
     @property
     def directory(self) -> Directory:
-        """Directory with names for the ids that the platform gives no name."""
+        """Names for ids without a name on the platform."""
 
     @property
     def confirmer(self) -> Confirmer:
@@ -99,41 +99,44 @@ class Context(Protocol):
 
     @property
     def current_mode(self) -> str:
-        """Mode of the screen on display, even if a dialog covers it."""
+        """Mode of the current screen, also while a dialog covers the screen."""
 
     @property
     def screen(self) -> Screen[Any]:
-        """The screen or dialog in front."""
+        """Screen or dialog in front."""
 
     @property
     def screen_stack(self) -> Sequence[Screen[Any]]:
-        """The screen of the current mode and the dialogs over it, the front one last."""
+        """Screen of the current mode and the dialogs over it. The dialog in front is last."""
 
     def screen_of(self, kind: type[ScreenType]) -> ScreenType:
         """Return the screen in front, typed as `kind`.
 
-        Actions may call it, because they run only on the screens in their `screens`.
+        Actions may call this, because they run only on the screens in their `screens`.
         """
 
     def machine_time(self) -> datetime:
-        """Return the time on this machine's clock, even while the past is shown."""
+        """Return the current time of this machine's clock, also while the past is shown."""
 
     async def travel(self, moment: datetime | None) -> None:
-        """Show the deck as it was at a moment, or the present if None.
+        """Show the deck as it was at a moment; None shows the present.
 
-        Raises PastError if nothing is stored for that moment.
+        Raises PastError if no data are stored for the moment.
         """
 
     def render_time(self) -> RenderTime | None:
-        """Return the instant to paint for, which stays the same until the next tick; None before the first snapshot."""
+        """Return the time to paint for; None before the first snapshot.
+
+        It stays the same object until the next tick.
+        """
 
     def displayed(self) -> Displayed | None:
-        """Return the content of the screens: the newest snapshot, or the frozen one."""
+        """Return the content of the screens: the newest snapshot or the frozen snapshot."""
 
     def selected_event(self) -> EventState | None:
-        """Return the selected event as displayed; None if there is none.
+        """Return the selected event as shown; None without one.
 
-        Until the operator chooses, this is the first event.
+        Until the operator chooses an event, the first event is selected.
         """
 
     def select_event(self, event_id: str) -> None:
@@ -143,37 +146,37 @@ class Context(Protocol):
         """Record that the screen in front shows the newest snapshot and the selected event."""
 
     def forget_sights(self) -> None:
-        """Count the next picture as seen at once, because the person at the keys has just caused it."""
+        """Count the next picture as seen at once, because the person has just caused it by a key."""
 
     def last_seen(self) -> Snapshot | None:
-        """Return the snapshot that a person saw last, which a key acts on; None before the first.
+        """Return the snapshot that a person saw last; None before the first. A key acts on this snapshot.
 
-        A snapshot painted only just before a key press does not count as seen.
+        A snapshot that was painted just before the key press does not count as seen.
         """
 
     def select_new_event(self, event_id: str) -> None:
-        """Select an event that a person has just created, once it is listed. Selecting another event cancels that."""
+        """Select an event that a person has just created, once it is listed. A choice of another event cancels this."""
 
     def no_event_text(self) -> str:
-        """Return a text that says why no event is selected, and what to do."""
+        """Return the reason why no event is selected, and advice."""
 
     def has_chosen_event(self) -> bool:
-        """Return whether the operator has ever chosen an event.
+        """Return whether the operator has chosen an event at least once.
 
         Before that, the cursor follows the worst event.
         """
 
     def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """Clear the selection if the rows no longer contain the selected event. No other event is selected instead."""
+        """Clear the selection if the rows no longer contain the selected event. Selects no other event."""
 
     def watch_event(self, event_id: str | None) -> None:
-        """Poll the quality of an event more often than that of others; None treats all events alike."""
+        """Poll the samples of an event more often than those of other events; None polls all equally often."""
 
     def has_keys_waiting(self) -> bool:
-        """Return whether more keys of a burst have arrived, so that the next picture will not stay."""
+        """Return whether more keys of a burst have arrived, so that the next picture will change at once."""
 
     def has_keys_under_way(self) -> bool:
-        """Return whether keys are waiting, or the effects of the last one are not complete."""
+        """Return whether keys are waiting or the effects of the last key are not complete."""
 
     def go_to(self, mode: str) -> None:
         """Show the screen of that mode."""
@@ -187,12 +190,12 @@ class Context(Protocol):
     def copy(self, text: str, name: str, *, in_clear: bool = False) -> None:
         """Copy a text to the clipboard of the terminal's machine, or to a file if the text is too long.
 
-        `name`: name of the text. Secrets are masked unless `in_clear` is True. Set that only if a person asked for them
-        and this is recorded.
+        `name`: name of the text. Secrets are masked unless `in_clear` is True. Set `in_clear` only if a person has
+        requested the secret and the copy is recorded.
         """
 
     async def ask(self, dialog: Screen[R]) -> R:
-        """Show a dialog over the current one and wait for its result. Call it from a worker only."""
+        """Show a dialog over the current one and wait for its result. Call this only in a worker."""
 
     def open(self, dialog: Screen[R], then: Callable[[R | None], None] | None = None) -> None:
         """Show a dialog and pass its result to `then`."""
@@ -201,12 +204,12 @@ class Context(Protocol):
         """Run work in its own worker. The work must handle its errors itself."""
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """Return a feature's state, made at the first call with that function and kept until the deck ends."""
+        """Return the state of a feature. The first call makes the state by `make`; it lasts until the deck ends."""
 
     def set_theme(self, name: str) -> bool:
         """Draw the deck in a theme and save the choice.
 
-        Returns False and changes nothing if the terminal must not have colours.
+        If the terminal must not have colours, returns False without a change.
         """
 
     def suspend_process(self) -> None:
@@ -217,14 +220,14 @@ class Context(Protocol):
 
 
 FIRST = 1
-"""Footer rank of a screen's main action, which comes before all others."""
+"""Footer rank of a screen's main action, which is the first in the footer."""
 
 
 class ScreenKind(IntEnum):
-    """Kind of a screen: the table keys that work on it. Each kind also has the keys of the smaller kinds.
+    """Kind of a screen, by which table keys work on it. Each kind also has the keys of the smaller kinds.
 
     ROWS: keys to move a cursor in rows. TABLE: keys to filter, to sort and to choose columns. EVENTS: keys for events,
-    as each row belongs to an event.
+    because each row belongs to an event.
     """
 
     PLAIN = 0
@@ -234,39 +237,38 @@ class ScreenKind(IntEnum):
 
 
 Run = Callable[[Context, str], Awaitable[None] | None]
-"""Function that runs an action. The string is the argument of the action's command, empty for a key press.
+"""Function that runs an action. The string is the argument of the action's command; empty for a key press.
 
-A plain function is done when it returns. An awaitable that it returns runs in a worker of its own and may wait for a
-dialog or the platform.
+If the function returns an awaitable, it runs in a separate worker and may wait for a dialog or the platform.
 """
 
 Reason = Callable[[Context], str]
-"""Function that returns why an action is not possible now; empty if it is possible."""
+"""Function that returns the reason why an action is not possible now; empty if it is possible."""
 
 
 def always(_: Context) -> str:
-    """Return an empty reason: the action is always possible."""
+    """Return an empty text, because the action is always possible."""
     return ""
 
 
 def needs_event(ctx: Context) -> str:
-    """Return why the action is blocked if no event is selected; else empty."""
+    """Return the reason why the action is blocked; empty if an event is selected."""
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
 def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
-    """Return why an alarm action is blocked: the collector, which must record it, cannot be reached. Else empty.
+    """Return the reason why an alarm action is blocked; empty if the collector can record it.
 
-    `keys`: alarms that the action is for.
+    `keys`: keys of the alarms.
     """
     attachment = ctx.snapshot.attachment if ctx.snapshot else None
     return attachment.refusal(*keys) if attachment else ""
 
 
 def needs_chosen_event(ctx: Context) -> str:
-    """Return why the action is blocked if no person has chosen an event; else empty.
+    """Return the reason why the action is blocked; empty if a person has chosen an event.
 
-    Until then the cursor follows the worst event, and may move to another one just as a key is pressed.
+    Before a choice, the cursor follows the worst event, and may move to another event just when a key is pressed.
     """
     if ctx.selected_event() and not ctx.has_chosen_event():
         return "needs an event that you have chosen: until you move the cursor, it follows the worst event"
@@ -274,21 +276,22 @@ def needs_chosen_event(ctx: Context) -> str:
 
 
 class Action(Record):
-    """An action that a person can start.
+    """Action that a person can start.
 
-    `name`: `group.verb`, also its command (`:event.complete`, `:complete`). `keys`: Textual's key names; the first one
-    is shown. An action without keys is run from the palette or by its command. `label`: a word for the footer.
-    `own_help`: a sentence without its full stop; if empty, the help of `operation` is used. `operation`: name of the
+    `name`: `group.verb`, also the action's command (`:event.complete`, `:complete`). `keys`: Textual's key names; the
+    first key is shown. An action without keys is run from the palette or by its command. `label`: word for the footer.
+    `own_help`: sentence without its full stop; if empty, the help of `operation` is used. `operation`: name of the
     operation that the action runs.
 
-    `screens`: modes where it works, () for everywhere; with a `kind`, all screens of that kind. `blocked`: why it is
-    not possible now. `writes`: True if it changes the platform. `takes`: the argument of its command, empty for none.
-    `rank`: place in the footer, 0 for none. `past_rank`: place in the footer while the past is shown, before actions
-    without one. `home`: mode in which it is the main action. `alarm_label`: label before the name of an alarm that no
-    cursor shows. `fixed`: True if it cannot be remapped, and works while a dialog is open. `is_for_now`: True if it
-    polls the platform or stores something; like actions that write, it is then not possible in the past.
+    `screens`: modes of the screens on which the action works; () for all. With a `kind`, the screens of this kind.
+    `blocked`: returns the reason why the action is not possible now. `writes`: the action changes the platform.
+    `takes`: argument of the command; empty for none. `rank`: place in the footer; 0 for none. `past_rank`: place in the
+    footer while the past is shown, before actions without one. `home`: mode in which this is the main action.
+    `alarm_label`: label before the name of an alarm that no cursor shows. `fixed`: the key cannot be changed, and works
+    while a dialog is open. `is_for_now`: the action polls the platform or stores data, so it is not possible in the
+    past; neither are actions that write.
 
-    An action that ends something has a capital letter, and never the shifted letter of a harmless key.
+    The key of an action that ends an object is a capital letter, and never the capital letter of a harmless key.
     """
 
     name: str
@@ -316,7 +319,7 @@ class Action(Record):
 
     @property
     def help(self) -> str:
-        """Help text: a sentence without its full stop. The first use imports the operations."""
+        """Help text: a sentence without its full stop. The first read imports the operations."""
         if self.own_help:
             return self.own_help
         from livedeck.operations.catalogue import OPERATIONS
@@ -325,12 +328,12 @@ class Action(Record):
 
     @property
     def group(self) -> str:
-        """The part of the action's name before the dot."""
+        """Part of the action's name before the dot."""
         return self.name.partition(".")[0]
 
     @property
     def verb(self) -> str:
-        """The part of the action's name after the dot: the short form of its command."""
+        """Part of the action's name after the dot, which is the short form of its command."""
         return self.name.partition(".")[2]
 
     @property
@@ -347,16 +350,16 @@ class Action(Record):
         return not self.screens or mode in self.screens
 
     def meets(self, other: Action) -> bool:
-        """Return whether some screen has both actions, so that they must not share a key."""
+        """Return whether a screen has both actions, so that they must not share a key."""
         return not self.screens or not other.screens or bool(set(self.screens) & set(other.screens))
 
     def disabled_reason(self, ctx: Context) -> str:
-        """Return why the action is not possible now; empty if it is possible.
+        """Return the reason why the action is not possible now; empty if it is possible.
 
-        This only explains. The client itself refuses to write in a read-only deck.
+        The text is only an explanation. In a read-only deck the client itself refuses to write.
         """
         if ctx.past and not self.works_in_past:
-            return "You are viewing the past: nothing can be changed here"
+            return "You are viewing the past, which cannot be changed"
         if ctx.identity["read_only"] and self.writes:
             return f"RO: this deck is read-only, and :{self.name} would change the platform"
         if ctx.api is None and self.writes:
@@ -379,7 +382,7 @@ def change(
     takes: str = "",
     rank: int = 0,
 ) -> Action:
-    """Return an action that runs an operation, by default the one with the action's name, and shows its help."""
+    """Return an action that runs an operation and has its help. By default, the operation has the action's name."""
     operation = operation or name
     return Action(
         name, keys, label, "", run, screens, blocked=blocked, writes=True, takes=takes, rank=rank, operation=operation
@@ -387,10 +390,10 @@ def change(
 
 
 class Tab(Record):
-    """A feature's tab, and the action that opens the tab.
+    """Tab of a feature, and the action that opens the tab.
 
-    `key`, `label`, `help`: key, label and help of the action. `run`: function to run; None to open the feature's first
-    screen.
+    `key`, `label`, `help`: key, label and help of the action. `run`: function that the action runs; None to open the
+    feature's first screen.
     """
 
     title: str
@@ -411,7 +414,7 @@ class Tab(Record):
 
 
 class HelpGroup(Record):
-    """A heading of the help. `name`: group of the actions below it. `order`: sort key, smallest first."""
+    """Heading in the help. `name`: group of the actions under the heading. `order`: sort key, smallest first."""
 
     name: str
     title: str
@@ -419,7 +422,7 @@ class HelpGroup(Record):
 
 
 class Unfinished(Record):
-    """Work that leaving the deck would end. `stop`: function that ends the work and waits until it is cleaned up."""
+    """Work that ends if the person leaves the deck. `stop`: function that ends the work and waits for its clean-up."""
 
     title: str
     lines: tuple[Segment, ...]
@@ -427,7 +430,7 @@ class Unfinished(Record):
 
 
 class FeatureScreen(NamedTuple):
-    """A screen of a feature. `load`: imports and returns the screen's class, only when the screen opens."""
+    """Screen of a feature. `load`: imports and returns the class of the screen; called when the screen opens."""
 
     load: Callable[[], type[Screen[Any]]]
     kind: ScreenKind = ScreenKind.PLAIN
@@ -438,10 +441,10 @@ class FeatureScreen(NamedTuple):
 
 
 class Feature(Record):
-    """A package of `ui` as the rest of the deck sees it. Its actions module imports only what the first picture needs.
+    """Interface of a package of `ui`. Its module of actions imports only modules that the first picture needs.
 
-    `screens`: screens by mode. `help`: headings of the actions. `unfinished`: returns work that leaving the deck would
-    end, or None.
+    `screens`: screens by mode. `help`: headings of the actions. `unfinished`: returns work that ends with the deck, or
+    None.
     """
 
     actions: tuple[Action, ...] = ()
@@ -452,16 +455,16 @@ class Feature(Record):
 
 
 TABS = HelpGroup("screen", "Screens", 0)
-"""Heading of the actions that open tabs, the first in the help."""
+"""Heading of the actions that open tabs. It is the first heading in the help."""
 
 Keymap = Mapping[str, tuple[str, ...]]
-"""Action name -> keys from the settings, for actions whose keys they change."""
+"""Name of an action -> its keys in the settings, if the settings change them."""
 
 
 class ActionRegistry:
-    """The actions of all features and their keys in force.
+    """Actions of all features, with their keys in force.
 
-    `keymap`: keys from the settings, in force instead of an action's own.
+    `keymap`: keys from the settings, which replace an action's own keys.
     """
 
     def __init__(self, features: Sequence[Feature], keymap: Keymap | None = None) -> None:
@@ -476,7 +479,7 @@ class ActionRegistry:
         self.by_name = {action.name: action for action in self.actions}
 
     def _resolved(self, action: Action) -> Action:
-        """Return the action; if it has a `kind`, with the modes of all screens of that kind as its `screens`."""
+        """Return the action. If it has a `kind`, the modes of all screens of this kind become its `screens`."""
         if action.kind is ScreenKind.PLAIN:
             return action
         return replace(
@@ -488,12 +491,15 @@ class ActionRegistry:
         return tuple(action for action in self.actions if action.works_on(mode))
 
     def footer(self, mode: str) -> tuple[Action, ...]:
-        """Return the actions in the footer of the screen `mode`, the most important first."""
+        """Return the actions in the footer of the screen `mode`, most important first."""
         ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
         return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
 
     def past_footer(self, ctx: Context) -> tuple[Action, ...]:
-        """Return the footer's actions while the past is shown: first those that move in time, then those that look."""
+        """Return the actions in the footer while the past is shown.
+
+        Actions that move in time are first. Actions that change nothing follow.
+        """
         moves = [action for action in self.actions if action.past_rank and not action.blocked(ctx)]
         looks = [action for action in self.footer(ctx.current_mode) if action.works_in_past and not action.past_rank]
         return (*sorted(moves, key=lambda action: action.past_rank), *looks)
@@ -504,5 +510,5 @@ class ActionRegistry:
         return [(group.title, [action for action in self.actions if action.group == group.name]) for group in groups]
 
     def keys_of(self, action: Action) -> tuple[str, ...]:
-        """Return the action's keys in force: those from the settings, else its own."""
+        """Return the action's keys in force: the keys in the settings, or else its own keys."""
         return self.keymap.get(action.name, action.keys)

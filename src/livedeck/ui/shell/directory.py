@@ -1,4 +1,4 @@
-"""Names for ids that the platform gives no name, and the most recently chosen ids."""
+"""Names for ids without a name on the platform, and the most recently chosen ids."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Names = Mapping[str, Mapping[str, str]]
 """Kind of object (`Referent`) -> id -> name from the settings."""
 
 MAX_RECENT = 8
-"""Maximum number of recent ids kept for each kind."""
+"""Maximum number of recent ids of each kind."""
 
 
 class Directory:
-    """Suggests ids for the reference fields of a form: recent ids first, then ids with a name, then the others.
+    """Suggests ids for the reference fields of a form: recent ids first, then ids with a name, then other ids.
 
-    The platform lists no users, projects or folders. Their names come from the settings; an id without a name is
+    The platform lists no users, projects or folders, so their names come from the settings. An id without a name is
     described by the events that use it.
     """
 
@@ -28,14 +28,14 @@ class Directory:
         self._names, self._preferences = names, preferences
 
     def suggestions(self, schema: FormSchema[Any], snapshot: Snapshot | None) -> Suggestions:
-        """Return suggestions by field name, for the reference fields of the form that have any."""
+        """Return name of a field -> suggestions, for the reference fields of the form with suggestions."""
         by_field = {field.name: self.of(field.referent, snapshot) for field in schema.fields if field.referent}
         return {name: suggestions for name, suggestions in by_field.items() if suggestions}
 
     def of(self, referent: Referent, snapshot: Snapshot | None) -> tuple[Suggestion, ...]:
         """Return suggestions for ids of a kind.
 
-        `snapshot`: its events show which folders are in use; None if there is none yet.
+        `snapshot`: snapshot whose events show which folders are in use, or None.
         """
         names, recent = self._names.get(referent, {}), self._preferences.recent(referent)
         notes = _used_in(snapshot) if snapshot and referent is Referent.FOLDER else {}
@@ -46,7 +46,7 @@ class Directory:
         )
 
     def remember(self, schema: FormSchema[Any], entries: FieldValues) -> None:
-        """Remember the ids in the entries, to suggest them first from now on, even after a restart."""
+        """Remember the ids in the entries. They are suggested first from now on, also after a restart."""
         for field in schema.fields:
             entry = entries.get(field.name)
             if field.referent and isinstance(entry, str) and entry:

@@ -22,7 +22,7 @@ from livedeck.ui.shell.keymap import key_of
 def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identity: Identity) -> ShadedLine:
     """Return the header: profile, host, RO or RW, link, age of the data, clocks, alarms.
 
-    If space is short, the least important parts are left out first.
+    A narrow header omits the least important parts.
     """
     mode = ("RO", StyleRole.INFO) if identity["read_only"] else ("RW", StyleRole.STRONG)
     mode = ("PAST", StyleRole.BANNER) if identity["is_past"] else mode
@@ -47,7 +47,7 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
 
 
 def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
-    """Return chips with the numbers of alarms. "No alarms" appears only if all data are known and fresh."""
+    """Return chips with the numbers of alarms. Without alarms, returns `clear` only if all data are known and fresh."""
     counts = linked(count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)), "screen.alarms")
     return [*counts, (" ", StyleRole.TEXT)] if counts else []
 
@@ -90,7 +90,7 @@ def _round_trip(snapshot: Snapshot) -> Line:
 
 
 def _skew(snapshot: Snapshot) -> Line:
-    """Return the difference between the clocks if it is worth showing (monitoring.md, "Connection")."""
+    """Return the difference between the clocks; empty if it is negligible (monitoring.md, "Connection")."""
     if text := skew_text(snapshot.attachment):
         return [(f"▲ {text}", StyleRole.WARNING)]
     skew = snapshot.link.skew - snapshot.link.clock_offset
@@ -100,13 +100,13 @@ def _skew(snapshot: Snapshot) -> Line:
 
 
 def _behind(snapshot: Snapshot) -> Line:
-    """Return the lateness of the process that polls; empty while it is in time."""
+    """Return the delay of the process that polls; empty below 1 s."""
     text = behind_text(snapshot.link)
     return [(f"▲ {text}", StyleRole.WARNING)] if text else []
 
 
 def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:
-    """Return the time on this machine's clock. It includes a step of the clock, which ages ignore."""
+    """Return the time of this machine's clock. Unlike ages, it includes a step of the clock."""
     return render_time.now + timedelta(seconds=snapshot.link.clock_offset)
 
 
@@ -116,11 +116,11 @@ def _local_time(time: datetime, zone: tzinfo | None) -> Line:
 
 
 COMMAND, HELP, QUIT = "app.command", "app.help", "app.quit"
-"""Actions whose keys show on every screen: the first at the end of the tabs, the others at the end of the footer."""
+"""Actions whose keys are shown on every screen. COMMAND is at the end of the tabs, the others are in the footer."""
 
 
 def tab_line(registry: ActionRegistry, current: str, width: int) -> ShadedLine:
-    """Return the tabs with their keys. The current tab has a background of its own; without colours, an underline."""
+    """Return the tabs with their keys. The current tab has a background, or an underline in a theme without colours."""
     tabs = [
         (
             f" {key_of(tab.action_name, registry)} {tab.title} ",
@@ -144,7 +144,7 @@ def _key_and_label(
 
 
 def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, minimum: Size) -> Line:
-    """Return the only line that a too small terminal shows: the alarms, and the size that the deck needs."""
+    """Return the only line of a terminal that is too small: the alarms, and the size that the deck needs."""
     return [
         (" ", StyleRole.TEXT),
         *count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)),
@@ -153,7 +153,7 @@ def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, mini
 
 
 def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
-    """Return what `key` does while the collector is silent; empty if the collector is heard or the key does nothing."""
+    """Return the effect of `key` while the collector is silent; empty without an effect."""
     if snapshot.attachment is None or not isinstance(monitor, AttachedFeed):
         return ""
     if snapshot.attachment.is_alone:
@@ -162,13 +162,13 @@ def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
 
 
 def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
-    """Return the line that says since when the display is frozen, and that polling and alarms continue."""
+    """Return the line with the time since which the display is frozen, and the note that polling continues."""
     since = f" ‖ FROZEN at {frozen.now:%H:%M:%S}Z, {age(render_time.seconds_since(frozen.now))} ago"
     return [(f"{since}  polling and alarms continue ", StyleRole.BANNER)]
 
 
 def past_line(past: Playback | None, recording: str, width: int) -> ShadedLine:
-    """Return the line about the past on display: moment, speed and recording file. Empty while the present is shown."""
+    """Return the line about the shown past: moment, speed and recording file. Empty while the present is shown."""
     if past is None:
         return []
     word = "RECORDING" if recording else "PAST"
@@ -187,11 +187,11 @@ def key_line(
     alarm: str = "",
     can_act: bool = True,
 ) -> ShadedLine:
-    """Return the footer: keys that look, keys that act on alarms, keys that change the platform, then help and quit.
+    """Return the footer: keys that show data, keys for alarms, keys that change the platform, then help and quit.
 
-    If space is short, keys are left out with their labels, the last of `actions` first; help and quit stay. Keys that
-    write say RO if they are disabled. `alarm`: alarm to acknowledge if no cursor shows it; the key for it stays, too.
-    `can_act`: False dims the keys for alarms and leaves out the alarm's name.
+    A narrow footer omits keys with their labels, the last of `actions` first; help and quit stay. Disabled keys that
+    write have the label RO. `alarm`: alarm to acknowledge if no cursor shows it; the key for it stays, too. `can_act`:
+    if False, keys for alarms are dim and the alarm's name is omitted.
     """
     clusters: dict[str, list[tuple[int, list[tuple[str, Role]]]]] = {}
     for rank, action in enumerate(actions, 1):
@@ -209,12 +209,12 @@ def key_line(
 
 
 def _purpose(action: Action) -> str:
-    """Return the group that an action's key belongs to. Keys of one group stand together."""
+    """Return the group of an action's key. Keys of a group are side by side."""
     return "change" if action.writes else "alarm" if action.is_alarm_action else "look"
 
 
 class Header(Canvas):
-    """Header line and tabs. `current`: the title of the tab in front."""
+    """Header line and tabs. `current`: title of the current tab."""
 
     def __init__(self, identity: Identity, registry: ActionRegistry, current: str) -> None:
         super().__init__()
@@ -222,7 +222,7 @@ class Header(Canvas):
         self._shown: tuple[Snapshot, RenderTime] | None = None
 
     def show(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Paint the header for a snapshot and an instant."""
+        """Paint the header for a snapshot and a time."""
         self._shown = snapshot, render_time
         self.repaint()
 
@@ -232,7 +232,7 @@ class Header(Canvas):
 
 
 class Footer(Canvas):
-    """Footer: the keys of the screen."""
+    """Footer with the keys of the screen."""
 
     def __init__(self, mode: str, registry: ActionRegistry, *, read_only: bool) -> None:
         super().__init__()

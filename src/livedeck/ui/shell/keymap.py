@@ -1,4 +1,4 @@
-"""Key names, the keys in force, and the keys that settings may change."""
+"""Names of keys, keys in force, and keys in the settings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KEY_TEXTS = {
     "left_parenthesis": "(",
     "right_parenthesis": ")",
 }
-"""Textual's key name -> the way a person writes it, if they differ."""
+"""Textual's name of a key -> name as a person writes it, if they differ."""
 
 _KEY_NAMES = {text: name for name, text in KEY_TEXTS.items()} | {"page-up": "pageup", "page-down": "pagedown"}
 
@@ -64,7 +64,7 @@ _ACTION_NAME = re.compile(r"\{(\w+\.\w+)\}")
 
 
 class KeymapError(NamedTuple):
-    """An error in one line of `[keys]` in the settings: the action's name and the reason."""
+    """Error in a line of `[keys]` in the settings: name of the action and reason."""
 
     name: str
     reason: str
@@ -76,7 +76,7 @@ def key_text(key: str) -> str:
 
 
 def parse_key(text: str) -> str:
-    """Return Textual's name for a key that a person wrote. Raises ValueError if there is no such key."""
+    """Return Textual's name of a key that a person wrote. Raises ValueError if the key does not exist."""
     word = text.strip() or text
     for modifier in ("ctrl", "shift", "alt"):
         if word.lower().startswith((f"{modifier}-", f"{modifier}+")) and len(word) > len(modifier) + 1:
@@ -108,14 +108,14 @@ def key_of(name: str, registry: ActionRegistry) -> str:
 
 
 def with_keys(text: str, registry: ActionRegistry) -> str:
-    """Return the text with each `{action name}` replaced by the key in force of that action."""
+    """Return the text with the key in force of an action in place of each `{name of the action}`."""
     return _ACTION_NAME.sub(lambda match: key_of(match[1], registry), text)
 
 
 def read_keymap(
     registry: ActionRegistry, requests: Mapping[str, Iterable[str]]
 ) -> tuple[Keymap, tuple[KeymapError, ...]]:
-    """Return the keymap that `[keys]` in the settings asks for; if that has errors, an empty keymap and the errors."""
+    """Return the keymap of `[keys]` in the settings; if it has errors, an empty keymap and the errors."""
     keymap: dict[str, tuple[str, ...]] = {}
     errors: list[KeymapError] = []
     for name, keys in requests.items():
@@ -133,14 +133,17 @@ def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tu
         raise ValueError(f"there is no action {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
     action = registry.by_name[name]
     if action.fixed:
-        raise ValueError(f"{name} keeps its key {key_text(action.keys[0])}: it must always work")
+        raise ValueError(f"the key {key_text(action.keys[0])} of {name} cannot be changed, because it must always work")
     if not keys:
         raise ValueError(f"{name} needs a key")
     return tuple(parse_key(key) for key in keys)
 
 
 def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
-    """Find keys that two actions share on one screen. Each error names the action that the settings changed."""
+    """Return an error for each key that two actions of a screen share.
+
+    It names the action that the settings changed.
+    """
     by_key = defaultdict[str, list[int]](list)
     for place, action in enumerate(registry.actions):
         for key in set(registry.keys_of(action)):

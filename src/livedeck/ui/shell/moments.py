@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def parse_moment(text: str, reference: TimeReference) -> datetime:
-    """Return the moment of the past that a text means.
+    """Return the moment of the past in a typed text.
 
-    Raises ValueError with the reason if the text means no such moment.
+    Raises ValueError with the reason if the text is no moment of the past.
     """
     at = parse(text, reference)
     if at > reference.now:
@@ -28,7 +28,7 @@ def parse_moment(text: str, reference: TimeReference) -> datetime:
 
 
 def moment_words(text: str, reference: TimeReference) -> tuple[str, bool]:
-    """Return the meaning of a typed moment and True, or the error and False."""
+    """Return the meaning of a typed moment, or the error, and whether the text is valid."""
     try:
         return describe(parse_moment(text, reference), reference), True
     except ValueError as error:
@@ -41,9 +41,9 @@ async def ask_moment(
     time_reference: Callable[[], TimeReference],
     go: Callable[[str, datetime], Awaitable[None]],
 ) -> None:
-    """Ask for a moment, and call `go` with the typed text and its moment as of the press of enter.
+    """Ask for a moment, and call `go` with the typed text and its moment at the press of enter.
 
-    If `go` raises PastError, ask again, with the typed text and the reason.
+    If `go` raises PastError, ask again with the typed text and the reason.
     """
     text, refused = "", ""
 

@@ -19,11 +19,11 @@ from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.text.values import safe
 
 NOTICE_SECONDS = {Severity.INFO: 6.0, Severity.WARNING: 12.0, Severity.CRITICAL: 30.0}
-"""Seconds that a notice stays above the keys, by severity."""
+"""Number of seconds that a notice stays above the keys, by severity."""
 
 
 class Notice(Record):
-    """An announced text. `at`: time on this machine's clock."""
+    """Announced text. `at`: time of this machine's clock."""
 
     at: datetime
     severity: Severity
@@ -31,7 +31,7 @@ class Notice(Record):
 
 
 def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list[Line]:
-    """Return the lines of the last notice, `MAX_NOTICE_LINES` at most; empty once its time above the keys is over."""
+    """Return the lines of the last notice, at most `MAX_NOTICE_LINES`; empty after its `NOTICE_SECONDS`."""
     if not notices:
         return []
     notice = notices[-1]
@@ -44,24 +44,24 @@ def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list
 
 
 class Displayed(NamedTuple):
-    """The content of the screens: a snapshot, and the instant for which ages are computed."""
+    """Content of the screens: a snapshot, and the time for which ages are computed."""
 
     snapshot: Snapshot
     render_time: RenderTime
 
 
 MAX_NOTICE_LINES = 4
-"""Maximum height in lines of a notice. A longer one is cut on the screen, but is whole in the log of notices."""
+"""Maximum height in lines of a notice. A longer notice is cut on the screen, but is whole in the log of notices."""
 
 MAX_NOTICES = 200
-"""Maximum number of notices kept in memory."""
+"""Maximum number of notices in memory."""
 
 
 class Preferences(Record):
-    """Saved preferences: the theme (empty: none chosen) and the view of each table by name.
+    """Saved preferences: the theme (empty before a choice) and the view of each table by name.
 
-    `recent`: recently chosen ids by kind, the last one first. The sort order is not saved: after a restart the worst
-    row is first again.
+    `recent`: recently chosen ids by kind, last chosen first. The sort order is not saved, so after a restart the worst
+    row is first.
     """
 
     theme: str = ""
@@ -70,21 +70,21 @@ class Preferences(Record):
 
 
 class PreferencesStore(Protocol):
-    """A store on this machine that only the operator can read."""
+    """Store on this machine that only the operator can read."""
 
     def load(self) -> Preferences:
-        """Return the saved preferences, or the defaults if there are none or they are unreadable."""
+        """Return the saved preferences; the defaults if none are saved or they are unreadable."""
 
     def save(self, preferences: Preferences) -> None:
         """Start to save preferences, and return at once.
 
-        Errors are logged, never raised: a full disk must not stop a broadcast.
+        Errors are logged, never raised, because a full disk must not end the deck.
         """
 
     def write_overflow(self, name: str, text: str) -> Path:
-        """Write a text that is too long for the clipboard to a file, and return its path. Blocks: call it in a thread.
+        """Write a text that is too long for the clipboard to a file, and return the path. Raises OSError.
 
-        Raises OSError.
+        Blocks, so call this in a thread.
         """
 
 
@@ -102,11 +102,11 @@ class ViewState:
 
     @property
     def theme(self) -> str:
-        """The last chosen theme; empty if none was chosen."""
+        """Last chosen theme; empty before a choice."""
         return self._preferences.theme
 
     def view(self, table: str) -> TableView:
-        """Return how the operator views the table: its filter, order and columns."""
+        """Return the operator's view of a table: filter, order and columns."""
         return self._preferences.views.get(table, TableView())
 
     def change_view(self, table: str, **changes: Any) -> None:
@@ -119,7 +119,7 @@ class ViewState:
         return self._preferences.recent.get(kind, ())
 
     def remember(self, kind: str, chosen: str, maximum: int) -> None:
-        """Put the id `chosen` first among the recent ids of its kind, and keep at most `maximum` of them."""
+        """Put the id `chosen` first among the recent ids of its kind, and drop ids after the first `maximum`."""
         others = tuple(id_ for id_ in self.recent(kind) if id_ != chosen)
         recent = {**self._preferences.recent, str(kind): (chosen, *others)[:maximum]}
         self._save(replace(self._preferences, recent=recent))
@@ -129,7 +129,7 @@ class ViewState:
         self._save(replace(self._preferences, theme=name))
 
     def add_notice(self, at: datetime, severity: Severity, text: str) -> None:
-        """Add a notice, and drop the oldest beyond `MAX_NOTICES`."""
+        """Add a notice. If there are more than `MAX_NOTICES`, drop the oldest."""
         self.notices = (*self.notices, Notice(at, severity, text))[-MAX_NOTICES:]
 
     def _save(self, preferences: Preferences) -> None:

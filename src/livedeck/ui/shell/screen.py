@@ -1,4 +1,4 @@
-"""Base classes of all screens: the frame around a screen, and the path of snapshots to it."""
+"""Base classes of all screens, with the frame around a screen and the way of snapshots to it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
 
 MIN_SIZE = Size(60, 20)
-"""Minimum columns and rows of a terminal in which the deck is of use."""
+"""Minimum columns and rows of a terminal that shows a whole screen."""
 
 TALL = 30
-"""Minimum rows of a screen on which several alarms have a line below the body."""
+"""Minimum rows of a screen with lines for several alarms below the body."""
 
 ALONE = "collector.alone"
 """Name of the action that a banner about the collector offers."""
@@ -47,7 +47,7 @@ def waiting_text(snapshot: Snapshot) -> str:
 
 
 AlarmFilter = Callable[[Alarm], bool]
-"""Predicate that selects the alarms that a key acts on."""
+"""Function that returns whether a key acts on an alarm."""
 
 AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
@@ -68,7 +68,7 @@ def is_away(alarm: Alarm) -> bool:
 
 
 def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
-    """Return the alarms of each event and of the incidents that affect it, by event id, the most urgent first."""
+    """Return event id -> alarms of the event and of incidents that affect it, most urgent first."""
     by_event: dict[str, list[Alarm]] = {}
     for alarm in chain(snapshot.alarms, snapshot.quiet):
         for event_id in {alarm.event_id, *alarm.affects}:
@@ -77,7 +77,7 @@ def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
 
 
 class Listing(NamedTuple):
-    """A table before filtering and sorting. `name`: name of the table in the operator's preferences."""
+    """Table before filter and sorting. `name`: name of the table in the operator's preferences."""
 
     name: str
     schema: TableSchema[Any]
@@ -85,7 +85,7 @@ class Listing(NamedTuple):
 
 
 class BaseScreen(LayeredScreen[None], inherit_bindings=False):
-    """A screen with header, banner, body, alarms and keys.
+    """Screen with header, banner, body, alarms and keys.
 
     A hidden screen is not painted until it is shown again.
 
@@ -99,10 +99,11 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     SHOWS_EVENT: ClassVar[bool] = False
 
     _pinned_event: str | None = None
-    """Id of the event whose alarm a person acted on here; empty for the deck's own alarms, None before an action."""
+    """Id of the event whose alarm a person last acted on here; empty for the deck's own alarms, None before an action.
+    """
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
-    """Cache of filtered rows: input, key, result. Sorting ten thousand rows takes longer than painting them."""
+    """Cache of filtered rows: input, key, result. Sorting 10,000 rows takes longer than painting them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +111,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     @property
     def ctx(self) -> Context:
-        """The deck's app, as screens may use it."""
+        """The deck, as screens may use it."""
         return cast("Context", self.app)
 
     @property
@@ -126,14 +127,14 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """Show the snapshot in the body."""
 
     def forget(self) -> None:
-        """Drop data of the time shown before, because the deck shows another time now."""
+        """Drop data of the previous time, because the deck shows a different time now."""
         self._filtered = None
 
     def back(self) -> None:
-        """Return to the pane or screen from which this one was entered, if there is one."""
+        """Return to the previous pane or screen, if there is one."""
 
     def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002
-        """Return whether the alarm needs a line below the body. False if the body already shows it."""
+        """Return whether the alarm needs a line below the body. False if the body shows the alarm."""
         return True
 
     def table(self) -> Table[Any]:
@@ -141,15 +142,15 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return next(table for table in self.query(Table) if table.display)
 
     def listing(self, snapshot: Snapshot) -> Listing:
-        """Return the table on display with all its rows."""
+        """Return the shown table with all its rows."""
         return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
 
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
-        """Return the alarms that a key acts on and `wants` accepts, the most urgent first.
+        """Return the alarms that a key acts on and `wants` accepts, most urgent first.
 
-        They are all alarms of the selected event and of incidents that affect it. A screen that does not show which
-        event is selected has a single target: the selected event's most urgent alarm, else the most urgent of all.
-        After an action there, the next targets are alarms of the same event.
+        These are all alarms of the selected event and of incidents that affect the event. On a screen that does not
+        show the selected event, returns only the event's most urgent alarm, or else the most urgent of all. After an
+        action on such a screen, the next targets are alarms of the same event.
         """
         by_event = self._alarms_by_event.get((snapshot,), None, lambda: alarms_by_event(snapshot))
         if not self.SHOWS_EVENT and self._pinned_event is not None:
@@ -161,9 +162,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return tuple(islice(chain(own, filter(wants, chain(snapshot.alarms, snapshot.quiet))), 1))
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Make the next keys act on the same event that a person has just acted on.
+        """Make the next keys act on the event of the last action.
 
-        `alarm`: the first alarm acted on; None if there is none.
+        `alarm`: first alarm of the last action, or None.
         """
         event = self.ctx.selected_event() if self.SHOWS_EVENT else None
         if event:
@@ -199,7 +200,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.call_after_refresh(self.refresh_all)
 
     def refresh_all(self) -> None:
-        """Paint everything that has changed since the last paint."""
+        """Paint all parts that have changed since the last paint."""
         snapshot, render_time, displayed = self.ctx.snapshot, self.ctx.render_time(), self.ctx.displayed()
         if not self._is_in_front or snapshot is None or render_time is None or displayed is None:
             return
@@ -223,7 +224,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             linked(frozen, "view.freeze"),
         )
         self._show_lines("banner", [line for line in banner if line])
-        self.paint(*displayed)  # first, because it may select another event, and the lines below depend on that
+        self.paint(*displayed)  # first, because it may select another event, on which the lines below depend
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
         actions = self.ctx.actions.past_footer(self.ctx) if self.ctx.past else self.ctx.actions.footer(self.MODE)
@@ -233,7 +234,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.query_one(Footer).show(actions, self.alarm_label(targets), can_act=not refusal)
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
-        """Return the rows after the operator's filter and order, and the view; show both above the table."""
+        """Return the rows after the operator's filter and order, and the view.
+
+        Shows filter and order above the table.
+        """
         name, schema, all_rows = self.listing(snapshot)
         view, rows = self.ctx.preferences.view(name), tuple(all_rows)
         key = name, view, render_time
@@ -252,7 +256,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     @property
     def _is_in_front(self) -> bool:
-        """True if the screen can be painted. False while the deck ends, because widgets disappear one by one."""
+        """True if the screen can be painted. False while the deck ends, because its widgets disappear one by one."""
         return self.is_current and self.is_mounted and self.app.is_running
 
     @property
@@ -263,10 +267,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.query_one(f"#{name}", LinesWidget).show(lines)
 
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
-        """Return the text for alarms in the footer: the kind of the first, and the number of the others.
+        """Return the text for alarms in the footer: the kind of the first alarm, and the number of the others.
 
-        The first alarm's subject comes before it, unless that is the selected event of this screen. Empty without
-        alarms, or if a cursor shows them.
+        The text begins with the subject of the first alarm, unless the subject is the selected event of this screen.
+        Empty without alarms, or if a cursor shows them.
         """
         if not alarms:
             return ""
@@ -277,11 +281,11 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}{more}"
 
     def max_alarm_lines(self) -> int:
-        """Return the number of alarms that may have a line below the body."""
+        """Return the maximum number of alarms with a line below the body."""
         return 3 if self.size.height >= TALL else 1
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the current alarms, even while the body is frozen."""
+        """Show the current alarms, also while the body is frozen."""
         shown = islice(filter(self.shows_alarm, snapshot.alarms), self.max_alarm_lines())
         lines = [self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width)) for alarm in shown]
         self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
@@ -296,9 +300,9 @@ SUBJECT_CELLS = 12
 
 
 class EventList(BaseScreen):
-    """A table of events.
+    """Table of events.
 
-    `EMPTY`: text for a table without rows. `DETAIL`: mode of the screen that opening a row shows.
+    `EMPTY`: text for a table without rows. `DETAIL`: mode of the screen that opens for a row.
     """
 
     SHOWS_EVENT = True

@@ -1,4 +1,4 @@
-"""Recent pictures of the screen. A key acts on a picture that the person pressing it had time to see."""
+"""Recent pictures of the screen. A key acts on the newest picture that a person had time to see before the press."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from livedeck.ui.kit.selection import SEEN_AFTER
 
 
 class Sight(NamedTuple):
-    """A picture on the screen: its snapshot, and the id of the event under the cursor; None without such an event."""
+    """Picture on the screen: its snapshot, and the id of the event under the cursor, or None."""
 
     snapshot: Snapshot
     event_id: str | None
@@ -29,7 +29,7 @@ class Sights:
             self._painted.append((now, sight))
 
     def last_seen(self, now: float) -> Sight | None:
-        """Return the newest picture that is at least `SEEN_AFTER` seconds old, else the oldest; None without any."""
+        """Return the newest picture of at least `SEEN_AFTER` seconds of age, or else the oldest; None without any."""
         while len(self._painted) > 1 and self._painted[1][0] <= now - SEEN_AFTER:
             self._painted.popleft()
         return self._painted[0][1] if self._painted else None

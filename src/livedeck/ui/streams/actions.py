@@ -1,4 +1,4 @@
-"""The Streams screen as a feature. It has no actions of its own: those on events work on it."""
+"""Streams screen as a feature. It has no own actions, but actions on events work on this screen."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from livedeck.ui.streams.view import panel
 
 
 class StreamPanel(DetailPanel):
-    """The selected stream's destinations and recordings."""
+    """Panel with destinations and recordings of the selected stream."""
 
 
 class StreamsScreen(EventList):
-    """Table of streams with signal, start and destinations; below it, the selected stream in full."""
+    """Table of streams with signal, start and destinations, and under it the details of the selected stream."""
 
     NAME = "Streams"
     MODE = "streams"
@@ -46,11 +46,11 @@ class StreamsScreen(EventList):
         self.ctx.monitor.watch(self.MODE, *self.keys(snapshot))
 
     def on_screen_suspend(self) -> None:
-        """Stop polling recordings once another screen hides this one. A dialog does not stop it."""
+        """Stop polling recordings once another screen hides this one. A dialog does not stop the polls."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
     def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:  # noqa: ARG002  same signature on every screen
-        """Return the keys of the resources to poll for this screen: the selected event's recordings."""
+        """Return the keys of the resources to poll for this screen: recordings of the selected event."""
         selected = self.ctx.selected_event()
         return (recordings_key(selected.id),) if selected else ()

@@ -1,4 +1,4 @@
-"""The selected stream in full: its destinations and recordings. Pure."""
+"""Details of the selected stream: destinations and recordings. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def panel(state: EventState, recordings: CachedList[Recording], render_time: Ren
 
 
 def _restream(restream: EventRestream, render_time: RenderTime, cells: int) -> Line:
-    """Return a restream as a line: sign and name, status, whether it is enabled, and its address if there is room."""
+    """Return a restream as a line: sign, name, status and whether it is enabled. A wide line also has its address."""
     glyph, role = restream_mark(restream)
     role = StyleRole.STALE if render_time.stale else role
     return wrap_groups(

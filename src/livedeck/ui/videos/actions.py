@@ -1,4 +1,4 @@
-"""Actions to choose a video or one of its parts, and to put rows in order."""
+"""Actions to choose a video or a part of it, and to put rows in order."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def _ordered_screen(ctx: Context) -> OrderedScreen:
 
 
 def open_screen(ctx: Context, _: str) -> None:
-    """Show the Videos screen, with the part that was open last."""
+    """Show the Videos screen with the part that was shown last."""
     ctx.go_to(selection_of(ctx).part)
 
 
 def next_part(ctx: Context, argument: str) -> None:
-    """Show the next part of the video, or the part that the user named."""
+    """Show the next part of the video, or the part `argument`."""
     _turn_part(ctx, 1, argument)
 
 
@@ -78,7 +78,7 @@ def open_video(ctx: Context, _: str) -> None:
 
 
 def find_video(ctx: Context, argument: str) -> Awaitable[None] | None:
-    """Open any video by its id, or a listed one by its name."""
+    """Open any video by its id, or a listed video by its name."""
     if ctx.api is None:
         ctx.announce("this deck has no connection to the platform", Severity.WARNING)
         return None
@@ -114,9 +114,9 @@ async def _find_video(ctx: Context, typed: str) -> None:
 
 
 async def _select_video(ctx: Context, video_id: str) -> Video:
-    """Select a video by its id. If no list contains it, read it from the platform.
+    """Select a video by its id. If no list contains the video, read it from the platform.
 
-    Raises ApiError; NotFound if the video does not exist.
+    Raises ApiError, such as NotFound if the video does not exist.
     """
     displayed, selection = ctx.displayed(), selection_of(ctx)
     videos = selection.videos(displayed[0], ctx.selected_event()) if displayed else ()
@@ -172,7 +172,10 @@ async def _send_order(ctx: Context, screen: OrderedScreen, video: Video, order: 
 
 
 async def _keep_order(ctx: Context, rows: tuple[Subtitle | KnownMaterial, ...], order: object) -> None:
-    """Store the materials in the order that was sent, because no read shows it. Forget those that no longer exist."""
+    """Store the materials in the sent order, because no read returns the order.
+
+    Forget materials that no longer exist.
+    """
     materials = {row.id: row for row in rows if isinstance(row, KnownMaterial)}
     sent = [row_id for row_id in order if row_id in materials] if isinstance(order, tuple) else [*materials]
     await ctx.monitor.remember_materials(*(materials[row_id] for row_id in sent))

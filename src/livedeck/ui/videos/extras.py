@@ -30,14 +30,14 @@ DOWNLOAD_FORM = FormSchema(
 
 
 def video_of(ctx: Context) -> Video:
-    """Return the selected video. Call it only from actions that the deck blocks without one."""
+    """Return the selected video. Call this only in actions that are blocked without a selected video."""
     video = selection_of(ctx).video
     assert video is not None
     return video
 
 
 def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
-    """Return the item under the cursor. If there is none of type `kind`, announce that and return None.
+    """Return the item under the cursor. If it is not of type `kind`, announce that no item is selected; return None.
 
     `noun`: word for such an item.
     """
@@ -52,7 +52,7 @@ def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
 
 
 def needs_video(ctx: Context) -> str:
-    """Return why the action is blocked if no video is selected; else empty."""
+    """Return the reason why the action is blocked; empty if a video is selected."""
     return "" if selection_of(ctx).video else "needs a selected video"
 
 
@@ -106,11 +106,11 @@ async def download(
     kind: ContentKind = "file",
     size: int | None = None,
 ) -> None:
-    """Ask for a path, and save the file behind a link there, whole or not at all.
+    """Ask for a path, and save the file of a link to this path, whole or not at all.
 
-    `name`: suggested file name, which may come from outside: it never leads to another folder. `link`: reads the link.
+    `name`: suggested file name. It may come from outside, but never leads to another folder. `link`: reads the link.
     `typed`: path from the command; if empty, the name in the folder for downloads is suggested. `kind`: kind of
-    content. `size`: size in bytes as the platform states it; None if it states none.
+    content. `size`: the platform's number of bytes; None if unknown.
     """
     from livedeck.operations.executor import Cancelled
 

@@ -1,4 +1,4 @@
-"""Actions on the additional materials of a video. The deck stores the materials it knows: no endpoint lists them."""
+"""Actions on the additional materials of a video. The deck stores known materials, because no endpoint lists them."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
 
 
 def link(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Copy the material's link to the clipboard, without showing it. Refuse without a history to record that."""
+    """Copy the material's link to the clipboard without showing it. Refuse without a history to record the copy."""
     if ctx.history is None:
-        ctx.announce("not copied: this deck has no history to record that somebody copied the link", Severity.WARNING)
+        ctx.announce("not copied: this deck has no history to record that the link was copied", Severity.WARNING)
         return None
     material = selected(ctx, KnownMaterial, "material")
     return _link(ctx, material) if material else None
@@ -114,13 +114,13 @@ async def _delete(ctx: Context, material: KnownMaterial) -> None:
 
 
 async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: OperationResult) -> None:
-    """Forget a material if a read found that it does not exist on the platform."""
+    """Forget a material if a read has shown that it does not exist on the platform."""
     if outcome.is_gone:
         await ctx.monitor.forget_materials(material.id)
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
-    """Add to the list, by its id, a material that somebody else uploaded."""
+    """Add a material by its id to the list, because another person has uploaded it."""
     return _know(ctx, video_of(ctx), argument)
 
 

@@ -50,7 +50,7 @@ def delete(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def _selected(ctx: Context) -> Poster | None:
-    """Return the poster under the cursor. If there is none or it cannot be changed, announce that and return None."""
+    """Return the poster under the cursor. Without one, or if it cannot be changed, announce this and return None."""
     poster = selected(ctx, Poster, "poster")
     if poster is None or poster.id:
         return poster

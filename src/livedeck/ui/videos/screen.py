@@ -1,4 +1,4 @@
-"""Screen 6: recordings, and videos opened by id; in four more tabs, the extras of the selected video."""
+"""Screen 6: recordings and videos opened by id, and four tabs with the extras of the selected video."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ExtraPanel(DetailPanel):
 
 
 class VideoTab(BaseScreen):
-    """Tab of one part: its table, and the panel of the selected row.
+    """Tab of a part: table, and panel of the selected row.
 
     `EMPTY`: text for an empty list, as a template for `with_keys`.
     """
@@ -48,7 +48,10 @@ class VideoTab(BaseScreen):
         return selection_of(self.ctx)
 
     def cached(self, part: str = "") -> CachedList[Any]:
-        """Return the displayed list of a part of the selected video; if `part` is empty, of this screen's part."""
+        """Return the shown list of a part of the selected video.
+
+        If `part` is empty, returns the list of this screen.
+        """
         displayed, part = self.ctx.displayed(), part or self.MODE
         if displayed is None:
             return CachedList()
@@ -62,18 +65,18 @@ class VideoTab(BaseScreen):
         yield ExtraPanel()
 
     def rows(self) -> Sequence[Any]:
-        """Return the rows of the table before filtering and sorting."""
+        """Return the rows of the table before filter and sorting."""
         return self.cached().items
 
     def listing(self, snapshot: Snapshot) -> Listing:  # noqa: ARG002  `cached` reads the displayed one
         return Listing(self.MODE, self.SCHEMA, self.rows())
 
     def selected_item(self) -> Any:
-        """Return the row under the cursor; None if there is none."""
+        """Return the row under the cursor, or None."""
         return find_row(self.SCHEMA, self.rows(), self._row.key)
 
     def no_item_text(self, noun: str) -> str:
-        """Return a text that says why no row is selected. `noun`: word for a row."""
+        """Return the reason why no row is selected. `noun`: word for a row."""
         return self._row.missing_text(noun) or f"no {noun} is selected"
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
@@ -91,7 +94,10 @@ class VideoTab(BaseScreen):
         self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
-        """Update the selected row after the table's rows changed. After a change of video, start a new selection."""
+        """Update the selected row after a change of the table's rows.
+
+        After a change of video, start a new selection.
+        """
         listed = self.selection.video.id if self.selection.video else ""
         if listed != self._listed:
             self._listed, self._row = listed, RowSelection()
@@ -99,7 +105,7 @@ class VideoTab(BaseScreen):
             self._row.follow_rows(self.SCHEMA, rows, render_time)
 
     def on_screen_suspend(self) -> None:
-        """Stop polling the lists once another screen hides this one. A dialog does not stop it."""
+        """Stop polling the lists once another screen hides this one. A dialog does not stop the polls."""
         if self.ctx.current_mode != self.MODE:
             self.ctx.monitor.watch(self.MODE)
 
@@ -141,7 +147,7 @@ class VideoTab(BaseScreen):
 
 
 class OrderedScreen(VideoTab):
-    """Part whose rows have an order. The operator first moves rows on the screen, then sends the whole order."""
+    """Part with rows in an order. The operator moves rows on the screen, and then sends the whole order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,18 +157,18 @@ class OrderedScreen(VideoTab):
         return self.selection.video.id if self.selection.video else ""
 
     def rows(self) -> Sequence[Any]:
-        """Return the rows in the order of the screen: moved rows in their new places, rows listed since then last."""
+        """Return the rows in the order of the screen: moved rows in their new places, newly listed rows last."""
         items, order = super().rows(), self._orders.get(self._video_id(), ())
         positions = {item_id: index for index, item_id in enumerate(order)}
         return sorted(items, key=lambda item: positions.get(item.id, len(positions))) if order else items
 
     def order(self) -> tuple[str, ...] | None:
-        """Return the ids in their new order, which was not sent yet; None if no row was moved."""
+        """Return the ids in a new order that is not sent yet; None if no row was moved."""
         ids = tuple(item.id for item in self.rows())
         return ids if ids != tuple(item.id for item in super().rows()) else None
 
     def move_row(self, step: int) -> str:
-        """Move the row under the cursor down (1) or up (-1). Return why it cannot move; empty if it moved."""
+        """Move the row under the cursor down (1) or up (-1). Return the reason if it cannot move; otherwise empty."""
         table_view = self.ctx.preferences.view(self.MODE)
         if table_view.filter or table_view.sort or table_view.down:
             return "rows can be moved only in the stored order: clear the filter and the sorting first"
@@ -176,14 +182,14 @@ class OrderedScreen(VideoTab):
         return ""
 
     def drop_sent_order(self, video_id: str, sent: Sequence[str]) -> None:
-        """Drop the new order of a video's rows once it is sent, unless rows were moved again in the meantime."""
+        """Drop the new order of a video's rows after it was sent, unless rows were moved again meanwhile."""
         order = self._orders.get(video_id, ())
         if [item_id for item_id in order if item_id in sent] == [item_id for item_id in sent if item_id in order]:
             self._orders.pop(video_id, None)
         self.refresh_all()
 
     def back(self) -> None:
-        """Drop the order that was not sent yet; if there is none, go back."""
+        """Drop the new order; without one, go back."""
         if self.order() is None:
             super().back()
         else:
@@ -202,7 +208,7 @@ class OrderedScreen(VideoTab):
 
 
 class VideosScreen(VideoTab):
-    """Recordings of completed events and of the selected one, and videos opened by their id."""
+    """Recordings of completed events and of the selected event, and videos opened by their id."""
 
     MODE = "videos"
     SCHEMA = VIDEOS
@@ -223,7 +229,7 @@ class VideosScreen(VideoTab):
         return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
-        """Keep the row on the selected video, even if a filter hides the video. Deselect a video that left the list."""
+        """Keep the selected video selected, even if a filter hides it. Deselect a video that left the list."""
         video, displayed = self.selection.video, self.ctx.displayed()
         if video is not None and video.id != self._row.key:
             self._row.choose(video.id)
@@ -238,14 +244,14 @@ class VideosScreen(VideoTab):
         return view.recordings_title(len(self.cached().items), self._left_out)
 
     def back(self) -> None:
-        """Do nothing: the other tabs lead back to this one, which leads nowhere."""
+        """Do nothing. The other tabs lead back to this one."""
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.selection.video = next((item for item in self.rows() if item.id == message.key), self.selection.video)
         super().on_table_moved(message)
 
     def select_video(self) -> bool:
-        """Select the video under the cursor. If there is none, return False and keep the selection."""
+        """Select the video under the cursor. Without one, return False and keep the selection."""
         item = self.selected_item()
         self.selection.video = item or self.selection.video
         return item is not None
@@ -256,7 +262,7 @@ class VideosScreen(VideoTab):
 
 
 class PostersScreen(VideoTab):
-    """Posters of the video, and which of them the player shows."""
+    """Posters of the video, with a mark at the poster that the player shows."""
 
     MODE = "posters"
     SCHEMA = POSTERS
@@ -329,11 +335,11 @@ class AnnotationsScreen(VideoTab):
 
 
 class MaterialsScreen(OrderedScreen):
-    """Additional materials of the video, as far as the deck knows them."""
+    """Additional materials of the video that the deck knows."""
 
     MODE = "materials"
     SCHEMA = MATERIALS
-    EMPTY = "none known: the API lists none; {material.upload} uploads one, :material.know ID adds one"
+    EMPTY = "no known materials: the API lists none; {material.upload} uploads one, :material.know ID adds one"
 
 
 SCREENS: Mapping[str, type[VideoTab]] = {

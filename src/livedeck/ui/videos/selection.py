@@ -1,4 +1,4 @@
-"""The selected video, and its lists in the snapshot."""
+"""Selected video, and its lists in the snapshot."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class VideoSelection:
     _merged: tuple[tuple[tuple[str, CachedList[Recording]], ...], CachedList[Video]] | None = None
 
     def key(self, part: str) -> ResourceKey | None:
-        """Return the key of a part's list. None if no video is selected; for cues, also if no track is."""
+        """Return the key of a part's list; None without a selected video, and for cues without a selected track."""
         if self.video is None or (part == "cues" and self.track is None):
             return None
         return ResourceKey(ResourceKind(part), self.video.id, self.track.id if part == "cues" and self.track else "")
@@ -62,7 +62,7 @@ class VideoSelection:
         return (*(video for video in self.opened if video.id not in ids), *recordings)
 
     def recordings(self, snapshot: Snapshot, selected: EventState | None) -> CachedList[Video]:
-        """Return the recordings of all listed events, the newest first. `as_of` is that of the oldest list."""
+        """Return the recordings of the events in `recorded_events`, newest first. `as_of`: time of the oldest list."""
         events = recorded_events(snapshot, selected)[:MAX_EVENTS]
         lists = tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
         if self._merged is None or self._merged[0] != lists:
@@ -71,7 +71,7 @@ class VideoSelection:
 
 
 def selection_of(ctx: Context) -> VideoSelection:
-    """Return the VideoSelection of this deck, which all its screens share."""
+    """Return the VideoSelection of this deck, which its screens share."""
     return ctx.state(_new_selection)
 
 
@@ -80,7 +80,7 @@ def _new_selection(_: Context) -> VideoSelection:
 
 
 def recorded_events(snapshot: Snapshot, selected: EventState | None) -> list[EventState]:
-    """Return the events whose recordings are listed: the selected event, then the completed ones."""
+    """Return the events whose recordings are listed: the selected event, then completed events."""
     completed = [
         state
         for state in snapshot.events
@@ -102,7 +102,7 @@ def _merge(lists: Sequence[tuple[str, CachedList[Recording]]]) -> CachedList[Vid
 
 
 def _sum(shortfalls: Sequence[Shortfall]) -> Shortfall | None:
-    """Return the missing rows of several incomplete lists together; None without any."""
+    """Return the sum of the missing rows of several lists; None if no list is incomplete."""
     if not shortfalls:
         return None
     missing, announced = (

@@ -40,7 +40,7 @@ def upload(ctx: Context, argument: str) -> Awaitable[Any]:
 
 
 def recognise(ctx: Context, argument: str) -> Awaitable[Any]:
-    """Request a track made by speech recognition."""
+    """Request a track from speech recognition."""
     from livedeck.operations.subtitles import RECOGNISE_FORM, RecogniseSpeech
 
     video = video_of(ctx)
@@ -60,7 +60,7 @@ def edit(ctx: Context, _: str) -> Awaitable[Any] | None:
 
 
 def copy(ctx: Context, _: str) -> Awaitable[Any] | None:
-    """Copy the track as a new one."""
+    """Copy the track as a new track."""
     from livedeck.operations.subtitles import CopySubtitle
 
     track = selected(ctx, Subtitle, "subtitle track")

@@ -1,4 +1,7 @@
-"""Picture of a poster: pixels if the terminal can draw them; else half blocks if it has colours; else none."""
+"""Picture of a poster: pixels if the terminal can draw them, or else half blocks.
+
+A terminal without colours shows no picture.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ LARGE_FROM = (110, 36)
 """Minimum columns and rows of the terminal for a large picture."""
 
 MIN_WIDTH = 72
-"""Minimum columns of a terminal with a picture. A narrower one needs the columns for the text."""
+"""Minimum columns of a terminal with a picture. A narrower terminal needs the columns for the text."""
 
 MAX_CACHED = 32
 
@@ -33,10 +36,10 @@ log = Log(__name__)
 
 
 class Thumbnail(Widget):
-    """Small picture of a poster, fetched once. The widget is hidden if it has no picture to show.
+    """Small picture of a poster, fetched once. Without a picture the widget is hidden.
 
-    A write to the widget's cells erases the pixels, so they are drawn again right after such a write, and at no other
-    time. Behind another screen nothing is drawn.
+    A write to the widget's cells erases the pixels, so they are drawn again after such a write and at no other time.
+    Behind another screen they are not drawn.
     """
 
     def __init__(self) -> None:
@@ -86,7 +89,7 @@ class Thumbnail(Widget):
     async def _picture_at(self, api: Api, address: str, frame: Frame) -> Picture | None:
         try:
             content = await api.cdn.content(address, MAX_BYTES, "read poster")
-        except ApiError as error:  # the list already shows when the platform is unreachable
+        except ApiError as error:  # the list shows already that the platform is unreachable
             log.info("a picture is not shown", reason=str(error))
             return None
         pixels = await decode(content, *pixel_size(self._graphics, frame), self._variables)
@@ -115,9 +118,9 @@ class Thumbnail(Widget):
             self.app.overlay = None
 
     def painted(self, screen: Screen[Any], spans: Spans | None) -> None:
-        """Draw the pixels again if the written cells lie over them. Behind another screen, erase the pixels.
+        """Draw the pixels again if cells over them were written. Behind another screen, erase the pixels.
 
-        `spans`: written cells; None: all of them.
+        `spans`: written cells; None for all cells.
         """
         region = self.region
         if screen is not self.screen:
@@ -139,7 +142,7 @@ class Thumbnail(Widget):
         self._is_drawn = True
 
     def _erase(self) -> None:
-        """Erase the pixels in kitty, where they stay above painted cells. In other terminals, painting erases them."""
+        """Erase the pixels in kitty, where they stay over painted cells. In other terminals, painting erases them."""
         if self._is_drawn and self._graphics is Graphics.KITTY and isinstance(self.app, ExactApp):
             self.app.draw_over(0, 0, ERASE_KITTY)
         self._is_drawn = False

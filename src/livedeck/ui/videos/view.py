@@ -30,10 +30,13 @@ LABEL_CELLS = 12
 
 
 def recordings_title(count: int, left_out: int) -> Line:
-    """Return the line above the recordings. `count`: recordings. `left_out`: events whose recordings are not polled."""
+    """Return the line above the recordings.
+
+    `count`: number of recordings. `left_out`: number of events whose recordings are not polled.
+    """
     line: Line = [
         (" RECORDINGS", StyleRole.STRONG),
-        (f"  {count} of completed events and of the selected one", StyleRole.DIM),
+        (f"  {count} of completed events and of the selected event", StyleRole.DIM),
     ]
     if left_out:
         note = f"  ▲ {left_out} events not listed: select one on the Events screen"
@@ -42,7 +45,7 @@ def recordings_title(count: int, left_out: int) -> Line:
 
 
 def video_title(video: Video | None, cells: int, more: str = "") -> Line:
-    """Return the line that names the video. `more`: name of the extra on display. Words without room are left out."""
+    """Return the line with the video. `more`: name of the shown extra. Parts that do not fit are omitted."""
     if video is None:
         return [(" no video is selected", StyleRole.DIM)]
     recorded, of_event = recorded_at(video), f"of {safe(video.event, 40)}" if video.event else "opened by its id"
@@ -60,7 +63,7 @@ def video_title(video: Video | None, cells: int, more: str = "") -> Line:
 def tab_line(
     current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
 ) -> ShadedLine:
-    """Return the tabs with the numbers of their rows, and the age of the list on display."""
+    """Return the tabs with the numbers of their rows, and the age of the shown list."""
     line: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
@@ -70,7 +73,7 @@ def tab_line(
 
 
 def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
-    """Return the age of a list as text, or that it failed or is loading: neither may look like an empty list."""
+    """Return the age of a list as text. A failed or loading list has a different text than an empty list."""
     read = "never read" if cached.as_of is None else f"{age(render_time.seconds_since(cached.as_of))} ago"
     if cached.error:
         return [(f"▲ failed, {read} ", StyleRole.WARNING)]
@@ -82,19 +85,22 @@ def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
 
 
 def error_lines(cached: CachedList[Any], cells: int) -> list[Line]:
-    """Return lines about why the last request failed, and about missing rows; none if all is well."""
+    """Return lines with the error of a failed last request, and with the number of missing rows; otherwise empty."""
     lines = [*wrap(f"▲ {safe(cached.error, 300)}", StyleRole.WARNING, cells - 2)] if cached.error else []
     lines += [missing] if (missing := missing_rows(cached, "row")) else []
     return [[(" ", StyleRole.TEXT), *line] for line in lines]
 
 
 def order_text(count: int, keys: str) -> Line:
-    """Return the line about a new order that was not sent yet. `count`: moved rows. `keys`: text about the keys."""
+    """Return the line about a new order that is not sent yet.
+
+    `count`: number of moved rows. `keys`: text about keys.
+    """
     return [(f" ▲ NOT SENT  {count} moved", StyleRole.WARNING), (f"   {keys}", StyleRole.DIM)]
 
 
 def panel(item: Any, cells: int, *, stale: bool) -> list[Line]:
-    """Return all lines about the selected item. `stale`: True to draw no part of it as healthy."""
+    """Return all lines about the selected item. `stale`: no part of the item may look good."""
     match item:
         case Video():
             lines = _video(item)
@@ -142,7 +148,7 @@ def _poster(poster: Poster) -> list[Line]:
 
 
 def picture_sizes(poster: Poster) -> tuple[tuple[str, str | None], ...]:
-    """Return a poster's pictures, the largest first: the platform's name of the size, and the address."""
+    """Return the pictures of a poster, largest first: the platform's name of the size, and the address."""
     return ("original", poster.original), ("md", poster.md), ("sm", poster.sm), ("xs", poster.xs)
 
 

@@ -1,4 +1,4 @@
-"""The wallboard's app: it shows snapshots and turns pages. It never writes to the platform and needs no operator."""
+"""App of the wallboard. It shows snapshots and turns pages. It needs no operator and never changes the platform."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class WallCanvas(Canvas):
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the drawn lines, not those of the widget's cache, which misses lines sent without the compositor."""
+        """Return the drawn lines. The widget's cache cannot be used, because it lacks lines sent directly."""
         return [self.app.filtered(self.render_line(y)).crop(*crop.column_span) for y in crop.line_range]
 
     def _crop(self, region: Region) -> Strip:
-        """Return the part of a line inside a region. Only the segments that reach into the region are built."""
+        """Return the part of a line in a region. Only segments in the region are built."""
         start, left, segments = 0, region.x, list[Segment]()
         for outside, role in self._lines[region.y]:
             if start >= region.right:
@@ -195,7 +195,10 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.run_worker(self._tick(), name="tick")
 
     async def _watch(self) -> None:
-        """Show each snapshot as it arrives. If they end, say so: a wall that stands still must not look healthy."""
+        """Show each snapshot as it arrives.
+
+        After the last, show a fault, because an unchanged wall must not look good.
+        """
         try:
             async with aclosing(self._snapshots) as snapshots:
                 async for snapshot in snapshots:
@@ -220,7 +223,10 @@ class Wallboard(ExactApp, inherit_bindings=False):
             canvas.repaint()
 
     def draw(self, width: int, height: int) -> list[ShadedLine]:
-        """Return the wall's lines for a size. The picture is a cell smaller each way, so that it can shift."""
+        """Return the wall's lines for a size.
+
+        The picture is one cell narrower and one line lower, so that it can shift.
+        """
         if self._snapshot is None:
             return []
         tick, now = self._clock.monotonic(), self._clock.now()
@@ -268,7 +274,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
         self.repaint()
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """Publish a last picture that says that the wall has ended, because a file may be shown long afterwards."""
+        """Publish a last picture with the note that the wall has ended, because a file may be shown long afterwards."""
         if (self._published or self._modelled) and self._snapshot:
             self._fault = self._fault or "the wallboard was closed"
             self.repaint()

@@ -1,4 +1,4 @@
-"""Cache of the parts drawn for each event, valid while the event does not change."""
+"""Cache of drawn parts of each event. A part is valid while the event does not change."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 class DrawCache:
-    """Cache of one wall. It pays because hardly any event changes from one second to the next."""
+    """Cache of one wall. It saves time, because few events change from one second to the next."""
 
     def __init__(self) -> None:
         self._drawn: dict[tuple[str, str], tuple[object, object, Any]] = {}
         self._joined: dict[int, tuple[int, tuple[ShadedLine, ...], ShadedLine]] = {}
 
     def get(self, name: str, event_id: str, subject: object, args: object, draw: Callable[[], T]) -> T:
-        """Return the result of `draw`, from the cache if `subject` is the same and `args` are equal to last time.
+        """Return the result of `draw`, or of the last call if `subject` is the same object and `args` are equal.
 
-        Subjects are compared by identity: to compare their samples would cost as much as the cache saves.
+        Subjects are compared by identity, because a comparison of their samples would take as long as the cache saves.
         """
         cached = self._drawn.get((name, event_id))
         if cached is None or cached[0] is not subject or cached[1] != args:
@@ -30,9 +30,9 @@ class DrawCache:
         return drawn
 
     def beside(self, first: int, blocks: Sequence[Sequence[ShadedLine]], cells: int) -> list[ShadedLine]:
-        """Join blocks of equal height side by side, `cells` wide. `first`: row of the wall where they start.
+        """Return blocks of equal height side by side, `cells` wide. `first`: row of the wall at which they start.
 
-        A line is the same object as last time if its parts are the same objects.
+        If all parts of a line are the same objects as in the last call, the line is the same object, too.
         """
         return [self._join(row, parts, cells) for row, parts in enumerate(zip(*blocks, strict=True), first)]
 
@@ -44,7 +44,7 @@ class DrawCache:
         return cached[2]
 
     def keep_only(self, event_ids: Collection[str]) -> None:
-        """Drop the entries of all events but these."""
+        """Drop the entries of all other events."""
         self._drawn = {key: cached for key, cached in self._drawn.items() if key[1] in event_ids}
 
 

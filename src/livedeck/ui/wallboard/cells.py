@@ -30,8 +30,8 @@ def cell_lines(
 ) -> list[ShadedLine]:
     """Draw an event into a cell of this size; None draws a free place.
 
-    The last column stays blank; in a cell of more than two lines, so does the last line. The cell shows no running
-    time, so it is drawn again only when the event has changed.
+    The last column stays blank. In a cell of more than two lines, the last line stays blank, too. The cell shows no
+    running time, so it is drawn again only after a change of the event.
     """
     cells, height = size
     if state is None:
@@ -57,7 +57,7 @@ def _draw(state: EventState, render_time: RenderTime, size: tuple[int, int], cac
 
 
 def _head(state: EventState, render_time: RenderTime, size: tuple[int, int]) -> list[Line]:
-    """Return lines with the name and the standing of an event. If the cell has one line only, both are in that line."""
+    """Return lines with name and standing of an event. In a cell of one line, both are in this line."""
     cells, height = size
     role = StyleRole.DIM if events.is_doubtful(state, render_time) else _name_role(state)
     sign: Line = [("≠ ", StyleRole.WARNING)] if events.odd_sign(state) else []
@@ -80,7 +80,7 @@ def _name_role(state: EventState) -> StyleRole:
 
 
 def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Line:
-    """Return sign and health, ` ✓ 100 `; the start of a scheduled event; or the tally of an event without health."""
+    """Return sign and health: ` ✓ 100 `. A scheduled event has its start, an event without health its tally."""
     stands, grade = standing(state, render_time), state.assessment.health.grade
     score = state.assessment.health.score
     if stands is Standing.STALE:
@@ -96,7 +96,7 @@ def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Lin
 
 
 def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """Return the problem or NO-GO; for a healthy event the bit rate, and the frame rate if there is room."""
+    """Return the problem or NO-GO. A healthy event has its bit rate, and in a wide cell its frame rate."""
     if standing(state, render_time) in WRONG:
         is_lost = state.phase.ingest.state is IngestState.INTERRUPTED
         return clip([("lost" if is_lost else wrong_words(state), StyleRole.TEXT)], cells) if cells > 0 else []

@@ -1,4 +1,4 @@
-"""Lines above the events: counts, age of the data, time, next events, and reasons to distrust the wall. Pure."""
+"""Lines above the events: counts, age of the data, time, next events, and reasons for doubt about the wall. Pure."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _large_count(model: WallModel, standing: Standing | None, count: int) -> lis
 
 
 def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
-    """Return the line below the large counts. Age and page always stay; if space is short, next events go first."""
+    """Return the line below the large counts. A narrow line omits next events first, but never age and page."""
     via = via_text(model.snapshot)
     left: list[Group] = [
         (0, [_GAP, ("data ", StyleRole.DIM), *age(model)] if model.snapshot.link.as_of else [_GAP, *age(model)]),
@@ -107,7 +107,7 @@ def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 
 
 def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line:
-    """Return the header in one line. Page, age and clock always stay; if space is short, the least needed part goes."""
+    """Return the header in one line. A narrow line omits the least needed parts, but never page, age and clock."""
     left: list[Group] = [
         (1, tally_counts(model, BroadcastState.ON_AIR)),
         (2, tally_counts(model, *OTHER_TALLIES)),
@@ -125,7 +125,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
 
 
 def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
-    """Return a lamp and a count for each tally that events have, and always for ON AIR. Stale data hatch the lamps."""
+    """Return lamp and count for ON AIR and for each other tally of the events. With stale data lamps are hatched."""
     counts, stale = Counter(state.phase.tally for state in model.states), model.render_time.stale
     line: Line = []
     for tally in tallies:
@@ -140,14 +140,14 @@ def tally_counts(model: WallModel, *tallies: BroadcastState) -> Line:
 
 
 def _next(state: EventState, model: WallModel) -> Line:
-    """Return a next event with its countdown."""
+    """Return a next event with the time until its start."""
     role = StyleRole.STALE if model.render_time.stale else StyleRole.STRONG
     name = clip([(events.name(state), role)], UPCOMING_CELLS)
     return [("next ", StyleRole.DIM), *name, _GAP, (events.clock(state, model.render_time), StyleRole.DIM)]
 
 
 def filtered(model: WallModel) -> Line:
-    """Return how many events pass the filter, and how many critical ones it hides; empty if it hides no event."""
+    """Return the number of events that pass the filter, and of hidden critical events; empty if none is hidden."""
     if model.matching == model.total:
         return []
     line: Line = [(f"{model.matching} of {model.total} events", StyleRole.DIM)]
@@ -174,9 +174,9 @@ def local_time(model: WallModel, zone: tzinfo | None) -> Line:
 
 
 def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterator[ShadedLine]:
-    """Yield the lines above the tiles: reasons to distrust the wall, then alarms that no tile shows.
+    """Yield the lines above the tiles: reasons for doubt about the wall, then alarms that no tile shows.
 
-    If there are no tiles, the first alarm is large. Alarms of an event with a tile stand in that tile.
+    Without tiles, the first alarm is large. Alarms of an event with a tile are in the tile.
     """
     yield from doubts(model, cells, scale)
     has_tiles = {state.id for state in model.states}
@@ -192,14 +192,14 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
 
 
 def is_doubtful(model: WallModel) -> bool:
-    """Return whether the events on the wall may be out of date: stale data, or a platform that does not answer."""
+    """Return whether the events on the wall may be out of date: stale data, or a platform that does not reply."""
     return model.render_time.stale or not model.snapshot.link.state.is_answering
 
 
 def doubts(model: WallModel, cells: int, scale: int) -> Iterator[ShadedLine]:
-    """Yield lines with the reason to distrust the wall, missing data, and changed rules for judging events.
+    """Yield lines with the reason for doubt about the wall, missing data, and changed rules for judging events.
 
-    The reason is large if there is room.
+    On a large wall the reason is in large letters.
     """
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     if warning:
@@ -222,7 +222,7 @@ def rule_line(change: RuleChange, snapshot: Snapshot) -> Line:
 
 
 def headline(model: WallModel) -> str:
-    """Return the reason to distrust the wall and the age of its data, in short: `✖ MONITORING BLIND  01:19 OLD`."""
+    """Return the reason for doubt about the wall and the age of its data, in short: `✖ MONITORING BLIND  01:19 OLD`."""
     connection, render_time = model.snapshot.link, model.render_time
     as_of = connection.as_of
     old = "" if as_of is None else f"  {values.age(render_time.seconds_since(as_of))} OLD"
@@ -238,7 +238,7 @@ def headline(model: WallModel) -> str:
 def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Line]:
     """Draw a text in large letters over the whole width. Returns no lines if it does not fit.
 
-    A line in plain letters below says the same.
+    The caller adds the text in plain letters below.
     """
     scale = min(LARGE, max_scale(text, cells - 2, limit))
     if scale == PLAIN:
@@ -247,9 +247,9 @@ def _large_banner(text: str, role: StyleRole, cells: int, limit: int) -> list[Li
 
 
 def _large_alarm(alarms: Sequence[Alarm], render_time: RenderTime, cells: int, limit: int) -> tuple[list[Line], int]:
-    """Draw the most urgent alarm in large letters, if it is critical and not cleared; otherwise return no lines.
+    """Draw the most urgent alarm in large letters if it is critical and not cleared; otherwise return no lines.
 
-    Also returns how many alarms need no plain line: 1 if subject, kind and age fit, else 0.
+    Also returns the number of alarms that need no plain line: 1 if subject, kind and age fit, else 0.
     """
     alarm = next(iter(alarms), None)
     if alarm is None or alarm.severity is not Severity.CRITICAL or alarm.state is AlarmState.RETURNED:

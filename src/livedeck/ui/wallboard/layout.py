@@ -23,7 +23,7 @@ from livedeck.ui.wallboard.tiles import tile_layout, tile_lines
 from livedeck.ui.wallboard.wrong import SHARE, FaultArea
 
 MAX_TILES = 9
-"""Maximum number of events that each get a tile. If there are more, each gets a cell of a grid instead."""
+"""Maximum number of events with a tile each. More events have cells of a grid instead."""
 
 MIN_TILE_SIZES = {1: (38, 6), 2: (48, 13), 3: (96, 21)}
 """Scale -> minimum cells and lines of a tile, for a name in two rows of letters of that scale."""
@@ -61,14 +61,14 @@ def plan_pages(states: Sequence[EventState], cells: int, lines: int, *, scale: i
 
 
 def _split(states: Sequence[EventState], page_size: int) -> tuple[tuple[EventState, ...], ...]:
-    """Split events into pages of about equal length: a last page with one row would waste a page."""
+    """Split events into pages of about equal length, so that no page has only one row."""
     pages = max(1, ceil(len(states) / page_size))
     length = ceil(len(states) / pages)
     return tuple(tuple(states[page * length : (page + 1) * length]) for page in range(pages))
 
 
 def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
-    """Return the grid with the largest tiles that holds all `count` events; if none does, the grid with most tiles."""
+    """Return the grid with the largest tiles for all `count` events; if they do not fit, the grid with most tiles."""
     min_cells, min_lines = MIN_TILE_SIZES[scale]
     limit = Grid(max(1, cells // min_cells), max(1, lines // min_lines))
     grids = [Grid(columns, ceil(count / columns)) for columns in range(1, min(count, limit.columns) + 1)]
@@ -78,7 +78,10 @@ def _grid(count: int, cells: int, lines: int, scale: int) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """Visible page, from 0. `since`: start of its display (monotonic s). `is_held`: True if a person turned to it."""
+    """Visible page, from 0.
+
+    `since`: time at which it was first shown (monotonic s). `is_held`: a person turned to it.
+    """
 
     page: int = 0
     since: float = 0.0
@@ -90,8 +93,8 @@ def next_page_state(
 ) -> PageState:
     """Return the page to show at `now` (monotonic s), after the page `state`. A page stays for `page_seconds`.
 
-    While pages are pinned, only pinned pages are shown, beginning at once with the first. A page that a person has
-    turned to still stays for its time.
+    While pages are pinned, only pinned pages are shown, beginning at once with the first. But a page that a person has
+    turned to stays for `page_seconds`.
     """
     allowed = sorted(page for page in pinned if page < pages) or list(range(pages))
     is_due = now - state.since >= page_seconds
@@ -102,7 +105,7 @@ def next_page_state(
 
 
 def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
-    """Return the page `step` pages further, which a person turns to. It stays as long as any other page."""
+    """Return the page after a person has turned `step` pages further. It stays as long as any other page."""
     return PageState((state.page + step) % pages, now, is_held=True)
 
 
@@ -197,7 +200,7 @@ class _Body(Protocol):
 
 
 class _TileBody:
-    """Body with a tile for each event, the worst first, below the alarms that belong to no event."""
+    """Body with a tile for each event, worst first, below the alarms without an event."""
 
     def __init__(
         self, wall: Wall, model: WallModel, size: tuple[int, int], cache: DrawCache, banner: Sequence[ShadedLine]
@@ -209,7 +212,7 @@ class _TileBody:
         self.pinned_pages: Collection[int] = self._plan.pages_of(unacknowledged_events(model))
 
     def draw(self, page: int) -> list[ShadedLine]:
-        """Draw a page with its tiles over the whole body. Tiles differ by at most a cell in width, a line in height."""
+        """Draw a page with tiles over the whole body. Tiles differ by at most a cell in width and a line in height."""
         states = self._plan.pages[page]
         lines = self._tiles(states) if states else self._empty()
         return [*self._banner, *fit_height(lines, self._height, fit([], self._cells))][: self._lines]
@@ -230,7 +233,7 @@ class _TileBody:
         return lines
 
     def _empty(self) -> list[ShadedLine]:
-        """Draw a text for a wall without events, because people would take a dark wall for a dead one."""
+        """Draw a text for a wall without events, because a dark wall would look broken."""
         title, note = header.empty_texts(self._model)
         scale = max_scale(title, self._cells - 4, min(self._wall.max_scale, 3 if self._height > 12 else 2))
         block = [*text_lines(title, StyleRole.DIM, scale, self._cells), [], [(note, StyleRole.DIM)]]
@@ -239,7 +242,7 @@ class _TileBody:
 
 
 class _GridBody:
-    """Body with a cell for each event in its place. The problems stand above the cells on every page."""
+    """Body with a cell in a fixed place for each event. The problems are above the cells on every page."""
 
     pinned_pages: Collection[int] = ()
 
@@ -290,7 +293,7 @@ def _centred(line: Line, cells: int) -> Line:
 
 
 def shift_lines(lines: Sequence[ShadedLine], elapsed: float) -> list[ShadedLine]:
-    """Return the lines of the wall, shifted by a cell every `SHIFT_SECONDS` within an area a cell and a line larger."""
+    """Return the lines of the wall in an area one cell and one line larger, shifted every `SHIFT_SECONDS`."""
     right, down = _ORBIT[int(elapsed // SHIFT_SECONDS) % len(_ORBIT)]
     blank = (" ", StyleRole.TEXT)
     shifted: list[ShadedLine] = [[blank, *line] if right else [*line, blank] for line in lines]

@@ -12,19 +12,19 @@ from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE_SECONDS = 12 * 3600.0
-"""Seconds before its start at which an event joins the wall. Until then it is among the next events."""
+"""Seconds before the start of an event from which on it is on the wall. Before, it is among the next events."""
 
 COMPLETED_SECONDS = 600.0
-"""Seconds that a completed event stays on the wall, so that nothing vanishes while somebody looks away."""
+"""Seconds that a completed event stays on the wall, so that people see its end."""
 
 RETURNED_SECONDS = 300.0
-"""Seconds that a cleared alarm stays on the wall, where nobody can acknowledge it."""
+"""Seconds that a cleared alarm stays on the wall, because nobody can acknowledge it on a wall."""
 
 MAX_UPCOMING = 3
 """Maximum number of next events in the header."""
 
 RULE_CHANGE_SECONDS = 300.0
-"""Seconds that the wall shows a change of the rules for judging events, made by new settings or by a person."""
+"""Seconds that the wall shows a change of the rules for judging events by new settings or by a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class WallModel:
     Attributes:
         states: events on the wall, worst first.
         upcoming: scheduled events that are not on the wall yet, soonest first.
-        alarms: alarms of the matching events, and those that belong to no event.
+        alarms: alarms of the matching events, and alarms without an event.
         matching: number of events that pass the filter.
         hidden_critical: number of events with a critical fault that the filter hides.
         fault: reason why the wall is no longer updated, or empty.
@@ -100,7 +100,7 @@ def wall_model(
 def count_standings(model: WallModel) -> list[tuple[Standing | None, int]]:
     """Count the events on air (None), then the events of each standing.
 
-    Good events are always counted, other standings only if events have them. From stale data, only the events on air
+    Good events are always counted, other standings only if events have them. With stale data, only the events on air
     are counted.
     """
     counts = Counter(standing(state, model.render_time) for state in model.states)
@@ -131,7 +131,7 @@ def _is_on_wall(state: EventState, render_time: RenderTime) -> bool:
 
 
 def _upcoming(states: Sequence[EventState], render_time: RenderTime) -> tuple[EventState, ...]:
-    """Return scheduled events, soonest first. Late ones are among the events on the wall."""
+    """Return scheduled events, soonest first. Late events are not included, because they are on the wall."""
     starts = [
         (state.phase.reference_time, state.id, state)
         for state in states

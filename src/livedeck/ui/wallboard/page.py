@@ -1,7 +1,7 @@
 """Content of the wall's page as values for its script: words, numbers and curves, without layout or colour. Pure.
 
-The page has the judgements and words of the wall in the terminal. All text from outside is `Shown`; the script inserts
-it as text, never as markup.
+The page has the same words as the wall in the terminal. All text from outside is `Shown`, and the script inserts it as
+text, never as markup.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from livedeck.ui.wallboard.tiles import kind_words, worst_finding
 T = TypeVar("T")
 
 MAX_WRONG = 4
-"""Maximum number of events listed with their problems above the cells. The worst ones are listed."""
+"""Maximum number of events that are listed with their problems above the cells. The worst events are listed."""
 
 MAX_CHARTS = 84
-"""Maximum number of events for which every cell has a curve. With more events the cells have no room for it."""
+"""Maximum number of events with a curve in every cell. With more events, cells have no room for curves."""
 
 MAX_BANNER_CELLS = 400
-"""Maximum number of letters of an alarm at the top; the page breaks the line itself."""
+"""Maximum number of letters of an alarm at the top. The page breaks the line itself."""
 
 _SPOKEN = {"watch": "to watch"}
 """Word of a count -> words that a screen reader speaks instead."""
@@ -128,7 +128,7 @@ class Banner(Struct, frozen=True, array_like=True):
 
 
 class Head(Struct, frozen=True):
-    """Everything on the page except the events.
+    """All parts of the page except the events.
 
     Attributes:
         summary: the counts as a sentence.
@@ -156,9 +156,9 @@ class Page(Struct, frozen=True):
     """The whole page.
 
     Attributes:
-        order: ids of the events, worst first if each event has a tile, else by name.
+        order: ids of the events: worst first if each event has a tile, otherwise by name.
         times: clocks of the events, in the same order.
-        wrong: ids of the events listed with their problems above the cells.
+        wrong: ids of the events that are listed with their problems above the cells.
         posters: relative address of a poster -> signed link to the picture.
     """
 
@@ -173,7 +173,7 @@ class Page(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True, omit_defaults=True):
-    """Message to a browser. The first contains the whole page, later ones only the changes."""
+    """Message to a browser. The first message has the whole page, a later one only the changes."""
 
     head: Head
     times: tuple[str, ...]
@@ -185,7 +185,7 @@ class Update(Struct, frozen=True, omit_defaults=True):
 
 
 def update_since(before: Page | None, page: Page) -> Update:
-    """Return the changes since `before`, the page that a browser has; None: the browser has no page yet."""
+    """Return the changes since `before`, the page that a browser has; None if the browser has no page yet."""
     entries = before.entries if before else {}
     changed = {id_: entry for id_, entry in page.entries.items() if entries.get(id_) != entry}
     order = None if before and before.order == page.order else page.order
@@ -247,14 +247,14 @@ def _counts(model: WallModel) -> list[Count]:
 
 
 def _summary(model: WallModel, counts: Sequence[Count]) -> str:
-    """Return `8 on air, 3 bad, 2 to watch, 4 good`, after the reason to distrust the wall, if there is one."""
+    """Return `8 on air, 3 bad, 2 to watch, 4 good`, after the reason for doubt about the wall, if any."""
     words = ", ".join(f"{count.count} {_SPOKEN.get(count.word, count.word)}" for count in counts)
     doubt = plain(banner_line(model.snapshot, model.render_time, model.fault)) if header.is_doubtful(model) else ""
     return f"{doubt.partition('  ')[0].strip()}: {words}" if doubt else words
 
 
 def _banners(model: WallModel) -> list[Banner]:
-    """Return the banners of the wall in the terminal. Of the alarms, include only those that belong to no event."""
+    """Return the banners of the wall in the terminal. Only alarms without an event are included."""
     warning = banner_line(model.snapshot, model.render_time, model.fault)
     is_blind = model.fault or model.snapshot.link.state is ConnectionState.BLIND
     is_headline = bool(warning) and header.is_doubtful(model) and model.snapshot.link.as_of is not None
@@ -323,7 +323,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
 
 
 def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]:
-    """Return two texts: how long the encoder has been away, and what is left of the reconnect window.
+    """Return the time since the encoder left, and the time left of the reconnect window, as texts.
 
     Both are empty while the encoder sends.
     """
@@ -344,7 +344,7 @@ def _worst_finding(state: EventState) -> tuple[str, str]:
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
-    """Return the health score: `--` if expected but unknown, empty if not applicable."""
+    """Return the health score; `--` if it is expected but unknown, empty if it does not apply."""
     health = state.assessment.health
     if health.grade is Grade.NONE and not state.phase.tally.expects_signal:
         return NO_DATA if state.phase.tally is BroadcastState.LATE else ""
@@ -407,7 +407,7 @@ _STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
 
 
 def _grid_step(highest: float) -> float:
-    """Return the distance of grid lines: the smallest round step of which three exceed the highest value."""
+    """Return the distance of grid lines: the smallest round step that exceeds a third of the highest value."""
     if highest <= 0:
         return 1.0
     power = 10.0 ** (len(str(int(highest / _GRID_LINES))) - 1)
@@ -415,7 +415,7 @@ def _grid_step(highest: float) -> float:
 
 
 def _note(state: EventState) -> str:
-    """Return the text that replaces a missing curve; empty if there is a curve."""
+    """Return the text in place of a missing curve; empty if the event has a curve."""
     if len(state.qos.readings):
         return ""
     if state.phase.tally.expects_signal:
@@ -426,7 +426,7 @@ def _note(state: EventState) -> str:
 def _poster(state: EventState) -> str:
     """Return the relative address of the event's poster; empty for the platform's default picture.
 
-    The address is a hash, so nobody can request anything else with it. A stored poster has a `media_id`
+    The address is a hash, so no other address can be requested by it. A stored poster has a `media_id`
     (platform-api.md, "Poster").
     """
     poster = state.event.poster
@@ -437,7 +437,7 @@ def _poster(state: EventState) -> str:
 
 
 def _link(state: EventState) -> SignedLink | None:
-    """Return the link of the event's picture, in the size for a tile if there is one; None without a picture."""
+    """Return the link of the event's picture, if possible in the size for a tile; None without a picture."""
     poster = state.event.poster
     address = poster and (poster.md or poster.sm or poster.original or poster.xs)
     return SignedLink(address) if address else None

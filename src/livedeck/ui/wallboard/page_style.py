@@ -8,7 +8,7 @@ from dataclasses import fields
 from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, is_light, mix
 
 TINTS = ("video", "audio", "fps", "critical", "warning", "info")
-"""Colours from which the tones behind initials are mixed."""
+"""Colours that are mixed for the tones behind initials."""
 
 
 def page_colours(colours: Colours) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""The last five minutes of an event: a curve with shaded faults above a status strip, or a line of bars.
+"""Last five minutes of an event: a curve with shaded faults above a status strip, or a line of bars.
 
 Pure, except for the drawing cache.
 """
@@ -29,7 +29,7 @@ MAX_STEPS = 60
 """Maximum number of steps in the five minutes. With a sample every 2 s, shorter steps would show false gaps."""
 
 DOTS = 2
-"""Number of dots of a curve side by side in a cell."""
+"""Number of dots of a curve in the width of a cell."""
 
 
 def recent_chart(
@@ -37,8 +37,8 @@ def recent_chart(
 ) -> list[ShadedLine]:
     """Draw the chart of an event in a size of cells and lines. The last line is the status strip.
 
-    Without samples, the lines are empty. The chart is a little narrower if its steps do not fill the cells. The result
-    is cached until the platform's next response.
+    Without samples, the lines are empty. If the steps do not fill the cells, the chart is narrower. The result is
+    cached until the platform's next response.
     """
     doubtful = events.is_doubtful(state, render_time)
     draw = partial(_draw_chart, state, render_time, size, doubtful=doubtful)
@@ -67,7 +67,7 @@ def _draw_chart(
 
 
 MIN_CURVE_LINES = 2
-"""Minimum lines of a chart with a curve. A lower chart is only the strip."""
+"""Minimum lines of a chart with a curve. A lower chart has only the status strip."""
 
 
 def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle | None:
@@ -75,7 +75,7 @@ def _worse(first: StatusStyle | None, second: StatusStyle | None) -> StatusStyle
 
 
 def recent_bars(state: EventState, render_time: RenderTime, cells: int, cache: DrawCache) -> ShadedLine:
-    """Draw the chart of an event as one line: faint bars, and the status's sign in place of a bar at each fault."""
+    """Draw the chart of an event as one line of faint bars. A fault has the sign of its status in place of a bar."""
     doubtful = events.is_doubtful(state, render_time)
     draw = partial(_draw_bars, state, render_time, cells, doubtful=doubtful)
     return cache.get(f"bars {cells}", state.id, state.qos.readings, (state.qos.as_of, doubtful), draw)

@@ -1,4 +1,4 @@
-"""Places of the grid: each event keeps its place for as long as it is on the wall."""
+"""Places of the grid. Each event stays in its place while it is on the wall."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.monitor import EventState
 from livedeck.presentation import events
 
 _COUNTS = (12, 18, 24, 32, 40, 60, 80, 100, 120, 160, 200)
-"""Possible numbers of places in a grid; beyond the last, its multiples. Spare places are for later events."""
+"""Possible numbers of places in a grid, and multiples of the last one. Free places are for later events."""
 
 MIN_CELLS = 20
 """Minimum width of a place in cells, including the gap beside it."""
@@ -24,7 +24,7 @@ _ASPECT = 6.0
 class Seats:
     """Places of the events on one wall.
 
-    At first, events get places in the order of their names. A later event gets the first free place; no event moves.
+    At first, events get places in the order of their names. A later event gets the first free place. No event moves.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Seats:
         self._count = 0
 
     def clear(self) -> None:
-        """Forget all places, because the wall has no grid now."""
+        """Drop all places, because the wall has no grid now."""
         self._places, self._count = {}, 0
 
     def seat(self, states: Sequence[EventState]) -> list[EventState | None]:
-        """Give a place to each event, and return the places in order: the event in each, None in a free place."""
+        """Give a place to each event. Return the places in order: the event of each, or None for a free place."""
         living = {state.id for state in states}
         self._places = {id_: place for id_, place in self._places.items() if id_ in living}
         taken = {*self._places.values()}
@@ -79,7 +79,7 @@ class SeatPlan(NamedTuple):
 
 
 def plan_seats(seats: int, cells: int, lines: int) -> SeatPlan:
-    """Return the plan with the fewest pages; among those, with the largest and then the widest places."""
+    """Return the plan with the fewest pages, and of such plans the one with the largest and then widest places."""
     max_columns = max(1, (cells + 1) // MIN_CELLS)
     pages = ceil(seats / (max_columns * max(1, lines)))
     on_page = ceil(seats / pages)

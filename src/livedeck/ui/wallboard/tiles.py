@@ -34,18 +34,18 @@ from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text
 from livedeck.ui.wallboard.recent import on_board, recent_chart
 
 RATE_CELLS, LARGE_RATE_CELLS = 11, 36
-"""Width in cells of the rates beside the chart, in plain and in large letters."""
+"""Width in cells of the rates beside the chart in plain letters, and in large letters."""
 
 MIN_LARGE_RATES = (100, 4 * HEIGHTS[LARGE])
-"""Minimum cells and lines of a chart that has large numbers beside it."""
+"""Minimum cells and lines of a chart with large numbers beside it."""
 
 WIDEST = {"name": "TEN LETTERS", "health": "100  5 Mbit/s"}
-"""Part of a tile -> text that must fit into it at a scale; otherwise all tiles use a smaller scale."""
+"""Part of a tile -> text that must fit into the part. If it does not fit, all tiles use a smaller scale."""
 
 MAX_NAME_ROWS = 2
 
 MARGIN = 3
-"""Cells of a tile beside its content: the coloured edge and a free cell on each side."""
+"""Number of cells of a tile beside its content: the coloured edge, and a free cell on each side."""
 
 EDGES = {
     Standing.BAD: ("▌", StyleRole.CRITICAL_MARK, StyleRole.CRITICAL),
@@ -54,7 +54,7 @@ EDGES = {
     Standing.QUIET: ("▌", StyleRole.RULE, StyleRole.RAISED),
     Standing.STALE: ("▒", StyleRole.STALE, StyleRole.OFF),
 }
-"""Standing -> edge of a tile (glyph and role), and fill of its bar. Stale data have a glyph of their own."""
+"""Standing -> edge of a tile (glyph and role), and fill of its bar. Stale data have a separate glyph."""
 
 BOARDS = {
     Standing.BAD: StyleRole.CRITICAL,
@@ -77,16 +77,16 @@ class TileLayout(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """Minimum lines of a tile: bar, name, and a health that stands beside at least two lines of chart."""
+        """Minimum lines of a tile: bar, name, and the health beside at least two lines of chart."""
         return 1 + HEIGHTS[self.name] * self.name_rows + max(2, HEIGHTS[self.health])
 
 
 @lru_cache(16)
 def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
-    """Return the layout of all tiles of a page: the largest letters up to `max_scale` that leave the chart two lines.
+    """Return the layout of all tiles of a page: the largest letters up to `max_scale` with two lines for the chart.
 
     The name is enlarged first, in as many rows as the longest name needs. The health is at most as large. The largest
-    scale is used only if it cuts no name.
+    scale is used only if no name is cut.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
@@ -105,7 +105,7 @@ def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -
 
 
 def _rows_needed(name: str, scale: int, cells: int) -> int:
-    """Return the number of rows that a name needs, counted up to one more than a tile has.
+    """Return the number of rows that a name needs. More rows than a tile has count as one more.
 
     Returns 1 if the face lacks a letter.
     """
@@ -115,7 +115,7 @@ def _rows_needed(name: str, scale: int, cells: int) -> int:
 def tile_lines(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """Draw the tile of an event in a size of cells and lines. As time passes, only its bar is drawn again."""
+    """Draw the tile of an event in a size of cells and lines. As time passes, only the bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
     seen = (size, layout, render_time.stale, render_time.blame, _no_go_items(state, render_time))
@@ -175,7 +175,7 @@ def kind_words(finding: Finding) -> str:
 def _draw_steady(
     state: EventState, render_time: RenderTime, size: tuple[int, int], cache: DrawCache, layout: TileLayout
 ) -> list[ShadedLine]:
-    """Draw everything in a tile that does not change with time: all below the bar, on the standing's background."""
+    """Draw the part of a tile below the bar, on the standing's background. This part does not change with time."""
     cells, height = size
     stands = standing(state, render_time)
     edge, role, _ = EDGES[stands]
@@ -218,7 +218,7 @@ def _large_foot(
 
 
 def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
-    """Draw the health score, `--` if it is expected but unknown. Returns no lines if there can be none."""
+    """Draw the health score; `--` if it is expected but unknown. Returns no lines if it does not apply."""
     if state.assessment.health.grade is Grade.NONE:
         return []
     text, role = events.health(state, render_time)[0]
@@ -227,7 +227,7 @@ def _large_health_number(state: EventState, render_time: RenderTime, scale: int)
 
 
 HEALTH_ROLES = {Standing.BAD: StyleRole.CRITICAL_MARK, Standing.WATCH: StyleRole.WARNING}
-"""Standing of an event -> colour of its large health. It is the tile's, because the problem lowers the health."""
+"""Standing of an event -> colour of its large health, which is the colour of the tile."""
 
 
 def _at_bottom(lines: Sequence[ShadedLine], height: int) -> list[ShadedLine]:
@@ -242,8 +242,8 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
     """Draw the name in large letters, cut in the middle if it does not fit.
 
-    If the face lacks a letter, or a single row would have to be cut, the name is drawn in plain bold letters, centred
-    in the same number of lines.
+    If the face lacks a letter, or a single row does not fit, the name is drawn in plain bold letters, centred in the
+    same number of lines.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
     cells = inner - width(sign)
@@ -268,14 +268,14 @@ def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
 
 
 def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
-    """Return the line with the health; if there is none, with the state of the ingest."""
+    """Return the line with the health, or with the state of the ingest if the event has no health."""
     has_grade = state.assessment.health.grade is not Grade.NONE
     words = events.health if has_grade else events.ingest
     return clip([*([] if has_grade else [("ingest ", StyleRole.DIM)]), *words(state, render_time)], inner)
 
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:
-    """Return how long the encoder has been away and what is left of the reconnect window; empty while connected."""
+    """Return the time since the encoder left and the time left of the reconnect window; empty while it is connected."""
     ingest = state.phase.ingest
     if ingest.state is not IngestState.INTERRUPTED:
         return []
@@ -287,7 +287,7 @@ def interruption(state: EventState, render_time: RenderTime) -> Line:
 def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> Iterator[Line]:
     """Yield the lines of problems: first the NO-GO checks of an event about to start, then findings, worst first.
 
-    The lines have no fill, because the bar has one. If the data are stale, the lines show the last known findings.
+    The lines have no background, because the bar has one. With stale data, the lines show the last known findings.
     """
     doubtful = events.is_doubtful(state, render_time)
     if no_go := _no_go_items(state, render_time):
@@ -327,7 +327,7 @@ def _graph(
 
 
 def _numbers(state: EventState, render_time: RenderTime) -> list[Line]:
-    """Return the lines of numbers, the most needed first: video, frame rate, audio, restreams."""
+    """Return the lines of numbers, most needed first: video, frame rate, audio, restreams."""
     outputs = events.outputs(state, render_time)
     return [
         _with_unit(events.video(state, render_time), "M"),

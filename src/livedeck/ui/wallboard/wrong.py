@@ -1,4 +1,4 @@
-"""Area of problems above the grid, the same on every page: the worst problems first, or a line that all is well.
+"""Area of problems above the grid, the same on every page: worst problems first, or a line that nothing is wrong.
 
 Pure, except for the drawing cache.
 """
@@ -38,7 +38,7 @@ from livedeck.ui.wallboard.recent import on_board, recent_chart
 from livedeck.ui.wallboard.tiles import BOARDS, EDGES, HEALTH_ROLES, WRONG, interruption, worst_finding, wrong_words
 
 SHARE = 0.41
-"""Fraction of the lines below the header that the area takes. It is constant, so that no fault moves a cell."""
+"""Share of the lines below the header that the area takes. It is constant, so that a fault never moves a cell."""
 
 MIN_LARGE_CELLS, MIN_WIDE_CELLS = 110, 150
 """Minimum cells of an area with large letters and charts, and of an area with charts as wide as the words."""
@@ -47,10 +47,10 @@ MIN_LINES_FOR_ALL = 6
 """Minimum lines of a fault with its full text. With fewer lines, all its numbers share one line."""
 
 MAX_ROW_LINES = 13
-"""Maximum number of lines of a fault, because more would show nothing more."""
+"""Maximum number of lines of a fault. A fault has no text for more lines."""
 
 _MAX_ALARMS = 3
-"""Maximum number of alarms that belong to no event; also the maximum number of cleared alarms."""
+"""Maximum number of alarms without an event; also the maximum number of cleared alarms."""
 
 _HEALTH_CELLS, _MARGIN_CELLS = 12, 6
 """Width in cells of the large health; width of the edge with the gaps beside it."""
@@ -65,7 +65,7 @@ class FaultArea:
         self._alarms = {(alarm.event_id, alarm.kind): alarm for alarm in reversed(model.alarms)}
 
     def lines(self) -> list[ShadedLine]:
-        """Draw reasons to distrust the wall, alarms without an event, faulty events, and recently cleared alarms."""
+        """Draw reasons for doubt about the wall, alarms without an event, faulty events and recently cleared alarms."""
         model, cells, height = self._model, self._cells, self._height
         lines: list[ShadedLine] = [*islice(header.doubts(model, cells, self._scale), max(1, height - 1))]
         own = [alarm for alarm in model.alarms if not alarm.event_id]
@@ -84,7 +84,7 @@ class FaultArea:
         return [fit(line, cells, ellipsis=True) for line in fit_height(lines, height)]
 
     def _wrong(self, states: Sequence[EventState], height: int) -> list[ShadedLine]:
-        """Draw faulty events: as many in large letters as fit, then a line each, then the number of the rest."""
+        """Draw faulty events: first as many in large letters as fit, then a line each, then the number of the rest."""
         if height <= 0:
             return []
         shown = states if len(states) <= height else states[: height - 1]
@@ -137,7 +137,7 @@ class FaultArea:
         return on_board(join(line, right, self._cells), BOARDS[stands])
 
     def _alarm_of(self, state: EventState) -> Alarm | None:
-        """Return the alarm of the event's worst finding; None if there is none."""
+        """Return the alarm of the event's worst finding, or None."""
         finding = worst_finding(state)
         return self._alarms.get((state.id, finding.kind)) if finding else None
 
@@ -160,7 +160,7 @@ _INDENT = "   "
 
 
 def _name_and_health(state: EventState, render_time: RenderTime, size: tuple[int, int], scale: int) -> list[ShadedLine]:
-    """Draw the name and, at the right, the health in large letters; in plain ones if the face lacks a letter."""
+    """Draw the name and, at the right, the health in large letters; in plain letters if the face lacks a letter."""
     cells, height = size
     name, sign = events.name(state), events.odd_sign(state)
     free = cells - width(sign)
@@ -180,7 +180,7 @@ def _fits(name: str, scale: int, cells: int, limit: int) -> bool:
 
 
 def _health(state: EventState) -> str:
-    """Return the health score: `--` if expected but unknown, empty if not applicable."""
+    """Return the health score; `--` if it is expected but unknown, empty if it does not apply."""
     health = state.assessment.health
     if health.grade is Grade.NONE:
         return ""
