@@ -7,6 +7,7 @@ import pickle
 import ssl
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -22,8 +23,10 @@ from livedeck.monitor import Alarm, ConnectionState, Monitor, Severity, Snapshot
 from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import Culprit, Failure, Sight
 from livedeck.monitor.model.own import NotWatched, OwnState, Slowness, Why
+from livedeck.monitor.model.state import ListDoubt
 from livedeck.presentation.connection import banner_line, is_seen
 from livedeck.presentation.event_detail import unanswered_text
 from livedeck.presentation.render_time import RenderTime
@@ -322,6 +325,28 @@ def test_a_sleep_explains_nothing_once_the_platform_answered_or_was_asked_for_lo
     answered = Facts(own=SLEPT, answered=NOW + timedelta(seconds=601), failure=Failure(Sight.SILENCE))
     asked = Facts(own=SLEPT, is_asked_since=True, failure=Failure(Sight.SILENCE))
     assert {blame(facts).cause for facts in (answered, asked)} == {Culprit.PLATFORM}
+
+
+FARTHER: list[tuple[Culprit, dict[str, Any]]] = [
+    (Culprit.OWN_STOP, {"own": SLEPT}),
+    (Culprit.OWN_SLOWNESS, {"own": SLOW}),
+    (Culprit.COLLECTOR, {"silence": Silence(NOW, "the collector does not answer")}),
+    (Culprit.PLATFORM, {"failure": Failure(Sight.SILENCE)}),
+    (Culprit.LIST, {"list_doubt": ListDoubt(NOW, 6, 11, 11)}),
+]
+"""Causes, nearest first, and the facts that show each."""
+
+
+@pytest.mark.parametrize("nearest", range(len(FARTHER)))
+def test_whatever_lies_behind_the_nearest_cause_is_not_told(nearest: int) -> None:
+    """All of it is true at once, and what is nearer explains the rest."""
+    for farthest in range(nearest, len(FARTHER)):
+        shown = [facts for _, facts in FARTHER[nearest : farthest + 1]]
+        known = {name: value for facts in reversed(shown) for name, value in facts.items()}
+        if Culprit.OWN_SLOWNESS in {cause for cause, _ in FARTHER[nearest : farthest + 1]}:
+            known["own"] = replace(SLOW, stops=known["own"].stops)
+            known.setdefault("failure", Failure(Sight.SILENCE))  # slowness explains calls that failed, and no others
+        assert blame(Facts(**known)).cause is FARTHER[nearest][0]
 
 
 def test_the_nearest_cause_is_told_alone() -> None:

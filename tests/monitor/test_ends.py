@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from livedeck.monitor.evidence.ends import MOST_ASKED, SAMPLED, Answer, Doubts, Known, Standing
@@ -66,6 +66,8 @@ def agreed(done: list[Step], until: float) -> bool:
 
 @trials(300)
 @given(steps)
+@example([(1, "lacks"), (0.1, "denied"), (4.5, "denied"), (9, "waits")])  # one list only
+@example([(1, "lacks"), (0.1, "denied"), (2, "served"), (3, "lacks"), (1, "denied"), (9, "waits")])
 def test_a_sending_event_is_gone_only_if_list_and_id_lack_it_twice_and_no_sample_contradicts(done: list[Step]) -> None:
     for at in played(done):
         assert agreed(done, at)

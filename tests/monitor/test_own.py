@@ -23,7 +23,17 @@ import pytest
 
 from breadth import slow_rows
 from livedeck.cli.alarm import follow_alarms
-from livedeck.monitor import Alarm, AlarmKey, AlarmState, ConnectionState, History, Severity, Snapshot, Thresholds
+from livedeck.monitor import (
+    Alarm,
+    AlarmKey,
+    AlarmState,
+    BroadcastState,
+    ConnectionState,
+    History,
+    Severity,
+    Snapshot,
+    Thresholds,
+)
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import NotWatched, OwnState, Why, watched_seconds, whole_since
@@ -32,7 +42,7 @@ from livedeck.monitor.polling.poller import wait_first
 from livedeck.presentation.connection import banner_line, behind_text, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
-from monitor.alarm_stage import WELL
+from monitor.alarm_stage import WELL, Watcher, critical, kinds, state
 from monitor.stage import NOW, Deck, Stage, at, event
 from monitor.wire import Platform, WallClock, run, watch
 from virtual_clock import VirtualClock
@@ -540,6 +550,19 @@ def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accu
     assert rest
     own = r"this machine is \d+ s behind: not known why this event is not answered"
     assert [words for words in rest if not re.fullmatch(own, words)] == []
+
+
+@pytest.mark.parametrize(("gone", "is_told"), [(20.0, False), (60.0, True)])
+def test_a_reply_that_waited_for_this_machine_proves_no_absence_of_that_time(gone: float, *, is_told: bool) -> None:
+    """Its request may have been sent half a minute ago, so only a longer absence is certain."""
+    left = NOW - timedelta(seconds=gone)
+    lost = state(critical("RECONNECTING", since=left), tally=BroadcastState.RECONNECTING)
+    lost = replace(lost, qos=replace(lost.qos, as_of=NOW, cadence=2.0))
+    prompt, slow = Watcher(), Watcher()
+    prompt.look(lost)
+    slow.look(lost, link=replace(WELL, as_of=NOW, own=OwnState(reading_delay=30.0)))
+    assert kinds(prompt.shown) == ["RECONNECTING"]
+    assert kinds(slow.shown) == (["RECONNECTING"] if is_told else [])
 
 
 # A real process
