@@ -1,6 +1,6 @@
 """Rule for the hosts to which notifications may go (notifications.md, "Reach"). Pure, except `literal_addresses`.
 
-The process that sends through apprise imports this module, so it imports only the standard library.
+This module imports only the standard library, because the process that sends through apprise imports it.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
 
 
 async def check_collector(settings: Settings) -> list[Check]:
-    """Check that the deck can attach to each collector of the settings. Returns no check if the settings name none."""
+    """Check that the deck can attach to each collector of the settings. Without a collector, return no check."""
     return [
         await _check_collector(settings.model_copy(update={"collector_url": address}))
         for address in settings.collector_urls

@@ -61,7 +61,7 @@ FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 FORCE_TWICE = click.option("--force", count=True, help="Replace existing files.")
 """The option --force of a download. The command receives how often it was given; twice accepts unproved content."""
 
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print only ids; print nothing if there are none.")
 
 DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Length of time: 15m, 2h.")
 

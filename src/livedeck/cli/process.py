@@ -57,7 +57,7 @@ def _fault_of_output() -> OSError | None:
 
 
 def _say(text: str) -> None:
-    """Print a message on standard error, unless that fails."""
+    """Print a message on standard error; ignore a failure."""
     with suppress(OSError):
         click.echo(f"livedeck: {text}", err=True)
 

@@ -176,7 +176,7 @@ def _counted(entries: Sequence[Entry]) -> str:
 
 
 def _subject(entry: Entry) -> str:
-    """Return the subject of the alarm in a few words; empty if the name of its kind says it."""
+    """Return the subject of the alarm in a few words; empty if the name of its kind says the same."""
     if entry.affected:
         return f"{len(entry.affected)} of {max(entry.on_air, len(entry.affected))} events"
     if entry.event.upper() == entry.kind:
@@ -277,7 +277,7 @@ def _time(moment: datetime, at: datetime, sender: Sender) -> str:
 
 
 def _span(entry: Entry, at: datetime, sender: Sender) -> str:
-    """Return onset and end of an alarm, with the time zone once, or twice if it changed in between."""
+    """Return onset and end of an alarm, with the time zone; twice if the zone changed in between."""
     begin, end = entry.since, _end(entry)
     zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
     first = _time(begin, at, sender)

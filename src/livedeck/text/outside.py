@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NewType
 
 Shown = NewType("Shown", str)
-"""Text without control, bidi or hidden characters, and with marks on letters only (trust.md, "Outside text")."""
+"""Text without control, bidi or hidden characters. Combining marks stay on letters (trust.md, "Outside text")."""
 
 MAX_MARKS = 4
 """Maximum number of marks on a letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""

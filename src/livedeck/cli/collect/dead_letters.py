@@ -79,7 +79,9 @@ def show_command(ctx: click.Context, /, *, letter_id: str, output_format: str, *
 @platform
 @click.pass_context
 def retry_command(ctx: click.Context, /, *, letter_ids: tuple[str, ...], output_format: str, **flags: Any) -> None:
-    """Retry dead letters, all without an ID, in the running collector or the next one that starts.
+    """Retry the dead letters with these IDs, or all dead letters if no ID is given.
+
+    The running collector sends them, or else the next one that starts.
 
     With `collector_url` in the settings, the collector there retries them, if your token has the right `act`.
     """

@@ -52,7 +52,7 @@ class PagePublisher:
         self._changed, self._is_ended = asyncio.Event(), False
 
     def publish(self, model: WallModel) -> None:
-        """Take the model that the wall shows now."""
+        """Set the model that the page shows from now on."""
         self._published = self._published[0] + 1, model
         self._wake()
 

@@ -32,7 +32,7 @@ _BEGINNINGS: Mapping[str, tuple[re.Pattern[bytes], str]] = {
     ),
     "subtitles": (
         re.compile(rb"WEBVTT\b|.*?\d\s*-->\s*\d", re.DOTALL),
-        "it has neither the header of WebVTT nor the times of a cue",
+        "it has neither a WebVTT header nor the times of a cue",
     ),
 }
 """Kind of a download -> pattern of its first bytes, and the fault if the bytes do not match."""

@@ -122,7 +122,8 @@ class Unreachable(ApiError):
     cannot be reached, or does not connect to the platform).
 
     `is_connected`: True if a new connection was made before the failure, so the address can be reached. False if no
-    connection could be made. None if an older connection was used, so the failure proves neither.
+    connection could be made. None if an older
+    connection was reused, so the failure does not show whether the address can be reached.
     """
 
     def __init__(self, text: str, cause: Cause, *, is_connected: bool | None = None) -> None:

@@ -68,7 +68,7 @@ def file_target(target: FileTarget, summary: str) -> Path | IO[bytes]:
 
 
 def _label(file: object, summary: str) -> Path:
-    """Return the name of a file for an error. Raises Misconfigured if it is not a file, or is open for text."""
+    """Return the file's name for an error message. Raises Misconfigured if it is no file or opened in text mode."""
     if isinstance(file, str | os.PathLike):
         path = os.fspath(file)
         if isinstance(path, str) and path:
@@ -303,7 +303,7 @@ async def unproved(summary: str, target: Path | None, fault: str, head: ContentH
     `head`: first bytes of the download.
     """
     stays = target is not None and await asyncio.to_thread(os.path.lexists, target)
-    dropped = "they were dropped" if target else "they went to the pipe"
+    dropped = "they were dropped" if target else "they were already written to the pipe"
     kept = f", and {_safe_path(target)} stays as it was" if target and stays else ""
     return Unproved(f"{summary}: the reply is not {fault}; received {head.describe(media_type)}; {dropped}{kept}")
 

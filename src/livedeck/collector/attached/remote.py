@@ -66,7 +66,7 @@ SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
 """Seconds of silence after which the deck is blind, and polls alone; seconds of contact after which it returns."""
 
 _STUCK_AFTER = 60.0
-"""Seconds without a snapshot after which a reachable collector counts as silent, as in its own `/healthz`."""
+"""Seconds without a snapshot after which a reachable collector counts as silent; its `/healthz` uses the same."""
 
 _RINGS = timedelta(seconds=10)
 """Maximum age of a change that rings, so that a deck does not ring for old changes after a break."""

@@ -263,10 +263,10 @@ class SharedStore:
         shares: Mapping[str, int] = MappingProxyType({}),
         share: int = WHOLE,
     ) -> Held:
-        """Register for `span_ms` and claim leases on `events`, by rank among `workers`.
+        """Register this collector, and claim the leases of events for which it ranks first among `workers`.
 
         Args:
-            events: Way to claim each event's lease.
+            events: Event id -> how its lease is claimed.
             span_ms: Lifetime of the leases and of the registration, in milliseconds.
             expected_ms: Expected time of Redis. A claim that runs much later is refused. Otherwise a Redis that hung
                 would run old claims of dead workers.

@@ -181,7 +181,7 @@ class Held:
         return self._of(change, self.last, self.samples)
 
     def filled(self, event_id: str, rows: Mapping[str, Any]) -> Held:
-        """Return the copy with earlier samples of an event added. Raises UnreadableSnapshotError."""
+        """Return a copy of the snapshot with earlier samples of an event. Raises UnreadableSnapshotError."""
         try:
             found = appended(None, cast("Columns", rows))  # a missing column raises KeyError
         except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -46,7 +46,7 @@ class UsesError(Exception):
 
 
 def uses_path(history: Path) -> Path:
-    """Return the path of the file of last uses, beside the history."""
+    """Return the path of the file with the last use of each token, beside the history."""
     return history.with_name(f"{history.name}.uses")
 
 

@@ -353,7 +353,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
 
 
 def _is_refused_long(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Return whether an event that should send had no good reply for long, because the platform refuses our pace."""
+    """Return whether the platform refuses polls of this event as too many, and gave no good reply for long."""
     since = event.qos.as_of or event.qos.failing_since
     is_refused = event.qos.failure.sight is Sight.PACE and event.phase.tally.expects_signal
     patience = timedelta(seconds=max(thresholds.unanswered_poor, _REFUSED_POLLS * state.connection.slowed_to))

@@ -73,7 +73,7 @@ def advance(
             after = _add_ended(key, after, ended_fault, now, limits)
     is_unnoticed = after is not None and after.present and (alarm is None or after.since != alarm.since)
     if after is None:
-        assert fault, "an alarm has a fault"
+        assert fault, "a new alarm has a fault"
         return raise_alarm(key, fault, now, limits)
     if fault is None:
         return after if is_unnoticed else update(after, None, now, limits)

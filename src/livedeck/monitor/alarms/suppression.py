@@ -47,7 +47,7 @@ def priority(kind: str) -> int:
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Return the parents of a kind. A kind from the history that this version does not have has only API_BLIND."""
+    """Return the parents of a kind. A kind that only the history knows has API_BLIND alone."""
     if kind in _PARENTS:
         return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)

@@ -127,7 +127,9 @@ class Asks(Record):
 
 
 def movement_wait(lags: Iterable[float | None], others: float | None, due: float, most: float) -> float:
-    """Return the seconds without a new sample after which an encoder is gone while its stream's delay is not learnt.
+    """Return how long (s) a stream may bring no new sample before its encoder counts as gone.
+
+    Used until the stream's own delay is learnt.
 
     Args:
         lags: Delays seen so far of this stream and of the event's last stream (s); None for a stream not seen.

@@ -75,7 +75,7 @@ def _recorded(db: Database, streams: Mapping[str, str], until: float, newest: in
 
 
 class _RowCursor(Generic[T]):
-    """Reader of an append-only table that returns each row once; it starts again if another file takes the path.
+    """Reader of an append-only table. It returns each row once, and starts again if the file is replaced.
 
     Args:
         read: Takes a row id. Returns the id of the last row and the records of the rows after that id, in the order of

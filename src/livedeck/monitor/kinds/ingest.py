@@ -162,7 +162,7 @@ INGEST_KINDS = (
         diagnosis=Diagnosis(
             cause="The stream is live, but no encoder has sent anything.",
             viewers="An empty player or a waiting screen.",
-            advice="Check address and stream key in the encoder, then start it.",
+            advice="Check the address and the stream key in the encoder, then start it.",
         ),
     ),
     AlarmKind(

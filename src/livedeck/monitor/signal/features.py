@@ -93,7 +93,7 @@ class SampleFeatures(NamedTuple):
 
     @property
     def is_shortage(self) -> bool:
-        """True if a low video rate would be a shortage: there is a witness, or the rate is normally constant."""
+        """True if a low video rate would be a shortage: the rate is normally constant, or a second signal fell too."""
         return self.usual.is_constant or self.witnesses > 0
 
     @property

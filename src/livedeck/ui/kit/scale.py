@@ -47,7 +47,7 @@ class Scale(Record):
         return self.rows - 1 - self.dot(value) // DOTS
 
     def label(self, value: float, unit: float) -> str:
-        """Return the label of a tick in a unit. All labels have the same number of decimals."""
+        """Return the label of a tick, in this unit. All labels have the same number of decimals."""
         decimals = next((count for count in range(4) if all(_is_round(tick / unit, count) for tick in self.ticks)), 3)
         text = f"{value / unit:.{decimals}f}"
         return text if len(text) <= LABEL_CELLS else f"{value / unit:.0e}"

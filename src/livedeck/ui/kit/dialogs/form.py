@@ -337,7 +337,7 @@ def _is_broad(field: Field) -> bool:
 
 
 class Remark(LinesWidget):
-    """Remark of a field, or list to choose its entry from."""
+    """Remark on a field, or the list from which its entry is chosen."""
 
     class Pressed(Message):
         """A click on line `row` of the remark of a field."""
