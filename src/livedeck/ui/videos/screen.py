@@ -339,7 +339,7 @@ class MaterialsScreen(OrderedScreen):
 
     MODE = "materials"
     SCHEMA = MATERIALS
-    EMPTY = "no known materials: the API lists none; {material.upload} uploads one, :material.know ID adds one"
+    EMPTY = "none known: the API lists none; {material.upload} uploads one, :material.know ID adds one"
 
 
 SCREENS: Mapping[str, type[VideoTab]] = {
