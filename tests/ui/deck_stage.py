@@ -18,7 +18,15 @@ from textual import events
 from textual.pilot import Pilot
 
 from livedeck.cli.demo import IN_PROCESS, demo_settings
-from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, demo_deck, export_svg, watch_until_evening
+from livedeck.cli.screenshots import (
+    EVENING,
+    LOOKS_APART,
+    REQUEST_TIMEOUT,
+    FixedClock,
+    demo_deck,
+    export_svg,
+    watch_until_evening,
+)
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Api, Event
 from livedeck.monitor import History
@@ -36,9 +44,6 @@ UNHURRIED = Settings.model_validate({"cadence": {"budget": 1000}})
 READS = {"GET", "HEAD"}
 PATIENCE = 120.0
 """Seconds within which all that a test waits for happens, however busy the machine is."""
-
-LONGEST_TIMEOUT = 60.0
-"""Seconds of this machine that a request may take: what hangs does so until the test goes on, however busy it is."""
 
 
 class HandClock(FixedClock):
@@ -235,7 +240,7 @@ async def deck_stage(
             for hook in [hook for method, hook in hooks if method == scope["method"]]:
                 await hook()
 
-    settings = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only, timeout=LONGEST_TIMEOUT)
+    settings = demo_settings(simulator, upload_url=f"{IN_PROCESS}/upload", read_only=read_only, timeout=REQUEST_TIMEOUT)
     free = settings.model_copy(update={"read_only": False})
     clock, still = HandClock(), FixedClock(LOOKS_APART)
     async with make_api(settings, clock=still, mount=noting) as api, make_api(free, mount=simulator.app) as other:

@@ -104,7 +104,7 @@ async def test_posters_are_made_of_a_time_taken_from_an_address_shown_and_delete
         video = await opened(stage, "posters")
         await stage.act("poster.create")
         await stage.enter("9:99")
-        assert "✖ should be seconds, or H:MM:SS" in stage.text()
+        await stage.until(lambda: "✖ should be seconds, or H:MM:SS" in stage.text())
         await stage.press("ctrl+u")
         await stage.enter("4:00:00")
         assert "after the end of the video" in stage.text()

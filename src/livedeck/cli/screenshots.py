@@ -164,6 +164,9 @@ class FixedClock:
 LOOKS_APART = 5.0
 """Seconds between two looks; one reply proves no absence."""
 
+REQUEST_TIMEOUT = 60.0
+"""Seconds of this machine that a request may take: on a busy machine, a shorter one would show a poor link."""
+
 _WATCHED = 80.0
 """Seconds for which the deck of a picture has watched a scenario, so that it knows how late samples come."""
 
@@ -197,7 +200,7 @@ async def still_deck(
     simulator = Simulator(seed=1, clock=simulator_clock, scenario=scenario)
     simulator_clock.step(played_seconds)
     clock = FixedClock(_WATCHED if played_seconds else LOOKS_APART)
-    settings = demo_settings(simulator, read_only=read_only)
+    settings = demo_settings(simulator, read_only=read_only, timeout=REQUEST_TIMEOUT)
     async with make_api(settings, clock=clock, mount=simulator.app) as api:
         monitor = make_monitor(api, clock)
         monitor.watch("screenshots", ROOM_LIST)  # rooms must be there whichever screen is shown
