@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from livedeck.notify.kinds import TARGETS, Means, TargetKind
+from livedeck.notify.kinds import OPTIONS, TARGETS, Given, Means, TargetKind
 from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
     from livedeck.notify.message import Beginning, Entry, Message, Open, Status
     from livedeck.notify.notifier import Notifier, Storage
+    from livedeck.notify.services import Alertmanager, PagerDuty, Slack, SlackHook, Teams
     from livedeck.notify.spool import (
         DEAD,
         DEAD_KEPT,
@@ -41,18 +42,29 @@ if TYPE_CHECKING:
         only_notifier,
         spool_path,
     )
-    from livedeck.notify.targets import AppriseTarget, CheckedTarget, Delivery, Post, Target, TargetError, Webhook
+    from livedeck.notify.targets import (
+        AppriseTarget,
+        CheckedTarget,
+        Delivery,
+        Post,
+        Refreshing,
+        Target,
+        TargetError,
+        Webhook,
+    )
     from livedeck.notify.texts import Sender, compose
 
 __all__ = [
     "DEAD",
     "DEAD_KEPT",
     "KEPT",
+    "OPTIONS",
     "RATE_WINDOW",
     "SEEN_EACH",
     "SENT",
     "TARGETS",
     "WAITING",
+    "Alertmanager",
     "AppriseTarget",
     "Beginning",
     "Board",
@@ -63,6 +75,7 @@ __all__ = [
     "Delivery",
     "Entry",
     "EventInfo",
+    "Given",
     "Heartbeat",
     "Hours",
     "Life",
@@ -74,10 +87,14 @@ __all__ = [
     "Open",
     "Outcome",
     "OutdatedError",
+    "PagerDuty",
     "Plan",
     "Post",
+    "Refreshing",
     "Route",
     "Sender",
+    "Slack",
+    "SlackHook",
     "Spool",
     "SpoolError",
     "Spooled",
@@ -87,6 +104,7 @@ __all__ = [
     "Target",
     "TargetError",
     "TargetKind",
+    "Teams",
     "Vitals",
     "Webhook",
     "compose",
@@ -99,7 +117,7 @@ __all__ = [
     "withheld",
 ]
 
-_PARTS = ("groups", "heartbeat", "message", "notifier", "spool", "targets", "texts")
+_PARTS = ("groups", "heartbeat", "message", "notifier", "services", "spool", "targets", "texts")
 """Modules of the other names. The settings need the two tables alone, and so does the first frame of a deck."""
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from msgspec import field
 
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
-from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Open, Status
+from livedeck.notify.message import BEGINNINGS, NOT_NOTIFIED, Entry, Message, Open, Status
 from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
 from livedeck.record import Record
@@ -93,10 +93,14 @@ class Board(Record):
 
 
 class Plan(Record):
-    """The routes and the sender, from the settings."""
+    """The routes and the sender, from the settings.
+
+    `acknowledging`: names of the targets that take the acknowledgement of an alarm.
+    """
 
     routes: tuple[Route, ...] = ()
     sender: Sender = field(default_factory=Sender)
+    acknowledging: frozenset[str] = frozenset()
 
 
 class Notified(NamedTuple):
@@ -147,7 +151,8 @@ class State(Record):
 
     `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the allowance or the
     hours. `sent`: times of the recent messages that needed the allowance. `counted`: times of the recent alarms.
-    `urgent`: time of the last message with critical alarms, by status and incident.
+    `urgent`: time of the last message with critical alarms, by status and incident. `acknowledged`: time of the last
+    acknowledgement that was sent, by target and life; after a restart it is sent again.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -156,6 +161,7 @@ class State(Record):
     sent: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     urgent: Mapping[tuple[Box, Group], datetime] = field(default_factory=dict)
+    acknowledged: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
 
     @property
     def notified_lives(self) -> tuple[Life, ...]:
@@ -202,6 +208,7 @@ def step(
     turn.withdraw_handled()
     turn.collect_firing()
     turn.collect_escalated()
+    turn.collect_acknowledged()
     turn.collect_resolved()
     if is_reconciling and board.is_known:
         turn.collect_unknown()
@@ -246,6 +253,7 @@ class _Turn:
     sent: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     counted: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     urgent: dict[tuple[Box, Group], datetime] = dataclasses.field(init=False)
+    acknowledged: dict[tuple[str, str], datetime] = dataclasses.field(default_factory=dict, init=False)
     withdrawn: list[str] = dataclasses.field(default_factory=list, init=False)
     awaited: set[str] = dataclasses.field(default_factory=set, init=False)
     kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
@@ -271,7 +279,7 @@ class _Turn:
     def state(self) -> State:
         """The state after this step."""
         held = {box: entries for box, entries in self.held.items() if entries}
-        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent)
+        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent, self.acknowledged)
 
     def _recent(self, moments: Iterable[datetime]) -> tuple[datetime, ...]:
         return tuple(at for at in moments if self.now - at < RATE_WINDOW)
@@ -311,7 +319,7 @@ class _Turn:
     def _updated(self, entry: Entry) -> Entry:
         """Return the entry with `is_cleared` updated: the alarm may clear or return while the entry waits."""
         life = self._life(entry) or self.missed.get(entry.life)
-        if life is None or entry.status is Status.RESOLVED or entry.is_cleared is (life.cleared_since is not None):
+        if life is None or entry.status not in BEGINNINGS or entry.is_cleared is (life.cleared_since is not None):
             return entry
         seconds = ((life.cleared_since or self.now) - life.since).total_seconds()
         return replace(entry, is_cleared=not entry.is_cleared, seconds=seconds)
@@ -332,7 +340,7 @@ class _Turn:
     def _is_handled(self, entry: Entry) -> bool:
         alarm = self.alarms.get(entry.key)
         is_present = alarm is not None and alarm.is_ongoing and not entry.is_cleared
-        return entry.status is not Status.RESOLVED and is_present and not _is_unhandled(alarm)
+        return entry.status in BEGINNINGS and is_present and not _is_unhandled(alarm)
 
     def _restore(self, life: Life, route: str, status: Status, stage_before: int) -> None:
         """Set the notification of a life on a route back to the previous notification."""
@@ -438,11 +446,25 @@ class _Turn:
         is_new = escalated is None or escalated < _expired_acknowledgement(alarm)
         return is_new and watched_seconds(last.at, self.now, self.board.stops) >= route.escalate * 60
 
+    def collect_acknowledged(self) -> None:
+        """Hold an entry for each acknowledged alarm that is open at a target which takes acknowledgements."""
+        for known in self.opens:
+            alarm, life = self.alarms.get(known.entry.key), self.lives.get(known.entry.key)
+            if known.target not in self.plan.acknowledging or not alarm or not life or life.id != known.life:
+                continue
+            at = alarm.answered_at or alarm.acknowledged_at
+            if alarm.state is not AlarmState.ACKNOWLEDGED or not alarm.is_ongoing or at is None:
+                continue
+            if self.before.acknowledged.get((known.target, known.life)) != at:
+                box = Box(known.route, known.target)
+                self.held[box] = (*self.held.get(box, ()), self._entry(Status.ACKNOWLEDGED, alarm, life))
+            self.acknowledged[known.target, known.life] = at
+
     def collect_resolved(self) -> None:
         """Hold an entry for the end of each notified alarm that cleared long enough ago, and forget its life."""
         settled = [life for life in self.lives.values() if _is_settled(life, self.now)]
         ends = defaultdict[Box, list[Entry]](list)
-        waiting = {(box, entry.life) for box, entries in self.held.items() for entry in entries}
+        waiting = {(box, entry.life) for box, entries in self.held.items() for entry in entries if _tells_end(entry)}
         for life in (*settled, *self.missed.values()):
             if life.is_handled and life.id in self.awaited:
                 continue  # the waiting message of its onset goes first or not at all
@@ -473,17 +495,18 @@ class _Turn:
                     yield Box(route.name, route.escalate_to), last
         for known in self.open_lives[life.id]:
             if known.target not in targets:
-                yield Box(known.route, known.target), Notified(known.end.stage, self.now)
+                yield Box(known.route, known.target), Notified(known.entry.stage, self.now)
 
     def collect_unknown(self) -> None:
         """Hold an end for each beginning that a target took, and whose alarm nobody knows any more."""
         lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
-        waiting = {(box.target, entry.life) for box, entries in self.held.items() for entry in entries}
+        held = ((box, entry) for box, entries in self.held.items() for entry in entries)
+        waiting = {(box.target, entry.life) for box, entry in held if _tells_end(entry)}
         ends = defaultdict[Box, list[Entry]](list)
         for known in self.opens:
             if known.life not in lives and (known.target, known.life) not in waiting:
-                seconds = (self.now - known.end.since).total_seconds()
-                ends[Box(known.route, known.target)].append(known.end.as_end(seconds, is_undated=True))
+                seconds = (self.now - known.entry.since).total_seconds()
+                ends[Box(known.route, known.target)].append(known.entry.as_end(seconds, is_undated=True))
         self._hold_ends(ends)
 
     # Messages
@@ -495,10 +518,10 @@ class _Turn:
             count = len(self.counted.get(box, ()))
             for group, found in groupby(sorted(ready, key=_order), key=_group):
                 entries = [*found]
-                is_urgent = any(entry.is_urgent for entry in entries)
-                if is_urgent and (box, group) not in self.urgent:
+                is_free = any(entry.is_urgent or entry.status is Status.ACKNOWLEDGED for entry in entries)
+                if is_free and (box, group) not in self.urgent:
                     self.urgent[box, group] = self.now
-                elif not is_urgent and self._is_allowed(box):
+                elif not is_free and self._is_allowed(box):
                     self.sent[box] = (*self.sent.get(box, ()), self.now)
                 else:
                     continue
@@ -536,6 +559,8 @@ class _Turn:
         others = self.kinds[alarm.event_id] - {alarm.kind}
         is_last = not (alarm.answered_at and alarm.acknowledged_at and alarm.answered_at > alarm.acknowledged_at)
         expired = f"by {person(alarm.answered_by)}, expired" if alarm.answered_by and is_last else ""
+        by = f"by {person(alarm.answered_by)}" if alarm.answered_by else ""
+        acknowledged = {Status.ESCALATED: expired if alarm.acknowledged_at else "", Status.ACKNOWLEDGED: by}
         return Entry(
             status,
             life.id,
@@ -557,7 +582,7 @@ class _Turn:
             tuple(sorted(others)) if alarm.event_id else (),
             tuple(events[id_].name if id_ in events else id_ for id_ in alarm.affects),
             self.on_air,
-            expired if status is Status.ESCALATED and alarm.acknowledged_at else "",
+            acknowledged.get(status, ""),
         )
 
     def _end(self, life: Life, last: Notified) -> Entry:
@@ -565,13 +590,14 @@ class _Turn:
         cleared_since = life.cleared_since or self.now
         alarm = self.alarms.get(life.key)
         info = self.board.events.get(life.key.event_id)
+        known = next((opened.entry.event for opened in self.open_lives[life.id]), "")
         return Entry(
             Status.RESOLVED,
             life.id,
             last.stage,
             *life.key,
             alarm.severity if alarm else _severity(last.stage),
-            alarm.subject if alarm else (info.name if info else life.key.event_id or "platform"),
+            alarm.subject if alarm else (info.name if info else known or life.key.event_id or "platform"),
             alarm.target_name if alarm else "",
             "",
             "",
@@ -652,6 +678,11 @@ def _expired_acknowledgement(alarm: Alarm) -> str:
     Each expired acknowledgement is a reason to escalate once. The text of a later one compares as greater.
     """
     return isoformat_utc(alarm.acknowledged_at) or ""
+
+
+def _tells_end(entry: Entry) -> bool:
+    """Return whether a waiting entry reports the end of its alarm, or becomes that report when the alarm clears."""
+    return entry.status is not Status.ACKNOWLEDGED
 
 
 def _without(values: Mapping[str, V], name: str) -> dict[str, V]:

@@ -11,7 +11,7 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from livedeck.egress import Egress, literal_addresses
-from livedeck.notify.message import Message
+from livedeck.notify.message import Message, Open
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
@@ -36,7 +36,7 @@ _NOWHERE_PRIVATE = Egress()
 
 
 class Reply(Protocol):
-    """Result of a request. `status`: 0 without a response. `text`: words for a person."""
+    """Result of a request. `status`: 0 without one. `text`: words for a person. `body`: for programs, unmasked."""
 
     @property
     def status(self) -> int: ...
@@ -44,6 +44,8 @@ class Reply(Protocol):
     def text(self) -> str: ...
     @property
     def retry_after(self) -> float | None: ...
+    @property
+    def body(self) -> bytes: ...
 
 
 class Post(Protocol):
@@ -57,13 +59,15 @@ class Delivery(Record):
     """Result of a try.
 
     `answer`: the reply of the receiver, in words. `is_refused`: no further try can succeed. `retry_after`: seconds
-    until the next try that the receiver asks for.
+    until the next try that the receiver asks for. `receipt`: name of the message at the receiver, by which its end can
+    change it; empty if it has none.
     """
 
     is_taken: bool
     answer: str
     is_refused: bool = False
     retry_after: float | None = None
+    receipt: str = ""
 
 
 class Target(Protocol):
@@ -71,6 +75,19 @@ class Target(Protocol):
 
     async def send(self, message: Message) -> Delivery:
         """Try once to send the message. Raises nothing."""
+
+
+@runtime_checkable
+class Refreshing(Target, Protocol):
+    """A receiver that forgets, and so is told again each `period` seconds what is open there.
+
+    No other request to it runs at the same time.
+    """
+
+    period: float
+
+    async def refresh(self, opens: Sequence[Open]) -> Delivery:
+        """Send everything that is open. Raises nothing."""
 
 
 FindRefusal = Callable[[str], Awaitable[str]]
@@ -103,9 +120,13 @@ class Webhook:
         headers = {"Content-Type": content, "Idempotency-Key": message.key}
         if self.secret:
             headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
-        reply = await self.post("POST", self.address, headers, body)
-        is_refused = 400 <= reply.status < 500 and reply.status not in _PASSING
-        return Delivery(is_success(reply.status), words_of(reply), is_refused, reply.retry_after)
+        return delivery_of(await self.post("POST", self.address, headers, body))
+
+
+def delivery_of(reply: Reply) -> Delivery:
+    """Return what a reply means for a message: any 2xx is a success."""
+    is_refused = 400 <= reply.status < 500 and reply.status not in _PASSING
+    return Delivery(is_success(reply.status), words_of(reply), is_refused, reply.retry_after)
 
 
 def words_of(reply: Reply) -> str:

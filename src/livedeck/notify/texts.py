@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import sha256
 from urllib.parse import quote
@@ -66,7 +67,12 @@ def dedup_key(life: str, sender: Sender) -> str:
 
 def shown_status(entry: Entry) -> Status:
     """Return the status for a receiver: RESOLVED for an alarm that cleared before its message."""
-    return Status.RESOLVED if entry.is_cleared else entry.status
+    return Status.RESOLVED if entry.is_cleared and entry.status is not Status.TEST else entry.status
+
+
+def is_over(entry: Entry) -> bool:
+    """Return whether the entry tells the end of an alarm, or of a test."""
+    return entry.is_cleared or entry.status is Status.RESOLVED
 
 
 def compose(
@@ -100,7 +106,8 @@ def compose(
         "title": title,
         "text": text,
     }
-    is_beginning = status in BEGINNINGS
+    is_test_end = status is Status.TEST and entries[0].is_cleared
+    is_beginning = status in {*BEGINNINGS, Status.TEST} and not is_test_end
     return Message(
         key,
         route,
@@ -111,8 +118,9 @@ def compose(
         text,
         json.dumps(payload, ensure_ascii=False),
         tuple(_beginning(entry, sender, has_end=has_end) for entry in entries if is_beginning),
-        tuple(entry.life for entry in entries if status is Status.RESOLVED),
+        tuple(entry.life for entry in entries if status is Status.RESOLVED or is_test_end),
         any(entry.is_urgent for entry in entries),
+        tuple(entry.life for entry in entries if status is Status.ACKNOWLEDGED),
     )
 
 
@@ -122,8 +130,10 @@ def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str
 
 
 def _beginning(entry: Entry, sender: Sender, *, has_end: bool) -> Beginning:
-    end = entry.as_end(0.0).to_json() if has_end else ""
-    return Beginning(entry.life, entry.stage_before, dedup_key(entry.life, sender), end)
+    composed = replace(entry, title=_title([entry]), link=_page(entry, sender))
+    return Beginning(
+        entry.life, entry.stage_before, dedup_key(entry.life, sender), composed.to_json() if has_end else ""
+    )
 
 
 def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
@@ -137,14 +147,19 @@ def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
         "actual": masked_line(entry.actual, 300),
         "expected": masked_line(entry.expected, 300),
         "since": entry.since.astimezone(UTC).isoformat(),
-        "cleared": _end(entry).astimezone(UTC).isoformat() if shown_status(entry) is Status.RESOLVED else None,
+        "cleared": _end(entry).astimezone(UTC).isoformat() if is_over(entry) else None,
         "cause": masked_line(entry.cause, 300),
         "viewers": masked_line(entry.viewers, 300),
         "advice": masked_line(entry.advice, 300),
     }
 
 
-_LABELS = {Status.RESOLVED: "RESOLVED", Status.ESCALATED: "NOT ACKNOWLEDGED", Status.TEST: "TEST"}
+_LABELS = {
+    Status.RESOLVED: "RESOLVED",
+    Status.ESCALATED: "NOT ACKNOWLEDGED",
+    Status.ACKNOWLEDGED: "ACKNOWLEDGED",
+    Status.TEST: "TEST",
+}
 
 
 def _title(entries: Sequence[Entry]) -> str:
@@ -263,9 +278,14 @@ def _names(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else shown
 
 
+def _page(entry: Entry, sender: Sender) -> str:
+    """Return the address of your page about the event; empty if there is none."""
+    return sender.link.replace("{event_id}", quote(entry.event_id[:200], safe="")) if entry.event_id else ""
+
+
 def _link(entry: Entry, sender: Sender) -> str:
-    if sender.link:
-        return sender.link.replace("{event_id}", quote(entry.event_id[:200], safe=""))
+    if page := _page(entry, sender):
+        return page
     profile = f" --profile {sender.profile}" if sender.profile else ""
     return f"livedeck alarm list{profile}"
 

@@ -26,7 +26,7 @@ from pydantic.fields import FieldInfo
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, LimitTemplate, Severity, Thresholds, with_overrides
-from livedeck.notify import TARGETS, Hours, Route
+from livedeck.notify import OPTIONS, TARGETS, Hours, Route
 from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
@@ -208,11 +208,18 @@ class _Target(BaseModel):
 
     model_config = _STRICT
 
+    type: str = Field(default="", description="kind of the target, which the name of its address says, too")
+
     @model_validator(mode="after")
     def _one_address(self) -> Self:
         sources = [name for name in ADDRESS_SOURCES if getattr(self, name)]
-        if len(sources) != 1:
-            raise ValueError(f"should have one of {', '.join(ADDRESS_SOURCES)}")
+        if self.type and self.type not in TARGETS:
+            raise ValueError(f"type: should be one of {', '.join(TARGETS)}")
+        named = [source for source in ADDRESS_SOURCES if source.startswith(f"{self.type}_")] or ADDRESS_SOURCES
+        if len(sources) != 1 or sources[0] not in named:
+            raise ValueError(f"should have one of {', '.join(named)}")
+        if others := {name for name in OPTIONS if getattr(self, name)} - {*TARGETS[self.kind].options}:
+            raise ValueError(f"{', '.join(sorted(others))}: a target of the type {self.kind} has no such setting")
         return self
 
     @property
@@ -223,6 +230,11 @@ class _Target(BaseModel):
     def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
         """Return the command and the file that give the secret `name`. At most one of them is set."""
         return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Options of its kind that are set, by name."""
+        return {name: value for name in OPTIONS if (value := getattr(self, name))}
 
 
 def _target_fields() -> Iterator[tuple[str, Any]]:
@@ -235,6 +247,8 @@ def _target_fields() -> Iterator[tuple[str, Any]]:
                 f"{secret}_file",
                 (SecretFile, Field(default=None, description=f"file that holds {words} (alternative to the command)")),
             )
+    for name, words in OPTIONS.items():
+        yield name, (str, Field(default="", description=words))
 
 
 if TYPE_CHECKING:
@@ -346,6 +360,8 @@ class NotifySettings(BaseModel):
                 if target and target not in self.targets:
                     known = ", ".join(self.targets) or "there is none yet"
                     raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {known}")
+                if target and not route.resolved and TARGETS[self.targets[target].kind].needs_end:
+                    raise ValueError(f"routes.{index}.resolved: {target} needs the end of each alarm; remove this line")
             if bool(route.escalate) != bool(route.escalate_to):
                 raise ValueError(f"routes.{index}.escalate: set both, escalate and escalate_to")
             if route.called in names:

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
 from livedeck.monitor import AlarmLimits, Thresholds, limits_of
+from livedeck.notify import OPTIONS, TARGETS
 from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
@@ -54,6 +55,10 @@ _NOTIFY = """
 # allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # private receivers
 # [notify.targets.ops]  # one of {sources}
 # webhook_command = ["pass", "show", "livedeck/ops"]
+# [notify.targets.chat]  # options of some types: {options}
+# type = "slack"  # one of {types}
+# slack_command = ["pass", "show", "livedeck/slack"]
+# channel = "C0123ABCD"
 # [[notify.routes]]
 # to = "ops"
 # severity = "warning"
@@ -127,7 +132,7 @@ def template() -> str:
         "\n# Limits of the alarms. A hold raises after `samples` and `seconds`, and clears `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
-        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
+        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES), types=", ".join(TARGETS), options=", ".join(OPTIONS)),
         _COLLECTOR,
         _ENGINE,
         _PROFILES,
