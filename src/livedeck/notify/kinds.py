@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from livedeck.notify.targets import CheckedTarget, Post
 
 
+MAX_SECRETS = 2
+"""Maximum number of keys that sign a webhook: while a receiver changes from one to the other, it accepts either."""
+
+
 class Means(NamedTuple):
     """Everything that a target may need to send.
 
@@ -56,10 +60,13 @@ class TargetKind(NamedTuple):
 
 
 def _make_webhook(means: Means, given: Given) -> CheckedTarget:
-    from livedeck.notify.targets import Webhook
+    from livedeck.notify.targets import TargetError, Webhook
 
     means.check_address(given.address)
-    return Webhook(means.post, given.address, given.secret)
+    secrets = tuple(filter(None, map(str.strip, given.secret.splitlines())))
+    if len(secrets) > MAX_SECRETS:
+        raise TargetError("the secret has more than two lines; write the new key in one line, the old one in another")
+    return Webhook(means.post, given.address, secrets)
 
 
 def _make_alertmanager(means: Means, given: Given) -> CheckedTarget:
@@ -106,7 +113,11 @@ def _make_apprise(means: Means, given: Given) -> CheckedTarget:
 
 TARGETS: Mapping[str, TargetKind] = MappingProxyType(
     {
-        "webhook": TargetKind("the address of a webhook", _make_webhook, secret="the key that signs the webhook"),  # noqa: S106  words
+        "webhook": TargetKind(
+            "the address of a webhook",
+            _make_webhook,
+            secret="the key that signs the webhook, or two keys in two lines",  # noqa: S106  words
+        ),
         "alertmanager": TargetKind("the address of Alertmanager", _make_alertmanager, needs_end=True),
         "pagerduty": TargetKind(
             "the integration key of PagerDuty (Events API v2)",

@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -103,11 +104,12 @@ class CheckedTarget(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Webhook:
-    """A webhook. `secret`: the key of the signature; empty: no signature."""
+    """A webhook. `secrets`: keys of the signature, one for each; empty: no signature. `clock`: seconds since 1970."""
 
     post: Post
     address: str
-    secret: str = ""
+    secrets: tuple[str, ...] = ()
+    clock: Callable[[], float] = time.time
 
     async def find_refusal(self, find: FindRefusal) -> str:
         """Return why nothing may be sent to the address."""
@@ -118,8 +120,8 @@ class Webhook:
         body = (message.payload or f"{message.title}\n{message.text}").encode()
         content = "application/json" if message.payload else "text/plain; charset=utf-8"
         headers = {"Content-Type": content, "Idempotency-Key": message.key}
-        if self.secret:
-            headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
+        if self.secrets:
+            headers["X-Livedeck-Signature"] = signature(self.secrets, int(self.clock()), body)
         return delivery_of(await self.post("POST", self.address, headers, body))
 
 
@@ -140,9 +142,14 @@ def is_success(status: int) -> bool:
     return 200 <= status < 300
 
 
-def sign(secret: str, body: bytes) -> str:
-    """Return the HMAC-SHA-256 of a body in hexadecimal digits."""
-    return hmac.new(secret.encode(), body, sha256).hexdigest()
+def signature(secrets: Sequence[str], timestamp: int, body: bytes) -> str:
+    """Return the header of a signed body: the time in seconds since 1970, and an HMAC-SHA-256 by each secret.
+
+    A receiver that checks the time takes no old request that somebody repeats.
+    """
+    signed = f"{timestamp}.".encode() + body
+    digests = [hmac.new(secret.encode(), signed, sha256).hexdigest() for secret in secrets]
+    return ",".join([f"t={timestamp}", *(f"v1={digest}" for digest in digests)])
 
 
 _APPRISE_LIMIT = 60.0

@@ -138,7 +138,8 @@ def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
         secret = secret_from_file(f"{setting}_file", expand_user(str(path)))
     else:
         return ""
-    register_secret(secret)
+    for line in (secret, *secret.splitlines()):
+        register_secret(line)
     register_address(secret, has_key=True)
     for part in secret.split("/")[3:]:  # any part of a webhook's path may be the key
         register_secret(part)
