@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from livedeck.notify.kinds import OPTIONS, TARGETS, Given, Means, TargetKind
-from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
+from livedeck.notify.routes import GROUPINGS, Case, CaseEvent, Hours, Level, Route, reasons_against
 
 if TYPE_CHECKING:
     from livedeck.notify.groups import (
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEAD",
     "DEAD_KEPT",
+    "GROUPINGS",
     "KEPT",
     "OPTIONS",
     "RATE_WINDOW",
@@ -78,6 +79,7 @@ __all__ = [
     "Given",
     "Heartbeat",
     "Hours",
+    "Level",
     "Life",
     "Means",
     "Message",

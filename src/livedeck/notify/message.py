@@ -27,12 +27,13 @@ class Status(StrEnum):
 
     FIRING = "firing"
     ESCALATED = "escalated"
+    REPEATED = "repeated"
     ACKNOWLEDGED = "acknowledged"
     RESOLVED = "resolved"
     TEST = "test"
 
 
-BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED})
+BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED, Status.REPEATED})
 """Statuses of messages about alarms that are present."""
 
 
@@ -45,7 +46,8 @@ class Entry(Record):
     `acknowledged`: the person whose acknowledgement expired, or who has acknowledged the alarm. `is_cleared`: the alarm
     cleared before its message could go out. `stage_before`: the stage in the previous notification to the same target.
     `is_undated`: the end of an alarm at an unknown time, at the latest `seconds` after its onset. `title`, `link`: in a
-    composed message, the title of a message about this alarm alone, and your page about its event.
+    composed message, the title of a message about this alarm alone, and your page about its event. `project`: id of
+    the project or folder of the event.
     """
 
     status: Status
@@ -74,6 +76,7 @@ class Entry(Record):
     is_undated: bool = False
     title: str = ""
     link: str = ""
+    project: str = ""
 
     @property
     def key(self) -> AlarmKey:
@@ -87,8 +90,9 @@ class Entry(Record):
 
     @property
     def is_urgent(self) -> bool:
-        """Whether the entry tells that a critical alarm is present. Such an entry waits for no allowance."""
-        return self.severity is Severity.CRITICAL and self.status in BEGINNINGS and not self.is_cleared
+        """Whether the entry tells news of a critical alarm that is present. Such an entry waits for no allowance."""
+        is_news = self.status in {Status.FIRING, Status.ESCALATED} and not self.is_cleared
+        return self.severity is Severity.CRITICAL and is_news
 
     def as_end(self, seconds: float, *, is_undated: bool = False) -> Entry:
         """Return the entry for the end of the alarm, `seconds` after its onset."""
@@ -105,6 +109,7 @@ class Entry(Record):
             self.since,
             seconds,
             is_undated=is_undated,
+            project=self.project,
         )
 
     def to_json(self) -> str:

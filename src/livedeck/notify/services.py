@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from livedeck.monitor import Severity
-from livedeck.notify.message import Entry, Message, Open, Status
+from livedeck.notify.message import BEGINNINGS, Entry, Message, Open, Status
 from livedeck.notify.targets import Delivery, FindRefusal, Post, Reply, delivery_of, is_success, words_of
 from livedeck.text.secrets import masked_line
 
@@ -418,7 +418,7 @@ def _escaped(text: str) -> str:
 MAX_CARD = 28 * 1024
 """Size limit of a message of Teams in bytes."""
 
-_COLOURS = {Status.FIRING: "Attention", Status.ESCALATED: "Attention", Status.RESOLVED: "Good"}
+_COLOURS = {**dict.fromkeys(BEGINNINGS, "Attention"), Status.RESOLVED: "Good"}
 
 
 class Teams:

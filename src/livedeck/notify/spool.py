@@ -25,7 +25,7 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 7
+_SCHEMA = 8
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
@@ -34,6 +34,7 @@ CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 86
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
+CREATE TABLE repeated (life TEXT, route TEXT, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE held (route TEXT, target TEXT, body TEXT NOT NULL);
 CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- one row for each recent alarm
 );
@@ -66,6 +67,9 @@ CREATE TABLE open (
     6: """
 ALTER TABLE spool ADD COLUMN acknowledged TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE open ADD COLUMN receipt TEXT NOT NULL DEFAULT ''
+""",
+    7: """
+CREATE TABLE repeated (life TEXT, route TEXT, at TEXT NOT NULL, PRIMARY KEY (life, route))
 """,
 }
 """Schema of a file -> the change that makes the next one of it."""
@@ -169,6 +173,7 @@ class Spool:
         with self._named():
             notified = self._rows("SELECT life, route, stage, at FROM notified")
             escalated = self._rows("SELECT life, route, acknowledged_at FROM escalated")
+            repeated = self._rows("SELECT life, route, at FROM repeated")
             lives = {}
             rows = self._rows(
                 "SELECT id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden FROM life"
@@ -187,6 +192,7 @@ class Spool:
                         name: Notified(stage, _moment(at)) for owner, name, stage, at in notified if owner == life_id
                     },
                     escalated={name: at for owner, name, at in escalated if owner == life_id},
+                    repeated={name: _moment(at) for owner, name, at in repeated if owner == life_id},
                 )
                 lives[key] = moved(life, -ahead)
             held: dict[Box, tuple[Entry, ...]] = {}
@@ -218,7 +224,7 @@ class Spool:
         if not is_news and (not lives or now - self._kept_at < SEEN_EACH):
             return
         with self._transaction():
-            for table in ("life", "notified", "escalated", "held", "counted"):
+            for table in ("life", "notified", "escalated", "repeated", "held", "counted"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
                 "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -246,6 +252,10 @@ class Spool:
             self._db.executemany(
                 "INSERT INTO escalated VALUES (?, ?, ?)",
                 [(life.id, *pair) for life in lives for pair in life.escalated.items()],
+            )
+            self._db.executemany(
+                "INSERT INTO repeated VALUES (?, ?, ?)",
+                [(life.id, place, _text(at)) for life in lives for place, at in life.repeated.items()],
             )
             self._db.executemany(
                 "INSERT INTO held VALUES (?, ?, ?)",
@@ -396,7 +406,8 @@ def moved(life: Life, ahead: timedelta) -> Life:
         seen_at=life.seen_at + ahead,
         cleared_since=life.cleared_since + ahead if life.cleared_since else None,
         notified={route: Notified(last.stage, last.at + ahead) for route, last in life.notified.items()},
-        escalated={route: _moved_time(at, ahead) for route, at in life.escalated.items()},
+        escalated={place: _moved_time(at, ahead) for place, at in life.escalated.items()},
+        repeated={place: at + ahead for place, at in life.repeated.items()},
     )
 
 

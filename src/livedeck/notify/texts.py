@@ -157,6 +157,7 @@ def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
 _LABELS = {
     Status.RESOLVED: "RESOLVED",
     Status.ESCALATED: "NOT ACKNOWLEDGED",
+    Status.REPEATED: "STILL NOT ACKNOWLEDGED",
     Status.ACKNOWLEDGED: "ACKNOWLEDGED",
     Status.TEST: "TEST",
 }

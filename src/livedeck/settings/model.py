@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -26,7 +27,7 @@ from pydantic.fields import FieldInfo
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, LimitTemplate, Severity, Thresholds, with_overrides
-from livedeck.notify import OPTIONS, TARGETS, Hours, Route
+from livedeck.notify import OPTIONS, TARGETS, Hours, Level, Route
 from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
@@ -272,6 +273,16 @@ def _check_zone(name: str) -> str:
     return name
 
 
+class LevelSettings(BaseModel):
+    """Further target of a route (notifications.md, "Levels")."""
+
+    model_config = _STRICT
+
+    after: Number = Field(gt=0, le=1440, description="minutes without acknowledgement")
+    to: str = Field(min_length=1, description="target that gets the alarm then")
+    repeat: Number = Field(default=0, ge=0, le=1440, description="minutes until a critical alarm goes there again")
+
+
 class RouteSettings(BaseModel):
     """Route from alarms to a target (notifications.md, "Routes")."""
 
@@ -294,6 +305,19 @@ class RouteSettings(BaseModel):
     )
     escalate_to: str = Field(default="", description="target for unacknowledged alarms")
     resolved: bool = Field(default=True, description="also send a message when an alarm clears")
+    levels: tuple[LevelSettings, ...] = Field(
+        default=(), description="further targets of unacknowledged alarms, instead of `escalate_to`"
+    )
+    repeat: Number = Field(
+        default=240, ge=0, le=1440, description="minutes until an unacknowledged critical alarm is sent again; 0: never"
+    )
+    group_by: Literal["incident", "event", "project", "kind", "none"] = Field(
+        default="incident", description="alarms that share a message"
+    )
+    group_wait: Number = Field(default=5, ge=0, le=60, description="seconds from a group's first alarm to its message")
+    group_interval: Number = Field(
+        default=60, ge=0, le=3600, description="seconds from a group's message to one about warnings that join it"
+    )
 
     @property
     def called(self) -> str:
@@ -314,6 +338,11 @@ class RouteSettings(BaseModel):
             self.escalate,
             self.escalate_to,
             self.resolved,
+            tuple(Level(level.after, level.to, level.repeat) for level in self.levels),
+            self.repeat,
+            self.group_by,
+            timedelta(seconds=self.group_wait),
+            timedelta(seconds=self.group_interval),
         )
 
 
@@ -355,8 +384,9 @@ class NotifySettings(BaseModel):
         """
         names: list[str] = []
         for index, route in enumerate(self.routes):
-            for field in ("to", "escalate_to"):
-                target = getattr(route, field)
+            targets = {"to": route.to, "escalate_to": route.escalate_to}
+            targets |= {f"levels.{number}.to": level.to for number, level in enumerate(route.levels)}
+            for field, target in targets.items():
                 if target and target not in self.targets:
                     known = ", ".join(self.targets) or "there is none yet"
                     raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {known}")
@@ -364,6 +394,14 @@ class NotifySettings(BaseModel):
                     raise ValueError(f"routes.{index}.resolved: {target} needs the end of each alarm; remove this line")
             if bool(route.escalate) != bool(route.escalate_to):
                 raise ValueError(f"routes.{index}.escalate: set both, escalate and escalate_to")
+            if route.levels and route.escalate:
+                raise ValueError(f"routes.{index}.levels: set either levels or escalate")
+            minutes, names_of_levels = [level.after for level in route.levels], [level.to for level in route.levels]
+            if minutes != sorted(set(minutes)) or len({*names_of_levels}) < len(minutes):
+                raise ValueError(
+                    f"routes.{index}.levels: each level should be later than the one before and have its own target; "
+                    "`repeat` sends to a target again"
+                )
             if route.called in names:
                 raise ValueError(f"routes.{index}.name: two routes are called {route.called!r}; rename one")
             names.append(route.called)

@@ -176,13 +176,13 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     """Return whether and when the route notifies of the alarm, in words."""
     if reasons:
         return f"no: {'; '.join(reasons)}"
-    escalation = f"; notifies {route.escalate_to} after {route.escalate:g} min without acknowledgement"
-    after = escalation if route.escalate else ""
+    levels = " and ".join(f"{level.to} after {level.after:g} min" for level in route.escalations)
+    after = f"; notifies {levels} without acknowledgement" if levels else ""
     if route.is_quiet(case.severity, local):
         return (
             f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"
         )
-    return f"yes, 5 s after the alarm began{after}"
+    return f"yes, {route.group_wait.total_seconds():g} s after the alarm began{after}"
 
 
 @click.command
