@@ -165,11 +165,11 @@ _LABELS = {
 
 def _title(entries: Sequence[Entry]) -> str:
     first = entries[0]
-    label = "CLEARED" if first.is_cleared else _LABELS.get(first.status, "")
+    label = "CLEARED" if first.is_cleared and first.status is not Status.TEST else _LABELS.get(first.status, "")
     severity = _WORDS[first.severity] if first.status in BEGINNINGS else ""
     names = [" ".join(filter(None, [entry.kind, _subject(entry)])) for entry in entries[:MAX_NAMED]]
     if first.status is Status.TEST:
-        names = [_subject(first)]
+        names = [_subject(first), *(["ended"] if first.is_cleared else [])]
     elif len(entries) > MAX_NAMED:
         names = [_counted(entries)]
     elif len(entries) > 1:
@@ -208,7 +208,8 @@ def _named(entry: Entry, letters: int) -> str:
 
 def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) -> str:
     if entries[0].status is Status.TEST:
-        lines = [f"Test message from livedeck, {_time(at, at, sender)}. No alarm."]
+        subject = "End of the test" if entries[0].is_cleared else "Test message"
+        lines = [f"{subject} from livedeck, {_time(at, at, sender)}. No alarm."]
     else:
         lines = [*(_details(entries[0], at, sender) if len(entries) == 1 else _list(entries, at, sender))]
     where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
