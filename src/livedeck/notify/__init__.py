@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedeck.notify.kinds import OPTIONS, TARGETS, Given, Means, TargetKind
 from livedeck.notify.routes import GROUPINGS, Case, CaseEvent, Hours, Level, Route, reasons_against
+from livedeck.notify.templates import FIELDS, Template, check_template
 
 if TYPE_CHECKING:
     from livedeck.notify.groups import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEAD",
     "DEAD_KEPT",
+    "FIELDS",
     "GROUPINGS",
     "KEPT",
     "OPTIONS",
@@ -107,8 +109,10 @@ __all__ = [
     "TargetError",
     "TargetKind",
     "Teams",
+    "Template",
     "Vitals",
     "Webhook",
+    "check_template",
     "compose",
     "failure",
     "moved",

@@ -18,7 +18,8 @@ from msgspec import field
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
 from livedeck.notify.message import BEGINNINGS, NOT_NOTIFIED, Entry, Message, Open, Status
 from livedeck.notify.routes import Case, CaseEvent, Level, Route, reasons_against
-from livedeck.notify.texts import Sender, compose, shown_status
+from livedeck.notify.templates import Template
+from livedeck.notify.texts import NO_TEMPLATE, Sender, compose, shown_status
 from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
@@ -92,12 +93,13 @@ class Board(Record):
 class Plan(Record):
     """The routes and the sender, from the settings.
 
-    `acknowledging`: names of the targets that take the acknowledgement of an alarm.
+    `acknowledging`: names of the targets that take the acknowledgement of an alarm. `templates`: words of targets.
     """
 
     routes: tuple[Route, ...] = ()
     sender: Sender = field(default_factory=Sender)
     acknowledging: frozenset[str] = frozenset()
+    templates: Mapping[str, Template] = field(default_factory=dict)
 
 
 class Notified(NamedTuple):
@@ -575,7 +577,16 @@ class _Turn:
                 self._drop(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
                 has_end = box.route not in self.routes or self.routes[box.route].resolved
-                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood, has_end=has_end)
+                yield compose(
+                    box.route,
+                    box.target,
+                    entries,
+                    self.now,
+                    self.plan.sender,
+                    flood=flood,
+                    has_end=has_end,
+                    template=self.plan.templates.get(box.target, NO_TEMPLATE),
+                )
 
     def _groups(self, box: Box, ready: Sequence[Entry]) -> list[tuple[Group, list[Entry]]]:
         """Return the entries that share a message, by status and group.

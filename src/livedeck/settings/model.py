@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
 from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, LimitTemplate, Severity, Thresholds, with_overrides
-from livedeck.notify import OPTIONS, TARGETS, Hours, Level, Route
+from livedeck.notify import OPTIONS, TARGETS, Hours, Level, Route, Template, check_template
 from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
@@ -210,6 +210,12 @@ class _Target(BaseModel):
     model_config = _STRICT
 
     type: str = Field(default="", description="kind of the target, which the name of its address says, too")
+    title: Annotated[str, AfterValidator(check_template)] = Field(
+        default="", description="template of the title, with fields such as `${event}`"
+    )
+    text: Annotated[str, AfterValidator(check_template)] = Field(
+        default="", description="template of the text, with fields such as `${actual}`"
+    )
 
     @model_validator(mode="after")
     def _one_address(self) -> Self:
@@ -231,6 +237,11 @@ class _Target(BaseModel):
     def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
         """Return the command and the file that give the secret `name`. At most one of them is set."""
         return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
+
+    @property
+    def template(self) -> Template:
+        """Words of the messages to it."""
+        return Template(self.title, self.text)
 
     @property
     def options(self) -> dict[str, str]:

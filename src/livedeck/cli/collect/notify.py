@@ -38,6 +38,7 @@ from livedeck.notify import (
     SpoolError,
     Status,
     Target,
+    Template,
     compose,
     reasons_against,
 )
@@ -128,7 +129,8 @@ def _test_message(plan: Plan, place: Place, now: datetime, *, is_over: bool = Fa
         0.0,
         is_cleared=is_over,
     )
-    return compose(place.route, place.target, [entry], now, plan.sender)
+    template = plan.templates.get(place.target, Template())
+    return compose(place.route, place.target, [entry], now, plan.sender, template=template)
 
 
 @click.command

@@ -29,7 +29,8 @@ def make_plan(settings: Settings) -> Plan:
     profile = "" if settings.profile == "default" else settings.profile
     sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, _origin(settings))
     acknowledging = frozenset(name for name, table in notify.targets.items() if TARGETS[table.kind].acknowledges)
-    return Plan(tuple(route.route() for route in notify.routes), sender, acknowledging)
+    templates = {name: table.template for name, table in notify.targets.items()}
+    return Plan(tuple(route.route() for route in notify.routes), sender, acknowledging, templates)
 
 
 def _origin(settings: Settings) -> str:
