@@ -82,7 +82,7 @@ def test_a_template_with_an_unknown_field_is_refused_when_the_settings_load(name
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_every_field_can_be_filled_and_is_documented(field: str) -> None:
-    values = {"actual": "no samples", "target_name": "Video share"}
+    values: dict[str, Any] = {"actual": "no samples", "target_name": "Video share"}
     assert "$" not in told(text=f"<${{{field}}}>", **values).text
     assert f"`{field}`" in PAGE
 
