@@ -14,6 +14,7 @@ from livedeck.presentation.connection import is_seen, is_whole, missing_text, wa
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
+from livedeck.ui.alarms.actions import silent_together
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     LOG,
@@ -223,10 +224,12 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event. If the alarm asks for the unit of the bit rates, show the question."""
-        alarm = self.alarm_at_cursor()
+        """Show the QoS of the alarm's event. An alarm that asks something shows its question instead."""
+        alarm, displayed = self.alarm_at_cursor(), self.ctx.displayed()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")
+        elif alarm is not None and displayed and silent_together(alarm, displayed[0].alarms):
+            self.ctx.dispatch("alarm.silent")
         elif alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")
