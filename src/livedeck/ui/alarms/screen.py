@@ -143,16 +143,16 @@ class AlarmsScreen(BaseScreen):
         self.query_one("#log").display = not self._is_board
         if not self._is_board:
             self._update_log(snapshot)
-        name, schema, _ = self.listing(snapshot)
+        name, schema, rows = self.listing(snapshot)
         filtered, view = self.filtered_rows(snapshot, render_time)
         selection = self._selections[name]
-        selection.follow_rows(schema, filtered.rows, render_time)
+        selection.follow_rows(schema, filtered.rows, rows, render_time)
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         if self._is_board:
-            rows = len(filtered.rows) + len(section_heads(filtered.rows))
+            table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
             above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
-            lines = max(MIN_ROWS, rows) + above
+            lines = max(MIN_ROWS, table_lines) + above
             self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:

@@ -36,7 +36,7 @@ from livedeck.ui.qos import side, view
 from livedeck.ui.qos.past import Subject, current_stream, load_streams, open_stream, with_current
 from livedeck.ui.qos.series import HistoryQuery
 from livedeck.ui.shell.keymap import with_keys
-from livedeck.ui.shell.screen import BaseScreen, waiting_text
+from livedeck.ui.shell.screen import BaseScreen, no_event_line, waiting_text
 
 SIDE_FROM = 160
 """Minimum width in cells of a screen with panes beside the chart."""
@@ -150,8 +150,6 @@ class QosSide(Canvas):
 
 NOT_SELECTED = "No event selected: choose one on the Events screen"
 
-GONE = " This event is no longer in the platform's list: press {qos.back} to see the others"
-
 
 class QosScreen(BaseScreen):
     """Video, audio, frame rate and status on one time axis."""
@@ -243,7 +241,7 @@ class QosScreen(BaseScreen):
         chart.has_side = side_pane.display = self.size.width >= SIDE_FROM
         shown = self._shown(*subject[:2]) if subject else None
         if subject is None:
-            gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+            gone = [no_event_line(self.ctx, "qos.back")] if snapshot.events else []
             self.query_one("#title", LinesWidget).show(gone)
         else:
             self._open_if_completed(subject.state)
