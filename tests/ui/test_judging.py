@@ -111,17 +111,8 @@ async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the
 
 def mute(event: Event) -> Alarm:
     """Return the alarm of an event that never had sound, found at the first look."""
-    return Alarm(
-        event.id,
-        AUDIO_LOST,
-        Severity.CRITICAL,
-        EVENING,
-        event.name,
-        "no sound",
-        NEVER_HEARD,
-        changed=EVENING,
-        found=True,
-    )
+    at, name = EVENING, str(event.name)
+    return Alarm(event.id, AUDIO_LOST, Severity.CRITICAL, at, name, "no sound", NEVER_HEARD, changed=at, found=True)
 
 
 @pytest.mark.parametrize(("count", "answer", "silent"), [(3, "1", 3), (3, "2", 1), (3, "0", 0), (2, "", 0)])
