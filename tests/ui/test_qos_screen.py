@@ -122,7 +122,7 @@ def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: in
     sick = shown_with(replace(episode(NOW - timedelta(minutes=3)), actual=words))
     shown = [plain(line) for line in view.episode_lines(sick, width, 5)]
     assert (words in shown[0]) == (width >= 160)
-    assert "cause" in shown[0]
+    assert "  do " in shown[0]
     assert ("key-frame" in shown[0]) == (width >= 160)
     assert max(map(len, shown)) <= width
 
@@ -135,7 +135,7 @@ def test_a_fault_says_what_to_do() -> None:
     for label in ("cause", "viewers", "do"):
         assert any(f"  {label}" in line for line in shown)
     narrow = [plain(line) for line in view.episode_lines(sick, 80, 2)]
-    assert [line[:9] for line in narrow] == ["▌20:57:00", "  cause  "]
+    assert [line[:9] for line in narrow] == ["▌20:57:00", "  do     "]
     assert view.episode_lines(shown_with(), 120, 5) == []
 
 

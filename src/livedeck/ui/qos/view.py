@@ -141,9 +141,12 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
 
 
 def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
-    """Return a fault's cause, effect on viewers and advice, each in as many lines as necessary."""
+    """Return advice, cause and effect on viewers of a fault, each in as many lines as necessary.
+
+    The advice is first, because the last lines are cut off where there is little room.
+    """
     diagnosis = diagnose(episode.kind, state if episode.until is None else None)
-    texts = {"cause": diagnosis.cause, "viewers": diagnosis.viewers, "do": diagnosis.advice}
+    texts = {"do": diagnosis.advice, "cause": diagnosis.cause, "viewers": diagnosis.viewers}
     return [
         labelled(f" {'' if row else label}", [(part, StyleRole.TEXT)], LABEL_CELLS)
         for label, text in texts.items()
