@@ -77,6 +77,26 @@ def seconds(spans: Sequence[Span]) -> list[tuple[float, float]]:
     return [((span.since - NOW).total_seconds(), (span.until - NOW).total_seconds()) for span in spans]
 
 
+@pytest.mark.parametrize(
+    ("stream_start", "event_start", "plan"), [(30, None, 30), (30, -600, 30), (None, -600, -600), (None, None, None)]
+)
+def test_the_plan_is_that_of_the_time_before_the_show(
+    stream_start: float | None, event_start: float | None, plan: float | None
+) -> None:
+    """A show that was scheduled as a stream has no time of the event; the stream's own time becomes its real start."""
+
+    def moment(second: float | None) -> datetime | None:
+        return None if second is None else at(second)
+
+    times = {"scheduled": moment(event_start), "finished_at": None}
+    waiting = EventRecord(
+        at(-300), "e1", "Show", BroadcastState.SCHEDULED, stream_id="s1", started_at=moment(stream_start), **times
+    )
+    live = replace(record(scheduled=moment(event_start)), at=at(12), tally=BroadcastState.ON_AIR, started_at=at(10))
+    recorded = Recorded(SHOW, "e1", (waiting, live))
+    assert facts_of(recorded, live, 99.0, None).planned == moment(plan)
+
+
 def test_a_hole_that_was_watched_is_an_outage() -> None:
     """The outage lasts from the last sample before it to the first one after it."""
     found = facts(samples((0, 300), (400, 1200)), [(0, 1200)])

@@ -83,7 +83,7 @@ class EventFacts:
     `outages` and `unknown`. `up`: time with samples. `outages`: watched time without samples. `unknown`: the rest.
     `bad`: time of outages and of critical faults of picture or sound. `restreams`: name -> time in which the restream
     was down. `worst`: the five minutes with the most bad seconds. `chat`: minute -> number of messages; None if
-    unknown. `unrecorded`: as in `Recorded`.
+    unknown. `planned`: planned start of the first stream; None if not recorded. `unrecorded`: as in `Recorded`.
     """
 
     event: EventRecord
@@ -103,6 +103,7 @@ class EventFacts:
     samples: Readings = field(default_factory=Readings)
     chat: Mapping[datetime, int] | None = None
     objective: float = DEFAULT_OBJECTIVE
+    planned: datetime | None = None
     unrecorded: frozenset[str] = frozenset()
 
     @property
@@ -194,9 +195,18 @@ def facts_of(
         samples=samples,
         chat=chat,
         objective=objective,
+        planned=_planned(recorded, on_air),
         unrecorded=recorded.unrecorded,
     )
     return replace(facts, worst=_worst(facts))
+
+
+def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
+    """Return the last plan of the time before the first stream; without such a record, the plan of the event itself."""
+    before = [record for record in recorded.events if not on_air or record.at <= on_air[0].since]
+    plans = [record.planned for record in before if record.is_waiting]
+    others = [record.planned for record in reversed(recorded.events)]
+    return next((plan for plan in (*reversed(plans), *others) if plan), None)
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
@@ -402,7 +412,7 @@ def gaps_text(facts: EventFacts) -> list[str]:
         sentences.append(f"Samples are {facts.cadence:g} s apart, so this is the accuracy of outages.")
     elif facts.on_air:
         sentences.append("There are no samples: whether a signal arrived is unknown.")
-    if facts.event.scheduled is None:
+    if facts.planned is None:
         sentences.append("No planned start is recorded.")
     if facts.chat is None:
         sentences.append("The history does not contain chat: add an export with --chat to see messages a minute.")

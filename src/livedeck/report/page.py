@@ -151,7 +151,7 @@ def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
 def _tiles(facts: EventFacts) -> str:
     used = facts.spent / facts.budget if facts.budget else 0.0
     down = short_duration(seconds_of(facts.outages))
-    planned = facts.event.scheduled
+    planned = facts.planned
     count, _, rest = figures(facts)["Acknowledged"].partition(" alarms")
     bad = "crit" if facts.outages else ""
     tiles = [

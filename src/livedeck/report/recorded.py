@@ -118,7 +118,7 @@ async def latest_events(history: HistoryReads) -> tuple[EventRecord, ...]:
 
 
 def _when(record: EventRecord) -> datetime:
-    return record.started_at or record.scheduled or record.at
+    return record.started_at or record.planned or record.at
 
 
 def actor_of(action: ActionRecord, intents: Mapping[str, IntentRecord]) -> str:

@@ -116,8 +116,8 @@ def _standing(record: EventRecord) -> str:
     words = [record.tally.value]
     if record.tally.expects_signal and record.started_at:
         words.append(f"since {record.started_at:%H:%M:%S}Z")
-    elif record.scheduled and not record.is_completed:
-        words.append(f"planned for {record.scheduled:%Y-%m-%d %H:%M}Z")
+    elif record.planned and not record.is_completed:
+        words.append(f"planned for {record.planned:%Y-%m-%d %H:%M}Z")
     return " ".join(words)
 
 
@@ -133,8 +133,8 @@ def _changes(before: EventRecord, after: EventRecord) -> Iterator[tuple[EntryKin
     if before.tally is not after.tally:
         ended = f" at {after.finished_at:%H:%M:%S}Z" if after.is_completed and after.finished_at else ""
         yield EntryKind.EVENT, f"{before.tally} -> {after.tally}{ended}"
-    if before.scheduled != after.scheduled:
-        yield EntryKind.EVENT, f"planned for {_moment(after.scheduled)}, was {_moment(before.scheduled)}"
+    if before.planned != after.planned and not (after.tally.expects_signal or after.is_completed):
+        yield EntryKind.EVENT, f"planned for {_moment(after.planned)}, was {_moment(before.planned)}"
     if before.stream_id != after.stream_id and after.stream_id:
         yield EntryKind.EVENT, f"new stream {after.stream_id}"
     if before.parent_id != after.parent_id:
