@@ -88,9 +88,8 @@ def test_the_plan_is_that_of_the_time_before_the_show(
     def moment(second: float | None) -> datetime | None:
         return None if second is None else at(second)
 
-    times = {"scheduled": moment(event_start), "finished_at": None}
     waiting = EventRecord(
-        at(-300), "e1", "Show", BroadcastState.SCHEDULED, stream_id="s1", started_at=moment(stream_start), **times
+        at(-300), "e1", "Show", BroadcastState.SCHEDULED, moment(event_start), "s1", moment(stream_start)
     )
     live = replace(record(scheduled=moment(event_start)), at=at(12), tally=BroadcastState.ON_AIR, started_at=at(10))
     recorded = Recorded(SHOW, "e1", (waiting, live))
