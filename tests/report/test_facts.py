@@ -281,3 +281,16 @@ def test_an_acknowledgement_that_was_taken_back_does_not_count_and_the_one_after
     for more, expected in (((), ("", None)), ((again,), ("bert@rack", 60))):
         (found,) = facts(samples((0, 1200)), [(0, 1200)], alarms=(*turns, *more)).acknowledgements
         assert (found.by, found.seconds) == expected
+
+
+def test_the_worst_five_minutes_end_with_the_stream() -> None:
+    """What is not yet over, or never was, cannot be bad."""
+    found = facts(samples((0, 1100)), [(0, 1200)])
+    assert found.worst is not None
+    assert found.worst.until <= at(1200)
+
+
+def test_a_show_without_an_outage_has_an_uptime_of_100() -> None:
+    """No rounding error may take a millionth away: 99.999 % beside 0 outages is a contradiction."""
+    for length in range(601, 900, 7):
+        assert facts(samples((0, 1200)), [(0, 1200)], record(finished_at=at(length + 0.1))).uptime == 100.0

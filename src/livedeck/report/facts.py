@@ -114,8 +114,10 @@ class EventFacts:
     @property
     def uptime(self) -> float | None:
         """Percentage of the known time on air with a signal; None if all time on air is unknown."""
-        total = seconds_of(self.up) + seconds_of(self.outages)
-        return 100.0 * seconds_of(self.up) / total if total else None
+        up, down = seconds_of(self.up), seconds_of(self.outages)
+        if not down:  # without a rounding error
+            return 100.0 if up else None
+        return 100.0 * up / (up + down)
 
     @property
     def budget(self) -> float:
@@ -254,11 +256,16 @@ def _on_air(recorded: Recorded) -> Spans:
     return common(spans, [recorded.span])
 
 
+def longest_step(cadence: float | None) -> float:
+    """Return the seconds between two samples above which some are missing. `cadence`: the usual seconds between two."""
+    return max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
+
+
 def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | None]:
     """Return the time with samples, the time without samples, and the median seconds between samples."""
     steps = [after - before for before, after in pairwise(samples.time)]
     cadence = median(steps) if steps else None
-    longest = max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
+    longest = longest_step(cadence)
     up, holes = list[Span](), list[Span]()
     for span in on_air:
         first, last = span.since.timestamp(), span.until.timestamp()
@@ -374,7 +381,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Span
 def _worst(facts: EventFacts) -> Span | None:
     """Return the five minutes on air with the most bad seconds, and of equal ones with the most warning seconds.
 
-    Returns None without bad and warning seconds.
+    They end with the stream at the latest. Returns None without bad and warning seconds.
     """
     warned = common(
         joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),
@@ -390,7 +397,10 @@ def _worst(facts: EventFacts) -> Span | None:
     if not starts:
         return None
     worst = max(starts, key=badness)
-    return Span(worst, worst + timedelta(seconds=WORST_SECONDS)) if any(badness(worst)) else None
+    if not any(badness(worst)):
+        return None
+    ends = (span.until for span in facts.on_air if span.since <= worst < span.until)
+    return Span(worst, min(worst + timedelta(seconds=WORST_SECONDS), next(ends)))
 
 
 def gaps_text(facts: EventFacts) -> list[str]:
