@@ -76,6 +76,18 @@ def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
     return by_event
 
 
+def no_event_line(ctx: Context, action: str) -> Line:
+    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows the others.
+
+    The screen has a snapshot, so the event was in it.
+    """
+    if ctx.has_hidden_event():
+        text = f" A filter has hidden this event: press {{{action}}} to choose one"
+    else:
+        text = f" This event is no longer in the platform's list: press {{{action}}} to see the others"
+    return [(with_keys(text, ctx.actions), StyleRole.WARNING)]
+
+
 class Listing(NamedTuple):
     """Table before filter and sorting. `name`: name of the table in the operator's preferences."""
 
