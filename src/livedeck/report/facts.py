@@ -379,9 +379,9 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Span
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds, and of equal ones with the most warning seconds.
+    """Return the five minutes on air with the most bad seconds; seconds with a warning decide between equal ones.
 
-    They end with the stream at the latest. Returns None without bad and warning seconds.
+    They end with the stream at the latest. Returns None if there are neither.
     """
     warned = common(
         joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),

@@ -295,7 +295,7 @@ LIMITS_TITLE = "Limits of the data"
 """Title of the sentences at the end of an event (`facts.gaps_text`). In the JSON their key is `limits`."""
 
 WATCHING_TITLE, UNWATCHED_TYPE = "Watching", "unwatched"
-WATCHED_TEXT = "livedeck watched all the time."
+WATCHED_TEXT = "livedeck watched the whole time."
 UNWATCHED_TEXT = "livedeck did not watch during these periods. The report knows only their samples."
 NO_EVENTS_TEXT = "The history shows no event on air."
 

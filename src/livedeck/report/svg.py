@@ -44,7 +44,7 @@ def top_of(buckets: Sequence[Bucket | None]) -> float:
 
 
 def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
-    """Return the median of each column as a line, and the range of each column as an area. A gap stays a gap."""
+    """Return the medians of the columns as a line, and their ranges as an area. Empty columns are gaps."""
     step = WIDTH / max(1, len(buckets))
     band, line = list[str](), list[str]()
     for start, run in _runs(buckets):

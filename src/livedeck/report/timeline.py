@@ -161,6 +161,7 @@ def _moment(at: datetime | None) -> str:
 
 _TRANSITION_WORDS: Mapping[AlarmTransition, str] = {
     AlarmTransition.RAISED: "raised",
+    AlarmTransition.LAPSED: "acknowledgement expired",
     AlarmTransition.RETURNED: "cleared, not acknowledged",
     AlarmTransition.CLEARED: "cleared",
     AlarmTransition.SUPPRESSED: "hidden by another alarm",
@@ -235,9 +236,9 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
 
 
 def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
-    """Yield entries for times of streams that no response covers.
+    """Yield an entry for each time of a stream that was not watched.
 
-    If an older collector does not record such times, yields an entry about this instead.
+    If the collector is too old to record such times, yields one entry that says so.
     """
     if recorded.unrecorded:
         yield Entry(recorded.span.since, EntryKind.WATCH, NOT_RECORDED_TEXT)

@@ -15,10 +15,10 @@ from livedeck.monitor.signal.memory import quiet_limit
 from livedeck.text.values import bits
 
 AUDIO_LOST = "AUDIO_LOST"
-"""Name of the kind that says that there is no sound."""
+"""Name of the alarm kind for missing sound."""
 
 NEVER_HEARD = "audio, or content silent"
-"""Expectation of an event that has had no sound as long as livedeck knows it: this may be intended."""
+"""Expectation of an event that has had no sound since livedeck first saw it. The silence may be intended."""
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:

@@ -56,7 +56,7 @@ UNITS = [
 """Units of bit rates: key, value and label."""
 
 ASK_TOGETHER = 3
-"""Number of events that never had sound from which one question is asked for all."""
+"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
 
 Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
@@ -317,16 +317,16 @@ async def _choose_unit(ctx: Context, name: str) -> None:
 
 
 def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return `alarm` and the others of events without sound since livedeck knows them, if they are many enough to ask.
+    """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
 
-    Returns nothing if fewer than `ASK_TOGETHER` were found so.
+    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
     """
     silent = tuple(other for other in alarms if is_active(other) and other.found and other.expected == NEVER_HEARD)
     return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()
 
 
 def choose_silent(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Ask whether events without sound are meant to be silent: the one under the cursor, or all that were found so."""
+    """Ask whether the event under the cursor is meant to be silent, or all events that have never had sound."""
     alarm = _target_alarm(ctx)
     if alarm is None or alarm.kind != AUDIO_LOST:
         ctx.announce("no alarm of missing sound is under the cursor", Severity.WARNING)
@@ -343,7 +343,7 @@ async def _choose_silent(ctx: Context, alarm: Alarm, silent: Sequence[Alarm]) ->
     if silent:
         options.insert(0, ("1", "all", f"yes, all: {', '.join(values.safe(other.subject, 20) for other in silent)}"))
     title = f"{values.counted(len(silent), 'event')} never had sound" if silent else f"{name} has no sound"
-    chosen = await ctx.ask(ChoiceScreen(f"{title}. Is this meant so?", options))
+    chosen = await ctx.ask(ChoiceScreen(f"{title}. Is this intended?", options))
     if chosen == "none":
         ctx.select_event(alarm.event_id)
         ctx.go_to("qos")
@@ -462,7 +462,7 @@ SILENT = (
         "alarm.silent",
         (),
         "silent",
-        "Say that the event without sound is meant to be silent; or all of them, if three or more never had sound",
+        "Set the content of an event without sound to silent, or of all if three or more never had sound",
         choose_silent,
         ("alarms",),
         blocked=needs_collector,

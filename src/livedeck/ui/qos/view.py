@@ -42,7 +42,7 @@ LABEL_CELLS = 10
 
 
 def with_running(episodes: Iterable[Episode], alarms: Iterable[Alarm], skew: float) -> list[Episode]:
-    """Return the faults of an event, sorted, and those that only an alarm shows: a lost encoder sends nothing.
+    """Return the faults of an event, sorted, together with faults that only an alarm shows, such as a lost encoder.
 
     `alarms`: alarms of the event. `skew`: seconds by which the platform's clock is ahead of this machine's.
     """
