@@ -229,6 +229,13 @@ def alarm_object(alarm: Alarm) -> documents.Alarm:
         "flapping": alarm.flapping,
         "escalated": alarm.escalated,
         "found": alarm.found,
+        "silenced": alarm.silenced
+        and {
+            "id": alarm.silenced.id,
+            "until": isoformat_utc(alarm.silenced.until),
+            "comment": alarm.silenced.comment,
+            "by": alarm.silenced.by,
+        },
         "affects": list(alarm.affects),
         "timeline": [
             {"at": isoformat_utc(entry.at), "text": entry.text, "actor": entry.actor or None}

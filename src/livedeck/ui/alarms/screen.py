@@ -234,7 +234,7 @@ class AlarmsScreen(BaseScreen):
 
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
     """Return the age of the oldest new alarm and the median time to acknowledge, as texts. An unknown one is empty."""
-    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
+    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack and not alarm.silenced]
     waits = [
         (alarm.acknowledged_at - alarm.since).total_seconds()
         for alarm in all_alarms(snapshot)

@@ -58,8 +58,8 @@ def is_active(alarm: Alarm) -> bool:
 
 
 def is_waiting(alarm: Alarm) -> bool:
-    """Return whether the alarm awaits an acknowledgement."""
-    return alarm.active and alarm.needs_ack
+    """Return whether the alarm awaits an acknowledgement. A silenced alarm does not."""
+    return alarm.active and alarm.needs_ack and not alarm.silenced
 
 
 def is_away(alarm: Alarm) -> bool:

@@ -146,7 +146,7 @@ def unacknowledged_events(model: WallModel) -> frozenset[str]:
     return frozenset(
         event_id
         for alarm in model.alarms
-        if alarm.severity is Severity.CRITICAL and alarm.state is AlarmState.UNACKNOWLEDGED
+        if alarm.severity is Severity.CRITICAL and alarm.state is AlarmState.UNACKNOWLEDGED and not alarm.silenced
         for event_id in (alarm.event_id, *alarm.affects)
         if event_id
     )
