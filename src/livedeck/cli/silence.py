@@ -16,7 +16,16 @@ from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, formats, merge_flags, platform, time_span
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.status_report import TIMEOUT
-from livedeck.cli.wiring import SystemClock, Watch, history_reader, make_audit, make_history, make_link, open_watch
+from livedeck.cli.wiring import (
+    SystemClock,
+    Watch,
+    history_reader,
+    make_audit,
+    make_history,
+    make_link,
+    open_records,
+    open_watch,
+)
 from livedeck.environment import this_process
 from livedeck.monitor import (
     MOST_ON_AIR,
@@ -35,10 +44,11 @@ from livedeck.monitor import (
     preview_of,
     silence_of_draft,
 )
+from livedeck.monitor.history.database import StorageError
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
 from livedeck.presentation.serialization import alarm_object
-from livedeck.presentation.silences import preview_lines, silence_object, silence_text
+from livedeck.presentation.silences import named, preview_lines, silence_object, silence_text
 from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
@@ -47,6 +57,9 @@ if TYPE_CHECKING:
     from livedeck.collector.attached.remote import Remote
 
 _PATTERN = frozenset("*?[")
+"""Characters of a shell pattern."""
+
+_SEVERITIES, _CONTENTS = (click.Choice([word.value for word in words]) for words in (Severity, Content))
 
 
 @click.command
@@ -60,12 +73,13 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
     """
 
     async def work() -> int:
-        now, silences = SystemClock().now(), await current_silences(load(**merge_flags(ctx, flags)))
+        settings = load(**merge_flags(ctx, flags))
+        now, silences = SystemClock().now(), await current_silences(settings)
         if output_format == "json":
             rows = [silence_object(silence, now) for silence in silences]
             echo_json({"schema": schema_name("silence list"), "silences": rows})
         else:
-            for silence in silences:
+            for silence in named(silences, await _names(settings)):
                 echo(silence_text(silence, now))
             if not silences:
                 echo("no silence runs or is planned", err=True)
@@ -85,6 +99,20 @@ async def current_silences(settings: Settings) -> Sequence[Silence]:
     return (await _local(settings, now)).current(now)
 
 
+async def _names(settings: Settings) -> dict[str, str]:
+    """Return event id -> name, from the history of this machine or of the collector; empty without a history.
+
+    Raises SettingsError, CollectorError.
+    """
+    if not settings.collector_urls and settings.history_file() is None:
+        return {}
+    async with open_records(settings) as records:
+        try:
+            return {record.event_id: record.name for record in await records.events(SystemClock().now()) if record.name}
+        except StorageError:
+            return {}
+
+
 async def _local(settings: Settings, now: datetime) -> Silences:
     """Return the silences of the history of this machine and of the maintenance windows. Raises SettingsError."""
     reader = history_reader(settings)
@@ -96,16 +124,16 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 @click.option("--event", metavar="EVENT", help="Alarms of this event: an id, a name, or the beginning of either.")
 @click.option("--name", metavar="PATTERN", help="Alarms of events with such a name: 'Studio *'.")
 @click.option("--project", metavar="PATTERN", help="Alarms of events of this project, by its id.")
-@click.option("--content", type=click.Choice([*Content]), help="Alarms of events with this content.")
+@click.option("--content", type=_CONTENTS, help="Alarms of events with this content.")
 @click.option("--kind", metavar="KIND", help="Alarms of this kind: RECONNECTING, or a pattern.")
 @click.option("--target", metavar="PATTERN", help="Alarms of this restream, track or part.")
-@click.option("--severity", type=click.Choice([*Severity]), help="Alarms of this severity.")
+@click.option("--severity", type=_SEVERITIES, help="Alarms of this severity.")
 @click.option("--match", "conditions", multiple=True, metavar="CONDITION", help="More: 'name !~ Test *'. Repeatable.")
 @click.option("--everything", is_flag=True, help="Confirm a silence whose conditions match everything.")
 @DURATION
 @click.option("--until-end", is_flag=True, help="With --event: end with its broadcast, after 4 h at most.")
 @click.option("--start", metavar="TIME", help="Start of a planned silence: 21:00, 2026-11-21T21:00, in 2 h.")
-@click.option("--passes", type=click.Choice([*Severity]), help="Lowest severity that rings and notifies all the same.")
+@click.option("--passes", type=_SEVERITIES, help="Lowest severity that rings and notifies all the same.")
 @click.option("--comment", required=True, metavar="TEXT", help="Reason, which the alarms show.")
 @click.option("--preview", "--dry-run", "is_preview", is_flag=True, help="Only print what the silence covers now.")
 @formats("table", "json")
@@ -151,7 +179,8 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
             return _refused(error)
     if not is_preview:
         await _audit(settings, "silence.add", silence)
-    _print("silence add", silence, now, as_json=as_json, covered=covered, is_saved=not is_preview)
+    names = {state.id: state.event.name or state.id for state in snapshot.events}
+    _print("silence add", silence, now, names, as_json=as_json, covered=covered, is_saved=not is_preview)
     return DONE
 
 
@@ -258,7 +287,15 @@ async def _change(ctx: click.Context, flags: dict[str, Any], output_format: str,
         except AlarmRefused as error:
             return _refused(error)
     await _audit(settings, f"silence.{verb}", silence)
-    _print(f"silence {verb}", silence, now, as_json=output_format == "json", covered=None, is_saved=True)
+    _print(
+        f"silence {verb}",
+        silence,
+        now,
+        await _names(settings),
+        as_json=output_format == "json",
+        covered=None,
+        is_saved=True,
+    )
     return DONE
 
 
@@ -294,8 +331,16 @@ async def _audit(settings: Settings, action: str, silence: Silence) -> None:
 
 
 def _print(
-    command: str, silence: Silence, now: datetime, *, as_json: bool, covered: Preview | None, is_saved: bool
+    command: str,
+    silence: Silence,
+    now: datetime,
+    names: dict[str, str],
+    *,
+    as_json: bool,
+    covered: Preview | None,
+    is_saved: bool,
 ) -> None:
+    now = max(now, silence.at)
     if as_json:
         covers = covered and {
             "events": [*covered.events],
@@ -306,4 +351,5 @@ def _print(
         echo_json({"schema": schema_name(command), "saved": is_saved, "silence": described, "covers": covers})
     elif is_saved:
         word = "ended" if silence.ends_at <= silence.at else "silence"
-        echo(f"{word} {silence_text(silence, now)}")
+        (shown,) = named([silence], names)
+        echo(f"{word} {silence_text(shown, now)}")

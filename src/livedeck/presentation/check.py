@@ -54,7 +54,8 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
         parts.append(doubt_text(state, render_time))
     if tally.expects_signal:
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
-    if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:
+    is_unknown = tally.expects_signal and health.score is None and not silenced
+    if (state.is_stale or is_unknown) and found is ServiceState.OK:
         found = ServiceState.UNKNOWN
     questions = [alarm for alarm in alarms if alarm.kind == UNIT_UNKNOWN and alarm.present and tally.expects_signal]
     parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in (*active, *questions)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from livedeck.monitor import Alarm, Preview, Silence, Snapshot, person
+from livedeck.monitor import Alarm, Matcher, MatchField, Preview, Silence, person
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe, short_duration
 
@@ -50,6 +51,16 @@ def what_text(silence: Silence) -> str:
     passes = f", not {silence.passes} and worse" if silence.passes else ""
     until = ", until the event ends" if silence.until_end_of else ""
     return f"{safe(silence.what, 200)}{passes}{until}"
+
+
+def named(silences: Iterable[Silence], names: Mapping[str, str]) -> tuple[Silence, ...]:
+    """Return silences to show, with the names of events in place of their ids. `names`: event id -> name."""
+
+    def with_name(matcher: Matcher) -> Matcher:
+        is_id = matcher.field is MatchField.EVENT and matcher.value in names
+        return replace(matcher, value=names[matcher.value]) if is_id else matcher
+
+    return tuple(replace(silence, matchers=tuple(map(with_name, silence.matchers))) for silence in silences)
 
 
 def silence_text(silence: Silence, now: datetime) -> str:
@@ -96,9 +107,3 @@ def silence_object(silence: Silence, now: datetime) -> documents.Silence:
         "changed_by": silence.actor,
         "changed_at": isoformat_utc(silence.at),
     }
-
-
-def maintenance_of(snapshot: Snapshot, event_id: str) -> tuple[datetime, int] | None:
-    """Return the end of the silence of an event's alarms, and their number; None if none of them is silenced."""
-    silenced = [alarm.silenced for alarm in snapshot.alarms if alarm.event_id == event_id and alarm.silenced]
-    return (max(silence.until for silence in silenced), len(silenced)) if silenced else None

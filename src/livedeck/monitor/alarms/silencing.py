@@ -14,7 +14,7 @@ from typing import NamedTuple
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.kinds.kind import API_BLIND, COLLECTOR_SILENT
 from livedeck.monitor.model.alarm import Alarm, AlarmState, Severity, Silenced
-from livedeck.monitor.model.matching import Case, CaseEvent, MatchField, MatchOp, match
+from livedeck.monitor.model.matching import Case, CaseEvent, Matcher, MatchField, MatchOp, match
 from livedeck.monitor.model.silence import Silence, SilenceDraft, Silences
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import EventState
@@ -94,6 +94,13 @@ def end_for(silence: Silence, *, on_air: bool) -> datetime:
     return min(silence.ends_at, most) if on_air else silence.ends_at
 
 
+def end_of_silence(silences: Iterable[Silence], state: EventState, at: datetime) -> datetime | None:
+    """Return the end of the last silence that may cover alarms of an event at a time; None without one."""
+    event, on_air = case_event(state), state.phase.tally.expects_signal
+    ends = (end_for(each, on_air=on_air) for each in silences if each.covers(at) and may_cover(each, event))
+    return max((end for end in ends if end > at), default=None)
+
+
 def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime) -> Alarm:
     """Return the alarm with the silence that covers it now.
 
@@ -137,6 +144,13 @@ def preview_of(silence: Silence, snapshot: Snapshot) -> Preview:
     names = {id_: event.name for id_, event in events.items() if may_cover(silence, event)}
     on_air = tuple(event.name for event in _on_air(snapshot.events) if event.id in names)
     return Preview(tuple(names.values()), on_air, covered)
+
+
+def covered_alarms(matchers: Iterable[Matcher], snapshot: Snapshot) -> tuple[Alarm, ...]:
+    """Return the open alarms that a silence with these matchers would cover now."""
+    at = snapshot.at
+    meant = Silence("", "", tuple(matchers), at, at, "", "", at, "")
+    return preview_of(meant, snapshot).alarms
 
 
 def _on_air(states: Iterable[EventState]) -> list[CaseEvent]:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
+from livedeck.monitor import Alarm, AlarmState, EventState, Silence, Snapshot
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, is_whole, missing_line, missing_text
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
@@ -265,6 +265,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     def _show_lines(self, name: str, lines: Sequence[ShadedLine]) -> None:
         self.query_one(f"#{name}", LinesWidget).show(lines)
+
+    def silence_at_cursor(self) -> Silence | None:
+        """Return the silence under the cursor; None on a screen without silences."""
+        return None
 
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
         """Return the text for alarms in the footer: the kind of the first alarm, and the number of the others.
