@@ -235,8 +235,7 @@ def extend(silences: Silences, silence_id: str, seconds: float, by: Extender) ->
 def end(silences: Silences, silence_id: str, now: datetime, actor: str, uid: str) -> Silence:
     """Return the silence, ended now. Raises SilenceGone."""
     silence = _running(silences, silence_id, now)
-    at = silences.next_moment(silence.id, now)
-    return replace(silence, uid=uid, ends_at=at, at=at, actor=actor)
+    return replace(silence, uid=uid, ends_at=now, at=silences.next_moment(silence.id, now), actor=actor)
 
 
 def _running(silences: Silences, silence_id: str, now: datetime) -> Silence:

@@ -493,17 +493,6 @@ ALARMS = (
         is_for_now=True,
     ),
     Action(
-        "alarm.silence",
-        ("M",),
-        "silence",
-        "Silence this alarm, its event or its kind for a time: no bell, no notification; in the list of silences, "
-        "extend the silence",
-        silence,
-        home="alarms",
-        blocked=needs_collector,
-        is_for_now=True,
-    ),
-    Action(
         "alarm.note",
         ("w",),
         "note",
@@ -523,6 +512,17 @@ ALARMS = (
         take_back,
         home="alarms",
         blocked=_needs_collector,
+        is_for_now=True,
+    ),
+    Action(
+        "alarm.silence",
+        ("M",),
+        "silence",
+        "Silence this alarm, its event or its kind for a time: no bell, no notification; in the list of silences, "
+        "extend the silence",
+        silence,
+        home="alarms",
+        blocked=needs_collector,
         is_for_now=True,
     ),
 )

@@ -268,6 +268,6 @@ LOG: TableSchema[LogRecord] = TableSchema(
             grows=True,
         ),
     ),
-    key=lambda record: f"{record.at.timestamp()} {hash(record)}",
+    key=lambda record: record.id if isinstance(record, Silence) else f"{record.at.timestamp()} {hash(record)}",
     text=lambda record: plain(log_line(record, record.at)).casefold(),
 )
