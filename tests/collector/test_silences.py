@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from collector.attached import Attached
-from collector.test_acts import NOW, Room, opened
+from collector.test_acts import Room, opened
 from livedeck.collector.engine.packets import decode_row, encode_row
 from livedeck.collector.protocol.silences import DraftBody, body_of, draft_of
 from livedeck.monitor import (
@@ -29,6 +29,7 @@ from livedeck.monitor import (
 )
 from livedeck.monitor.alarms import silencing
 from livedeck.monitor.published.codec import decode_silence
+from monitor.stage import NOW
 
 DRAFT: dict[str, Any] = {
     "matchers": [{"field": "kind", "op": "~", "value": "LATE_*"}],
@@ -78,6 +79,8 @@ async def test_the_same_request_again_adds_no_second_silence_and_a_preview_adds_
             name = first[1]["silence"]["id"]
             extended = (await room.anna.post(f"/v1/silences/{name}", {"seconds": 60}, **uid)).body["silence"]
         assert decode_silence(extended).ends_at == decode_silence(first[1]["silence"]).ends_at + timedelta(seconds=60)
+        other = await ask(room.anna, {**DRAFT, "comment": "another"}, "command-1")
+        assert (other[0], other[1]["error"]) == (409, "refused")
 
 
 @pytest.mark.parametrize(
