@@ -79,6 +79,8 @@ async def test_the_same_request_again_adds_no_second_silence_and_a_preview_adds_
             name = first[1]["silence"]["id"]
             extended = (await room.anna.post(f"/v1/silences/{name}", {"seconds": 60}, **uid)).body["silence"]
         assert decode_silence(extended).ends_at == decode_silence(first[1]["silence"]).ends_at + timedelta(seconds=60)
+        other = await ask(room.anna, {**DRAFT, "comment": "another"}, "command-1")
+        assert (other[0], other[1]["error"]) == (409, "refused")
 
 
 @pytest.mark.parametrize(

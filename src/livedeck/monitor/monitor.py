@@ -155,7 +155,7 @@ class Monitor:
         self._alarms, self.actor = AlarmEngine(self._limits.base, maintenance), actor
         self._shared: History | HistoryReader | None = history or reader
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
-        self._silenced_by: dict[str, Silence] = {}  # rows of silences of this process, by uid
+        self._silenced_by: dict[str, tuple[object, Silence]] = {}  # commands for silences and their rows, by uid
         self._are_actions_read = False  # earlier actions in the history were read
         self._intents: list[IntentRecord] = []  # changes that this user sent lately
         self._is_report = False  # this process makes one report only
@@ -418,7 +418,8 @@ class Monitor:
 
     async def add_silence(self, draft: SilenceDraft) -> Silence:
         """Add a silence, and return it. Raises AlarmRefused."""
-        return self._silence(draft.uid, lambda: self.draft_silence(draft))
+        what = (draft.matchers, draft.seconds, draft.comment, draft.starts_at, draft.passes, draft.until_end_of)
+        return self._silence(draft.uid, what, lambda: self.draft_silence(draft))
 
     async def extend_silence(self, silence_id: str, seconds: float, *, actor: str = "", uid: str = "") -> Silence:
         """Extend a silence, and return it. Raises AlarmRefused.
@@ -432,7 +433,7 @@ class Monitor:
             by = silencing.Extender(now, actor or self.actor, uid, self._world.states)
             return silencing.extend(self._alarms.silences(now), silence_id, seconds, by)
 
-        return self._silence(uid, make)
+        return self._silence(uid, (silence_id, seconds), make)
 
     async def end_silence(self, silence_id: str, *, actor: str = "", uid: str = "") -> Silence:
         """End a silence, or cancel a planned one, and return it. Raises AlarmRefused.
@@ -445,13 +446,20 @@ class Monitor:
             now = self._machine_time()
             return silencing.end(self._alarms.silences(now), silence_id, now, actor or self.actor, uid)
 
-        return self._silence(uid, make)
+        return self._silence(uid, (silence_id,), make)
 
-    def _silence(self, uid: str, make: Callable[[], Silence]) -> Silence:
-        """Store and apply the row that `make` returns, and return it. A repeated call returns the first row."""
+    def _silence(self, uid: str, what: object, make: Callable[[], Silence]) -> Silence:
+        """Store and apply the row that `make` returns, and return it. A repeated command returns the first row.
+
+        `what`: the command, to tell a repeated one from another with the same id. Raises AlarmRefused.
+        """
         if uid in self._silenced_by:
-            return self._silenced_by[uid]
-        row = self._silenced_by[uid] = make()
+            earlier_what, row = self._silenced_by[uid]
+            if earlier_what != what:
+                raise AlarmRefused("This id belongs to another command. Use a new id for each command.")
+            return row
+        row = make()
+        self._silenced_by[uid] = what, row
         for earlier in tuple(self._silenced_by)[:-_MAX_SILENCES]:
             del self._silenced_by[earlier]
         self.take_silences([row])
