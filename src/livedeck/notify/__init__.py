@@ -5,9 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from livedeck.monitor import Case, CaseEvent
 from livedeck.notify.kinds import OPTIONS, TARGETS, Given, Means, TargetKind
-from livedeck.notify.routes import GROUPINGS, Case, CaseEvent, Hours, Level, Route, reasons_against
+from livedeck.notify.routes import GROUPINGS, Level, Route, reasons_against
 from livedeck.notify.templates import FIELDS, Template, check_template
+from livedeck.text.hours import Hours
 
 if TYPE_CHECKING:
     from livedeck.notify.groups import (

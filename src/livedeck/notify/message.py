@@ -90,7 +90,7 @@ class Entry(Record):
 
     @property
     def is_urgent(self) -> bool:
-        """Whether the entry tells news of a critical alarm that is present. Such an entry waits for no allowance."""
+        """True if the entry has news of a critical alarm that is present. Such an entry needs no allowance."""
         is_news = self.status in {Status.FIRING, Status.ESCALATED} and not self.is_cleared
         return self.severity is Severity.CRITICAL and is_news
 
