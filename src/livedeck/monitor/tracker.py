@@ -793,7 +793,8 @@ class WorldTracker:
         self._pace = 1.0  # share of the usual pace, by which `cadence` was computed
         self._last_failure: ApiError | None = None  # last failure of any call since the last good reply
         self._unproven: set[_Proof] = set()  # good replies that are still needed after the connection was blind
-        self._is_list_wanted = False  # samples are "not found" although some came before: the event may be gone
+        self._is_list_wanted = False  # a list is due soon: samples are "not found", or the last list is incomplete
+        self._had_whole_list = False  # the last list was whole
         self._list_size = 0  # number of events in the last list
         self._ended_streams: set[StreamKey] = set()  # streams whose end on air was noted
         self.ended: tuple[EndedEvent, ...] = ()
@@ -911,7 +912,7 @@ class WorldTracker:
         await tracker.ingest(result.payload, self.status, at, result.moments)
         self._is_list_wanted |= bool(newest) and not was_failing and isinstance(result.payload, NotFound)
         if newest and tracker.newest and tracker.newest.time > newest.time and not tracker.is_listed:
-            self._doubts.take_sample(result.key, at.monotonic)
+            self._doubts.take_sample(result.key, at.monotonic - (result.moments.read - result.moments.sent))
             tracker.confirm(at)
         before = tracker.state
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
@@ -1018,7 +1019,8 @@ class WorldTracker:
         for event_id in self._doubts.missing(self._trackers, before):
             before[event_id].is_listed = False
             self._trackers[event_id] = before[event_id]
-        self._list_size, self._is_list_wanted = len(listed.events), False
+        self._list_size = len(listed.events)
+        self._is_list_wanted, self._had_whole_list = self._had_whole_list and not listed.is_whole, listed.is_whole
         ids = frozenset(event.id for event in listed.events)
         if listed.is_whole:
             known = {event_id: tracker.known(self.cadence) for event_id, tracker in before.items()}
