@@ -135,7 +135,7 @@ class PollResult(Record):
 
     `at`, `monotonic`: time at which the reply was read, on the wall clock and in monotonic seconds. `is_outdated`: the
     call was made due again after this request was sent. `dated`: times of the request and its reply; None if all are
-    equal to `at`, as in a recording.
+    equal to `at`, as in a recording. `is_part`: the samples are only the newest of the reply.
     """
 
     key: PollKey
@@ -144,6 +144,7 @@ class PollResult(Record):
     payload: PollPayload
     is_outdated: bool = False
     dated: Dated | None = None
+    is_part: bool = False
 
     @property
     def is_good(self) -> bool:
