@@ -22,6 +22,7 @@ from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
+from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.model.alarm import (
@@ -124,8 +125,10 @@ from livedeck.monitor.polling.machine import SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
+    "AUDIO_LOST",
     "FASTEST",
     "MOST_ON_AIR",
+    "NEVER_HEARD",
     "NO_BLAME",
     "NO_SAMPLE",
     "NO_STATUS",

@@ -31,7 +31,11 @@ _QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmT
 """Transitions that need no action."""
 
 
-_TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged", AlarmTransition.RELEASED: "visible again"}
+_TRANSITION_WORDS = {
+    AlarmTransition.LAPSED: "acknowledgement expired",
+    AlarmTransition.RETURNED: "cleared, not acknowledged",
+    AlarmTransition.RELEASED: "visible again",
+}
 """Words for transitions whose names would mislead or differ from the words on screens."""
 
 _FOUND = "found"

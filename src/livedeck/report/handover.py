@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from livedeck.monitor import (
     Alarm,
     AlarmState,
-    BroadcastState,
     CaseEvent,
     EventRecord,
     HistoryReads,
@@ -75,9 +74,9 @@ async def read_handover(history: HistoryReads, now: datetime, windows: Sequence[
     events = [record for record in await latest_events(history) if not record.is_gone]
     alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))
     watches = await history.watched(now - _LOOK_BACK, now + _LOOK_BACK)
-    waiting = [record for record in events if record.tally in _WAITING and record.scheduled]
-    planned = sorted(waiting, key=lambda record: record.scheduled or now)
-    soon = [record for record in planned if record.scheduled and record.scheduled - now <= _AHEAD]
+    waiting = [record for record in events if record.is_waiting and record.planned]
+    planned = sorted(waiting, key=lambda record: record.planned or now)
+    soon = [record for record in planned if record.planned and record.planned - now <= _AHEAD]
     return Handover(
         now,
         max((watch.until for watch in watches), default=None),
@@ -103,8 +102,6 @@ async def _silences(
     }
     return [(silence, names) for silence, names in covered.items() if names]
 
-
-_WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 
 Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
 """Title, items with their details, and text for an empty section."""
@@ -137,11 +134,11 @@ def _event(record: EventRecord, now: datetime, words: Callable[[str], str]) -> t
 
 
 def _coming(record: EventRecord, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
-    assert record.scheduled is not None
-    ahead = (record.scheduled - now).total_seconds()
+    assert record.planned is not None
+    ahead = (record.planned - now).total_seconds()
     distance = f"in {duration(ahead)}" if ahead >= 0 else f"late by {duration(-ahead)}"
     name = words(record.name or record.event_id)
-    return f"{TALLY_BADGES[record.tally].glyph} {name}: {record.scheduled:%Y-%m-%d %H:%M}Z, {distance}", []
+    return f"{TALLY_BADGES[record.tally].glyph} {name}: {record.planned:%Y-%m-%d %H:%M}Z, {distance}", []
 
 
 def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
@@ -255,7 +252,7 @@ def _event_object(record: EventRecord) -> documents.HandoverEvent:
         "id": record.event_id,
         "name": record.name or None,
         "tally": record.tally.value,
-        "planned": isoformat_utc(record.scheduled),
+        "planned": isoformat_utc(record.planned),
         "started": isoformat_utc(record.started_at),
         "restreams": [
             {"name": item.name, "status": item.status, "enabled": item.is_enabled} for item in record.restreams

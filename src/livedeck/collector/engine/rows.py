@@ -25,7 +25,7 @@ _MAX_ROWS = 20_000
 
 
 class SharedRows:
-    """Exchange of the rows of people: sends new rows of the history to other collectors, and stores their rows.
+    """Exchanges rows of people: sends new rows of the history to other collectors, and stores their rows.
 
     `history`: history of this collector. `reader`: second reader of its file, with a cursor of its own.
     """

@@ -7,12 +7,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import (
+    AUDIO_LOST,
     MOST_ON_AIR,
+    NEVER_HEARD,
     TAKE_BACK_FOR,
     Alarm,
     AlarmRefused,
     AlarmState,
     BitrateUnit,
+    Content,
     EventState,
     Matcher,
     MatchField,
@@ -69,6 +72,8 @@ LENGTHS = {"30 min": 1800.0, "2 h": 7200.0}
 EVERY_SEVERITY, NOT_CRITICAL = "every severity", "all but critical"
 
 COMMENT = Field("comment", "Comment", required=True, hint="why nobody needs to hear these alarms")
+ASK_TOGETHER = 3
+"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
 
 Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
@@ -431,6 +436,49 @@ async def _choose_unit(ctx: Context, name: str) -> None:
         ctx.announce("Unit unchanged: already set here, or as bitrate_unit in the settings", Severity.WARNING)
 
 
+def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+    """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
+
+    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
+    """
+    silent = tuple(other for other in alarms if is_active(other) and other.found and other.expected == NEVER_HEARD)
+    return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()
+
+
+def choose_silent(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Ask whether the event under the cursor is meant to be silent, or all events that have never had sound."""
+    alarm = _target_alarm(ctx)
+    if alarm is None or alarm.kind != AUDIO_LOST:
+        ctx.announce("no alarm of missing sound is under the cursor", Severity.WARNING)
+        return None
+    seen = ctx.last_seen()
+    return _choose_silent(ctx, alarm, silent_together(alarm, seen.alarms if seen else ()))
+
+
+async def _choose_silent(ctx: Context, alarm: Alarm, silent: Sequence[Alarm]) -> None:
+    from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+    name = values.safe(alarm.subject, 40)
+    options = [("2", "this", f"yes, {name}: set its content to silent"), ("0", "none", f"no: show the QoS of {name}")]
+    if silent:
+        options.insert(0, ("1", "all", f"yes, all: {', '.join(values.safe(other.subject, 20) for other in silent)}"))
+    title = f"{values.counted(len(silent), 'event')} never had sound" if silent else f"{name} has no sound"
+    chosen = await ctx.ask(ChoiceScreen(f"{title}. Is this intended?", options))
+    if chosen == "none":
+        ctx.select_event(alarm.event_id)
+        ctx.go_to("qos")
+    elif chosen is not None:
+        changed = [other for other in (silent if chosen == "all" else (alarm,)) if await _make_silent(ctx, other)]
+        ctx.announce(f"content silent: {values.counted(len(changed), 'event')}")
+
+
+async def _make_silent(ctx: Context, alarm: Alarm) -> bool:
+    if not await ctx.monitor.choose_content(alarm.event_id, Content.SILENT):
+        return False
+    await ctx.confirmer.audit_local("event.content", Target("event", alarm.event_id, alarm.subject), "content silent")
+    return True
+
+
 def _screen_type() -> type[AlarmsScreen]:
     from livedeck.ui.alarms.screen import AlarmsScreen
 
@@ -540,6 +588,19 @@ UNIT = (
     ),
 )
 
+SILENT = (
+    Action(
+        "alarm.silent",
+        (),
+        "silent",
+        "Set the content of an event without sound to silent, or of all if three or more never had sound",
+        choose_silent,
+        ("alarms",),
+        blocked=needs_collector,
+        is_for_now=True,
+    ),
+)
+
 LOGS = (
     Action(
         "log.next",
@@ -564,6 +625,6 @@ LOGS = (
 FEATURE = Feature(
     tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs"),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*ALARMS, *UNIT, *LOGS),
+    actions=(*ALARMS, *UNIT, *SILENT, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),
 )

@@ -16,6 +16,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import named
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
+from livedeck.ui.alarms.actions import silent_together
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     LOG,
@@ -151,16 +152,16 @@ class AlarmsScreen(BaseScreen):
         self.query_one("#log").display = not self._is_board
         if not self._is_board:
             self._update_log(snapshot)
-        name, schema, _ = self.listing(snapshot)
+        name, schema, rows = self.listing(snapshot)
         filtered, view = self.filtered_rows(snapshot, render_time)
         selection = self._selections[name]
-        selection.follow_rows(schema, filtered.rows, render_time)
+        selection.follow_rows(schema, filtered.rows, rows, render_time)
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         if self._is_board:
-            rows = len(filtered.rows) + len(section_heads(filtered.rows))
+            table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
             above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
-            lines = max(MIN_ROWS, rows) + above
+            lines = max(MIN_ROWS, table_lines) + above
             self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
@@ -238,10 +239,12 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event. If the alarm asks for the unit of the bit rates, show the question."""
-        alarm = self.alarm_at_cursor()
+        """Show the QoS of the alarm's event. An alarm that asks something shows its question instead."""
+        alarm, displayed = self.alarm_at_cursor(), self.ctx.displayed()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")
+        elif alarm is not None and displayed and silent_together(alarm, displayed[0].alarms):
+            self.ctx.dispatch("alarm.silent")
         elif alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")

@@ -17,7 +17,7 @@ NOTIFICATION_GAP = timedelta(seconds=5)
 
 
 class Calls(Record):
-    """Enabled ways to call.
+    """Ways to alert a person that are on: bell, desktop notification, window title.
 
     `notification`: kind of control string (`osc9`, `osc99`, `osc777`), or another value for none.
 

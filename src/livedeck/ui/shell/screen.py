@@ -76,6 +76,19 @@ def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
     return by_event
 
 
+EVENT_GONE = " This event is no longer in the platform's list: press {key} to see the others"
+EVENT_HIDDEN = " A filter has hidden this event: press {key} to choose one"
+
+
+def no_event_line(ctx: Context, action: str) -> Line:
+    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows the others.
+
+    The screen has a snapshot, so the event was in it.
+    """
+    text = EVENT_HIDDEN if ctx.has_hidden_event() else EVENT_GONE
+    return [(with_keys(text.replace("{key}", f"{{{action}}}"), ctx.actions), StyleRole.WARNING)]
+
+
 class Listing(NamedTuple):
     """Table before filter and sorting. `name`: name of the table in the operator's preferences."""
 
