@@ -510,7 +510,7 @@ class EventTracker:
             NO_SAMPLE,
             Proof.PROVEN if is_proven else Proof.NOT_YET,
             f"no sample in {count}",
-            "no sample" if is_proven else f"no sample until {at:%H:%M:%S}Z, in 2 replies or more",
+            "no sample" if is_proven else f"no sample in 2 replies or more, the last at {at:%H:%M:%S}Z or later",
             datetime.fromtimestamp(first, UTC),
             None if is_proven else at,
         )

@@ -294,7 +294,7 @@ class Spool:
                 )
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms whose beginning a target took, and whose end it has not taken."""
+        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
         with self._named():
             rows = self._rows("SELECT target, life, dedup_key, route, body FROM open ORDER BY rowid")
         return tuple(
