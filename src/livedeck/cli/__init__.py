@@ -28,6 +28,7 @@ GROUPS = {
     "room": "Meeting rooms and their relay profiles",
     "video": "Recordings of events, with their posters, subtitles, annotations and materials",
     "alarm": "Alarms: what is wrong now, your actions on it, and who is notified",
+    "silence": "Silences and maintenance windows: alarms that neither ring nor notify for a time",
     "past": "The history: what happened, recordings and replays, and the history file",
     "change": "Changes with an unknown outcome",
     "collector": "The collector, which watches as a service, with its tokens and its dashboard",
@@ -60,6 +61,10 @@ PLACES = {
     "alarm unshelve": "alarm:unshelve_command",
     "alarm note": "alarm:note_command",
     "alarm explain": "collect.notify:explain_command",
+    "silence list": "silence:list_command",
+    "silence add": "silence:add_command",
+    "silence extend": "silence:extend_command",
+    "silence end": "silence:end_command",
     "past show": "past.telling:show_command",
     "past episodes": "past.telling:episodes_command",
     "past search": "past.telling:search_command",
@@ -118,7 +123,7 @@ TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
     "Platform": ("event", "room", "video", "api"),
-    "Watching": ("status", "alarm", "past", "change", "wall", "collector", "notify"),
+    "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "demo", "serve"),
 }
 """The words after `livedeck`, in the sections of its help."""

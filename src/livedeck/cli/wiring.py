@@ -233,6 +233,7 @@ def make_monitor(
         shares=shares,
         unit=settings.rate_unit,
         machine=None if clock else SystemMachine(),
+        maintenance=settings.maintenance_windows(),
     )
 
 

@@ -128,10 +128,9 @@ def handover_command(*, settings: Settings, output_format: str) -> Work:
 
     Reads the history of this machine or of the collector, never the platform, and says how old it is.
     """
-    del settings
 
     async def work(past: Past) -> int:
-        handover = await read_handover(past.reader, past.now)
+        handover = await read_handover(past.reader, past.now, settings.maintenance_windows())
         if output_format == "json":
             echo_json(handover_object(handover))
         elif output_format == "markdown":

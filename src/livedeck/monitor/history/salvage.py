@@ -22,7 +22,7 @@ from msgspec import field
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
-from livedeck.monitor.history import alarm_actions, journal, samples
+from livedeck.monitor.history import alarm_actions, journal, samples, silences
 from livedeck.monitor.history.columns import SLOT, TABLES, Column
 from livedeck.monitor.history.database import Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.foreign import current_stop, open_to_change
@@ -59,13 +59,14 @@ WORDS = {
     "journal": "log entries",
     "alarm": "alarms",
     "answer": "alarm actions",
+    "silence": "actions on silences",
     "published": "published snapshots",
 }
 """Table -> words for its rows in the result."""
 
 _EMPTY = "the file is empty: nothing tells what it held"
 
-_BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
+_BEFORE_OTHERS = ("event", "stream", "answer", "silence", "alarm", "journal", "learnt")
 
 
 class Salvage(Record):
@@ -435,6 +436,7 @@ JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "journal": _is_entry,
     "alarm": _is_alarm,
     "answer": alarm_actions.is_sound,
+    "silence": silences.is_sound,
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
 """Table -> function that returns whether this version can parse a row (column name -> value)."""

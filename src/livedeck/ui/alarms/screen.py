@@ -8,16 +8,19 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import UNIT_UNKNOWN, Alarm, Snapshot
+from livedeck.monitor import UNIT_UNKNOWN, Alarm, Silence, Snapshot
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
+from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import named
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.actions import silent_together
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     LOG,
+    SILENCES,
     TABS,
     LoggedAction,
     LogRecord,
@@ -93,6 +96,12 @@ class AlarmsScreen(BaseScreen):
         if not self._is_board or displayed is None:
             return None
         return find_row(ALARMS, all_alarms(displayed[0]), self._selections["alarms"].key)
+
+    def silence_at_cursor(self) -> Silence | None:
+        """Return the silence under the cursor of the silences; None on another tab."""
+        silences = [record for record in self._log if isinstance(record, Silence)] if self._tab == SILENCES else []
+        row: LogRecord | None = find_row(LOG, silences, self._selections["log"].key)
+        return row if isinstance(row, Silence) else None
 
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
         """Return the alarm under the cursor of the board, even if `wants` rejects it."""
@@ -192,6 +201,8 @@ class AlarmsScreen(BaseScreen):
             if is_seen(snapshot, render_time):
                 return clear_text(snapshot, render_time)
             return NOT_SEEN if is_whole(snapshot) else f"{NOT_SEEN}; {missing_text(snapshot)}"
+        if self._tab == SILENCES:
+            return "No silence runs or is planned"
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
         return f"No entries in the last {LOG_HOURS} h"
@@ -203,7 +214,11 @@ class AlarmsScreen(BaseScreen):
             self.run_worker(self._read_log(self._tab), group="log", exclusive=True)
 
     async def _read_log(self, tab: str) -> None:
-        self._log = tuple(newest_first(await self._records(tab))[:MAX_LOG_ROWS])
+        if tab == SILENCES:
+            displayed = self.ctx.displayed()
+            self._log = named(displayed[0].silences, _names(displayed[0])) if displayed else ()
+        else:
+            self._log = tuple(newest_first(await self._records(tab))[:MAX_LOG_ROWS])
         self.refresh_all()
 
     async def _records(self, tab: str) -> Sequence[LogRecord]:
@@ -235,9 +250,14 @@ class AlarmsScreen(BaseScreen):
             self.ctx.go_to("qos")
 
 
+def _names(snapshot: Snapshot) -> dict[str, str]:
+    """Return event id -> name."""
+    return {state.id: event_name(state) for state in snapshot.events}
+
+
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
     """Return the age of the oldest new alarm and the median time to acknowledge, as texts. An unknown one is empty."""
-    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
+    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack and not alarm.silenced]
     waits = [
         (alarm.acknowledged_at - alarm.since).total_seconds()
         for alarm in all_alarms(snapshot)
