@@ -919,7 +919,7 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate the connection and all events after a round. Awaits now and then.
+        """Evaluate the connection and all events after a round. Lets other tasks run now and then.
 
         `results`: results of the round, which `ingest` has taken; empty if only time has passed. `is_urgent`: evaluate
         events only if the connection has changed or the list came.

@@ -89,7 +89,7 @@ class Storage(Protocol):
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
         """Store the new state of a message, and what is open at its target.
 
-        `is_taken`: the target took it, as it does if it is sent.
+        `is_taken`: the target has accepted the message. The state SENT implies this.
         """
 
     def opens(self) -> tuple[Open, ...]:

@@ -276,7 +276,7 @@ class Spool:
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
         """Store the new state of a message, and what is open at its target.
 
-        `is_taken`: the target took it, as it does if it is sent.
+        `is_taken`: the target has accepted the message. The state SENT implies this.
         """
         with self._transaction():
             self._db.execute(
