@@ -520,7 +520,7 @@ class EventTracker:
             NO_SAMPLE,
             Proof.PROVEN if is_proven else Proof.NOT_YET,
             f"no sample in {count}",
-            "no sample" if is_proven else f"no sample until {at:%H:%M:%S}Z, in 2 replies or more",
+            "no sample" if is_proven else f"no sample in 2 replies or more, the last at {at:%H:%M:%S}Z or later",
             datetime.fromtimestamp(first, UTC),
             None if is_proven else at,
         )
@@ -930,7 +930,7 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate the connection and all events after a round. Awaits now and then.
+        """Evaluate the connection and all events after a round. Lets other tasks run now and then.
 
         `results`: results of the round, which `ingest` has taken; empty if only time has passed. `is_urgent`: evaluate
         events only if the connection has changed or the list came.

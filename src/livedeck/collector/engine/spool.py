@@ -165,7 +165,7 @@ class SharedSpool:
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
         """Store the outcome of a message, and what is open at its target. Raises SpoolError, NotOnDutyError.
 
-        `is_taken`: the target took it, as it does if it is sent.
+        `is_taken`: the target has accepted the message. The state SENT implies this.
         """
         with self._named():
             for spooled in self._decoded(self._desk.message(key)):

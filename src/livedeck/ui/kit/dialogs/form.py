@@ -297,7 +297,7 @@ class Form(Dialog[FormResult | None]):
             self.dismiss(FormResult(dict(self._entries), names))
 
     def action_leave(self) -> None:
-        """Cancel. If a field was changed, ask the person before."""
+        """Cancel. If a field was changed, ask the person first."""
         if self._is_changed:
             self.open_over(Confirm(DISCARD, self._timer), self._discard)
         else:
