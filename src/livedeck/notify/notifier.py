@@ -89,11 +89,12 @@ class Storage(Protocol):
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
         """Store the new state of a message, and what is open at its target.
 
-        `is_taken`: the target took it, as it does if it is sent. `receipt`: name that the target gave to it.
+        `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
+        gave to the message.
         """
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms whose beginning a target took, and whose end it has not taken."""
+        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
@@ -216,7 +217,7 @@ class Notifier:
         return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
-        """Take a step with the alarms of a snapshot. Returns the new messages once they are stored."""
+        """Store the messages that the alarms of a snapshot require, and return the new ones."""
         self._ahead = timedelta(seconds=snapshot.link.clock_offset)
         if not await self._go_on_duty():
             return ()

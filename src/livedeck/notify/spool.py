@@ -294,7 +294,8 @@ class Spool:
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
         """Store the new state of a message, and what is open at its target.
 
-        `is_taken`: the target took it, as it does if it is sent. `receipt`: name that the target gave to it.
+        `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
+        gave to the message.
         """
         with self._transaction():
             self._db.execute(
@@ -315,7 +316,7 @@ class Spool:
                 )
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms whose beginning a target took, and whose end it has not taken."""
+        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
         with self._named():
             rows = self._rows("SELECT target, life, dedup_key, route, body, receipt FROM open ORDER BY rowid")
         return tuple(

@@ -163,12 +163,11 @@ class SharedSpool:
             is_ours = self._desk.mark(self._epoch(), {})
         return is_ours and all(spooled.state == WAITING for spooled in self._decoded(text))
 
-    def mark(
-        self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = ""
-    ) -> None:
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
         """Store the outcome of a message, and what is open at its target. Raises SpoolError, NotOnDutyError.
 
-        `is_taken`: the target took it, as it does if it is sent. `receipt`: name that the target gave to it.
+        `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
+        gave to the message.
         """
         with self._named():
             for spooled in self._decoded(self._desk.message(key)):
