@@ -391,7 +391,7 @@ class Notifier:
             delivery = await self._send(name, target, first)
             if delivery is None:
                 continue
-            failures = failures + 1 if first.key in queue else 0
+            failures = (1 if delivery.is_partial else failures + 1) if first.key in queue else 0
             if failures and await self._steps_over(name, target, first, failures, delivery):
                 failures = 0
 
@@ -416,7 +416,8 @@ class Notifier:
         is_dead = delivery.is_refused or (self._is_too_old(message) and not message.ends)
         state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
         self.results[message.route, _RESULTS[state]] += 1
-        tried = Spooled(message, state, spooled.tries + 1, delivery.answer)
+        is_failed_or_done = state != WAITING or not delivery.is_partial
+        tried = Spooled(message, state, spooled.tries + is_failed_or_done, delivery.answer)
         await self._mark(tried, receipt=delivery.receipt)
         self._on_way.discard(key)
         if state == WAITING:
