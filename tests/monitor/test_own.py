@@ -496,7 +496,7 @@ async def test_a_slow_machine_names_a_platform_that_answers_503() -> None:
     stage.fails = 503, {}
     while (snapshot := await deck.next()).link.state is not ConnectionState.BLIND:
         pass
-    assert api_blind(snapshot)[0][0] == "the network is well: the platform answers 503"
+    assert api_blind(snapshot)[0][0] == "the network works: the platform answers 503"
     await deck.close()
 
 
@@ -527,7 +527,7 @@ async def test_a_platform_that_fails_after_a_stop_is_named_at_once() -> None:
     begun = clock.monotonic()
     last = (await until(deck, begun + 10))[-1]
     await deck.close()
-    assert last.link.blame.text == "the network is well: the platform answers 503"
+    assert last.link.blame.text == "the network works: the platform answers 503"
 
 
 def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accused_any_more() -> None:
@@ -546,7 +546,7 @@ def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accu
 
     run(watch(platform, 240, (60, lose), (150, slow_down), see=see, machine=Idle()))
     first, *rest = told
-    assert first == "not answered, while other calls are: no answer in time"
+    assert first == "not answered, while other calls are: no reply in time"
     assert rest
     own = r"this machine is \d+ s behind: not known why this event is not answered"
     assert [words for words in rest if not re.fullmatch(own, words)] == []

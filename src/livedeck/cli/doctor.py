@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from os import W_OK, access
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 import click
 
 from livedeck.cli.collect.engine import engine_faults
-from livedeck.cli.collect.receivers import notify_faults
+from livedeck.cli.collect.receivers import make_plan, notify_faults
+from livedeck.cli.collect.tested import untested
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
@@ -247,7 +249,7 @@ async def check_events(api: Api, settings: Settings) -> list[Check]:
 
 
 def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Check]:
-    """Count the events that each table of limits fits: one with a wrong name would have no effect."""
+    """Count the events to which each table of limits applies: a table with a wrong name would have no effect."""
     for template in settings.limits_in_force().templates:
         fitting = [event for event in events if template.fits(event)]
         noun = "listed event" if len(fitting) == 1 else "listed events"
@@ -268,13 +270,13 @@ async def check_rates(api: Api, settings: Settings) -> Check:
             sent[StreamKey(event.id, stream_id or "")] = samples
     except ApiError as error:
         return Check("rates", CheckStatus.WARN, str(error), "try again later")
-    known = None if settings.rate_unit else await known_unit(settings, api.host, sent)
-    verdict = judge_unit(settings.rate_unit, known, evidence)
+    chosen = None if settings.rate_unit else await known_unit(settings, api.host, sent)
+    verdict = judge_unit(settings.rate_unit, chosen, evidence)
     if verdict.question:
         advice = "compare a rate with the encoder's setting; until the unit is known, no bit rate raises an alarm"
         return Check("rates", CheckStatus.WARN, verdict.question, advice)
-    origin = "by the settings" if settings.rate_unit else "by a ruling or the history" if known else "by the samples"
-    if not (settings.rate_unit or known or evidence.proof):
+    origin = "by the settings" if settings.rate_unit else "by a ruling or the history" if chosen else "by the samples"
+    if not (settings.rate_unit or chosen or evidence.proof):
         return Check("rates", CheckStatus.OK, "no sample has shown yet whether rates are in bit/s or kbit/s")
     return Check("rates", CheckStatus.OK, f"counted in {verdict.unit}/s, {origin}")
 
@@ -427,7 +429,15 @@ async def check_notify(settings: Settings) -> list[Check]:
         return [Check("notify", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
     targets = ", ".join(settings.notify.targets)
     found = f"{targets} can be used (no message sent)" if targets else "no notifications are set up"
-    return [Check("notify", CheckStatus.OK, found)]
+    return [Check("notify", CheckStatus.OK, found), *_untested(settings)]
+
+
+def _untested(settings: Settings) -> Iterator[Check]:
+    """Yield a warning for each level of a route without a test for 30 days."""
+    advice = "run `livedeck notify test --end` where the collector runs"
+    for place, at in untested(settings, make_plan(settings), datetime.now(UTC)):
+        found = f"last tested on {at:%Y-%m-%d}" if at else "never tested"
+        yield Check("notify", CheckStatus.WARN, f"{place.words}: {found}", advice)
 
 
 async def check_engine(settings: Settings) -> list[Check]:

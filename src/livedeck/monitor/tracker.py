@@ -348,8 +348,8 @@ class EventTracker:
 
         `dated`: times of the request and its reply. `is_part`: the samples are only the newest of the reply.
 
-        A cached reply without a new sample counts as a failure, because it proves nothing about now. Awaits now and
-        then, because an hour of samples takes 0.1 s to analyse.
+        A cached reply without a new sample counts as a failure, because it proves nothing about now. Lets other tasks
+        run now and then, because an hour of samples takes 0.1 s to analyse.
         """
         sent, until = dated.sent + status.skew, dated.upper(status.skew) + self._thresholds.ahead
         is_cached = dated.is_cached(status.skew)
@@ -520,7 +520,7 @@ class EventTracker:
             NO_SAMPLE,
             Proof.PROVEN if is_proven else Proof.NOT_YET,
             f"no sample in {count}",
-            "no sample" if is_proven else f"no sample until {at:%H:%M:%S}Z, in 2 replies or more",
+            "no sample" if is_proven else f"no sample in 2 replies or more, the last at {at:%H:%M:%S}Z or later",
             datetime.fromtimestamp(first, UTC),
             None if is_proven else at,
         )
@@ -930,7 +930,7 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate the connection and all events after a round. Awaits now and then.
+        """Evaluate the connection and all events after a round. Lets other tasks run now and then.
 
         `results`: results of the round, which `ingest` has taken; empty if only time has passed. `is_urgent`: evaluate
         events only if the connection has changed or the list came.

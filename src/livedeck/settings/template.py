@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
 from livedeck.monitor import AlarmLimits, Thresholds, limits_of
+from livedeck.notify import OPTIONS, TARGETS
 from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
@@ -45,6 +46,16 @@ _EVENTS = """
 # low_video = 0.5
 """
 
+_MAINTENANCE = """
+# Hours of the week in which some alarms neither ring nor notify anybody; see `livedeck docs monitoring`.
+# [[maintenance]]
+# name = "encoder updates"
+# hours = "Mo-Fr 03:00-04:00"
+# timezone = "Europe/Berlin"
+# match = ["name ~ Studio *"]
+# comment = "encoders restart after updates"
+"""
+
 _NOTIFY = """
 # Notifications of `livedeck collector run`; see `livedeck docs notifications`. An address is a secret: name a program
 # that prints it, or a file that only you can read.
@@ -54,6 +65,10 @@ _NOTIFY = """
 # allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # private receivers
 # [notify.targets.ops]  # one of {sources}
 # webhook_command = ["pass", "show", "livedeck/ops"]
+# [notify.targets.chat]  # options of some types: {options}
+# type = "slack"  # one of {types}
+# slack_command = ["pass", "show", "livedeck/slack"]
+# channel = "C0123ABCD"
 # [[notify.routes]]
 # to = "ops"
 # severity = "warning"
@@ -75,7 +90,12 @@ _ENGINE = """
 # name = "north"
 """
 
-_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]', "limits": "[[limits]]"}
+_TABLES = {
+    "profiles": "[profiles.NAME]",
+    "events": '[events."ID"]',
+    "limits": "[[limits]]",
+    "maintenance": "[[maintenance]]",
+}
 """Setting -> heading of its TOML tables. The user replaces the word in capitals."""
 
 
@@ -127,7 +147,8 @@ def template() -> str:
         "\n# Limits of the alarms. A hold raises after `samples` and `seconds`, and clears `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
-        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
+        _MAINTENANCE,
+        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES), types=", ".join(TARGETS), options=", ".join(OPTIONS)),
         _COLLECTOR,
         _ENGINE,
         _PROFILES,

@@ -69,7 +69,7 @@ class CollectorRefusedError(CollectorError):
 
 
 class ServerEvent(NamedTuple):
-    """Event of a stream. If `data` is None, a comment line of the stream."""
+    """Event of a `text/event-stream`, or a comment line of it; then `data` is None."""
 
     data: str | None
     name: str = "message"
@@ -133,6 +133,10 @@ class Link:
     async def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send a PUT request and return the JSON object of the reply. Raises CollectorError."""
         return await self._ask("PUT", path, {}, body)
+
+    async def delete(self, path: str, *, idempotency_key: str = "") -> dict[str, Any]:
+        """Send a DELETE request and return the JSON object of the reply. Raises CollectorError."""
+        return await self._ask("DELETE", path, {"Idempotency-Key": idempotency_key} if idempotency_key else {})
 
     @asynccontextmanager
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:

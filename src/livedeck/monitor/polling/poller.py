@@ -60,7 +60,7 @@ class RoundDebounce:
         self._next_from = -inf  # earliest next early end (monotonic s)
 
     def begin(self) -> None:
-        """Begin a round without news."""
+        """Begin a round, and forget the news of the last one."""
         self.is_urgent = False
         self._has_news.clear()
 
