@@ -473,7 +473,7 @@ class Monitor:
             self._interrupt.set()
 
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
-        """Return an alarm after all actions up to now, or None."""
+        """Return an alarm with all actions up to now applied; None if there is no such alarm."""
         return self._alarms.alarms.get(key)
 
     async def _follow_actions(self, shared: History | HistoryReader) -> None:

@@ -98,7 +98,7 @@ class VideoExcursion:
     """Excursion of a constant video rate since `began` (epoch s).
 
     `rates`: newest rates (bit/s). `samples`: number of its samples. `low_samples`: number of samples low enough for a
-    dip. `back`: number of usual samples since. `is_ragged`: the rate is low and unsteady, so it is no decision.
+    dip. `back`: number of usual samples since. `is_ragged`: the rate is low and too unsteady to be a chosen new level.
     `ragged_since`, `ragged_samples`: start of the ragged state (epoch s), and number of samples in it.
     """
 
