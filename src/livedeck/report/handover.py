@@ -5,7 +5,7 @@ Pure, except for reading the history.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ class Handover:
         return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
 
 
-async def read_handover(history: HistoryReads, now: datetime, windows: Iterable[MaintenanceWindow] = ()) -> Handover:
+async def read_handover(history: HistoryReads, now: datetime, windows: Sequence[MaintenanceWindow] = ()) -> Handover:
     """Read the sheet from the history. `windows`: maintenance windows of the settings."""
     events = [record for record in await latest_events(history) if not record.is_gone]
     alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))
@@ -90,7 +90,7 @@ async def read_handover(history: HistoryReads, now: datetime, windows: Iterable[
 
 
 async def _silences(
-    history: HistoryReads, now: datetime, windows: Iterable[MaintenanceWindow], on_air: Sequence[EventRecord]
+    history: HistoryReads, now: datetime, windows: Sequence[MaintenanceWindow], on_air: Sequence[EventRecord]
 ) -> list[tuple[Silence, tuple[str, ...]]]:
     """Return the running silences that cover an event on air, with the names of these events."""
     events = [CaseEvent(record.event_id, record.name or record.event_id, record.parent_id) for record in on_air]

@@ -677,7 +677,8 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         description="seconds between polls, and limits on the number of polls",
     )
     maintenance: tuple[MaintenanceSettings, ...] = Field(
-        default=(), description="weekly hours in which some alarms neither ring nor notify (`monitoring.md`, Silences)"
+        default=(),
+        description='weekly hours in which some alarms neither ring nor notify (`monitoring.md`, "Silences")',
     )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"

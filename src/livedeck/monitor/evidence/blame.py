@@ -151,11 +151,15 @@ def blame(facts: Facts) -> Blame:
     if facts.failure.sight is not Sight.NONE:
         return _of_failure(facts.failure)
     if facts.list_doubt and facts.list_doubt.served:
-        doubt = facts.list_doubt
-        all_served = doubt.listed + doubt.served
-        text = f"the list lacks {doubt.served} of {all_served} events that are still served"
-        return _blame(Culprit.LIST, text, "the list lacks events")
+        return _blame(Culprit.LIST, _list_text(facts.list_doubt), "the list lacks events")
     return NO_BLAME
+
+
+def _list_text(doubt: ListDoubt) -> str:
+    if doubt.served == doubt.missing:
+        return f"the list lacks {doubt.served} of {doubt.listed + doubt.served} events that are still served"
+    known = f"the list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events"
+    return f"{known}, of which at least {doubt.served} {'is' if doubt.served == 1 else 'are'} still served"
 
 
 def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:

@@ -37,6 +37,7 @@ from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import BlockedReason, Button, Dialog, Timer
 from livedeck.ui.kit.dialogs.inputs import Edited, ReferenceInput, RowsInput, editor, suggestion_lines
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.text_field import TextField
 
 FRAME_LINES = 9
 """Number of lines that fields cannot have: border, title, hint and buttons of the form, and the deck's header."""
@@ -174,6 +175,10 @@ class Form(Dialog[FormResult | None]):
         self._show_title()
         self._show_verdict()
         self._show_hint()
+
+    def on_text_field_refused(self, message: TextField.Refused) -> None:
+        """Show why a paste was refused."""
+        self._show_verdict(message.reason)
 
     def on_reference_input_listed(self, message: ReferenceInput.Listed) -> None:
         """Show the open list of a reference field in place of the field's remark."""
