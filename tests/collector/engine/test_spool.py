@@ -193,7 +193,7 @@ async def test_the_next_one_knows_what_is_open_at_a_target_and_closes_it(redis_s
         await room.leave(room.teller)
         spool = room.spools[room.teller]
         (known,) = spool.opens()
-        assert (known.target, known.route, known.life, known.end.event) == ("ops", "ops", known.end.life, "ONE")
+        assert (known.target, known.route, known.life, known.entry.event) == ("ops", "ops", known.entry.life, "ONE")
         assert known.dedup_key == loads(room.sink.taken[0].payload)["alarms"][0]["dedup_key"]
         assert spool.revive() == spool.drop([f"open/ops/{known.life}"]) == 0
         assert spool.messages(WAITING) == ()
