@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -114,8 +114,9 @@ class Entry(Record):
 
     def to_json(self) -> str:
         """Return the entry as JSON for the spool, with secrets masked."""
-        words = {name: masked(getattr(self, name)) for name in _WORDS}
-        return json.dumps({**asdict(self), **words, "since": self.since.isoformat()})
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        words = {name: masked(values[name]) for name in _WORDS}
+        return json.dumps({**values, **words, "since": self.since.isoformat()})
 
     @classmethod
     def from_json(cls, text: str) -> Entry:
