@@ -20,7 +20,7 @@ from livedeck.cli import SECTIONS, TREE, main
 from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe, flag_text
 from livedeck.cli.description import description_file, load_description, purposes
 from livedeck.cli.schema import command_schemas
-from livedeck.monitor import ActionKind, HistoryReader
+from livedeck.monitor import ActionKind, HistoryReader, MatchField
 
 ROWS = {
     "": "",
@@ -112,12 +112,17 @@ def test_the_help_of_the_description_is_that_of_the_command(tmp_path: Path, widt
 
 
 def test_a_flag_has_one_meaning_in_every_command() -> None:
-    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads."""
+    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads.
+
+    The conditions of a silence are the fields of an alarm, so their flags belong to `silence add`.
+    """
     meanings = defaultdict[str, set[str]](set)
-    fields = set[str]()
-    for _, command in leaves():
+    fields, conditions = set[str](), {*MatchField}
+    for path, command in leaves():
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:
+                if path == "silence add" and param.name in conditions:
+                    continue
                 if str(param.name).startswith("field_"):
                     fields |= {*param.opts}
                 else:
