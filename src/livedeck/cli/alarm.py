@@ -31,6 +31,7 @@ from livedeck.monitor import (
     Monitor,
     NotWatched,
     Snapshot,
+    Verdict,
 )
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
@@ -92,6 +93,9 @@ def list_command(
     ctx.exit(run(work))
 
 
+_VERDICTS = {verdict.value.replace(" ", "-"): verdict for verdict in Verdict}
+"""Verdict as typed -> verdict."""
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -118,6 +122,22 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
     collector sees it. Exit code 6 if the alarm does not exist or cannot be acknowledged now.
     """
     _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.ACKNOWLEDGE, None, ""))
+
+
+@click.command
+@_named_alarm
+@click.argument("verdict", metavar="VERDICT", type=click.Choice([*_VERDICTS]))
+@click.pass_context
+def close_command(
+    ctx: click.Context, /, *, event: str, kind: str, target: str | None, verdict: str, **flags: Any
+) -> None:
+    """Close an alarm with a verdict: real, false or meant-so. It is acknowledged with that.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. VERDICT: real, a fault; false, no fault;
+    meant-so, seen rightly but intended. The share of real alarms is a figure of `livedeck alarm kpi`. Exit code 6 if
+    the alarm does not exist or is hidden.
+    """
+    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.CLOSE, None, _VERDICTS[verdict].value))
 
 
 @click.command
@@ -194,6 +214,7 @@ Act = Callable[[Alarm], tuple[ActionKind, float | None, str]]
 
 _DONE = {
     ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
+    ActionKind.CLOSE: ("alarm.close", "closed"),
     ActionKind.UNACKNOWLEDGE: ("alarm.unacknowledge", "acknowledgement taken back"),
     ActionKind.SHELVE: ("alarm.shelve", "shelved"),
     ActionKind.SHELVE_ALONE: ("alarm.shelve", "shelved alone"),
@@ -265,6 +286,8 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
     match command.kind:
         case ActionKind.ACKNOWLEDGE:
             return await feed.acknowledge(key, shown)
+        case ActionKind.CLOSE:
+            return await feed.close_alarm(key, Verdict(command.text), shown)
         case ActionKind.UNACKNOWLEDGE:
             await feed.unacknowledge(key, shown)
         case ActionKind.SHELVE | ActionKind.SHELVE_ALONE:

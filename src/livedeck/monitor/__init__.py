@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
+from livedeck.monitor.alarms.kpi import AlarmHistory, AnnouncementTally, alarm_figures
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
+from livedeck.monitor.figures import FIGURES_SINCE, read_figures
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
@@ -22,9 +24,19 @@ from livedeck.monitor.model.alarm import (
     Shown,
     TimelineEntry,
 )
-from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
+from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, Verdict, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.blame import NO_BLAME, Blame
+from livedeck.monitor.model.explanation import (
+    Condition,
+    DecidingLimit,
+    Explanation,
+    Forecast,
+    KindFacts,
+    OpenAlarm,
+    SilentKind,
+)
+from livedeck.monitor.model.kpi import AlarmFigures, BadActor, Figure
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
 from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
@@ -109,6 +121,7 @@ from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
     "FASTEST",
+    "FIGURES_SINCE",
     "NO_BLAME",
     "NO_SAMPLE",
     "NO_STATUS",
@@ -123,8 +136,10 @@ __all__ = [
     "AlarmAction",
     "AlarmChange",
     "AlarmCommand",
+    "AlarmFigures",
     "AlarmGone",
     "AlarmGotWorse",
+    "AlarmHistory",
     "AlarmKey",
     "AlarmLimits",
     "AlarmOver",
@@ -132,10 +147,12 @@ __all__ = [
     "AlarmRefused",
     "AlarmState",
     "AlarmTransition",
+    "AnnouncementTally",
     "AttachedFeed",
     "Attachment",
     "AttachmentState",
     "AuditOutcome",
+    "BadActor",
     "BitrateUnit",
     "Blame",
     "BroadcastState",
@@ -145,11 +162,13 @@ __all__ = [
     "ClaimEvidence",
     "Clock",
     "CollectedStream",
+    "Condition",
     "ConnectionProblem",
     "ConnectionState",
     "ConnectionStatus",
     "Content",
     "Dated",
+    "DecidingLimit",
     "Diagnosis",
     "EndWay",
     "EndedEvent",
@@ -157,9 +176,12 @@ __all__ = [
     "EpisodeRecord",
     "EventRecord",
     "EventState",
+    "Explanation",
     "Feed",
     "FieldChange",
+    "Figure",
     "Finding",
+    "Forecast",
     "Freshness",
     "Grade",
     "Health",
@@ -171,6 +193,7 @@ __all__ = [
     "Ingest",
     "IngestState",
     "IntentRecord",
+    "KindFacts",
     "KnownMaterial",
     "KnownStream",
     "LimitTemplate",
@@ -186,6 +209,7 @@ __all__ = [
     "NotWatched",
     "NotificationRecord",
     "NotifyFault",
+    "OpenAlarm",
     "OpenChange",
     "PastError",
     "Phase",
@@ -207,6 +231,7 @@ __all__ = [
     "Shares",
     "SharingFault",
     "Shown",
+    "SilentKind",
     "Snapshot",
     "StreamRecord",
     "StreamSpan",
@@ -216,8 +241,10 @@ __all__ = [
     "UnitChoice",
     "UnwatchedRecord",
     "UsualMark",
+    "Verdict",
     "Video",
     "WatchRecord",
+    "alarm_figures",
     "clock_change_text",
     "current_stream",
     "diagnose",
@@ -228,6 +255,7 @@ __all__ = [
     "not_watched_text",
     "person",
     "planned_start",
+    "read_figures",
     "recordings_key",
     "remembered_streams",
     "stale_blame",

@@ -46,7 +46,8 @@ class Sample(NamedTuple):
 class Counted:
     """Counts of a process that are not in its snapshots. A count is None if the process does not have the task.
 
-    `turns`: number of state changes of alarms (`count_turns`). `notifications`: number of attempts by route and result.
+    `turns`: number of state changes of alarms (`count_turns`). `announced`: number of announced alarms by kind and
+    severity. `flood_seconds`: seconds in an alarm flood. `notifications`: number of attempts by route and result.
     `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
     decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
     events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
@@ -54,6 +55,8 @@ class Counted:
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
+    announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    flood_seconds: float | None = None
     requests: RequestCounts | None = None
     notifications: Mapping[tuple[str, str], int] = field(default_factory=dict)
     spool_messages: int | None = None
@@ -252,6 +255,20 @@ ALARM_CHANGES = Metric(
     ("transition",),
     lambda scrape: [Sample((turn,), count) for turn, count in sorted(scrape.counted.turns.items())],
 )
+ANNOUNCED = Metric(
+    "livedeck_alarms_announced_total",
+    "counter",
+    "Alarms that were announced since the process started, without infos.",
+    ("kind", "severity"),
+    lambda scrape: [Sample(labels, count) for labels, count in sorted(scrape.counted.announced.items())],
+)
+FLOOD = Metric(
+    "livedeck_alarm_flood_seconds_total",
+    "counter",
+    "Seconds in an alarm flood since the process started.",
+    (),
+    _alone(lambda scrape: scrape.counted.flood_seconds),
+)
 NOT_EXPORTED = Metric(
     "livedeck_events_not_exported",
     "gauge",
@@ -347,7 +364,7 @@ WRITES_REFUSED = Metric(
 )
 
 METRICS = (
-    *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, NOT_EXPORTED),
+    *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, ANNOUNCED, FLOOD, NOT_EXPORTED),
     *(INFO, ON_AIR, HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE),
     *(REQUESTS, DURATIONS, NOTIFICATIONS, SPOOL_MESSAGES, SPOOL_AGE, HEARTBEAT, READERS),
     *(EVENTS_OWNED, APART, WRITES_REFUSED),

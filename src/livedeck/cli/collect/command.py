@@ -35,7 +35,7 @@ from livedeck.collector.serving.endpoints import Refusal, refused
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger, uses_path
 from livedeck.http_server import serve_app
-from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
+from livedeck.monitor import AlarmLimits, AnnouncementTally, ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import ShownChanges, change_lines
 from livedeck.presentation.connection import poor_text
@@ -176,6 +176,7 @@ class Collector:
         self._reported = ConnectionState.CONNECTING
         self._shown = ShownChanges()
         self._turns: Mapping[str, int] = {}
+        self._tally = AnnouncementTally(AlarmLimits())
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
         """Return the ASGI app to which decks attach. `ledger`: record of the uses of tokens."""
@@ -194,6 +195,8 @@ class Collector:
         engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
+            announced=self._tally.counts,
+            flood_seconds=self._tally.flood_seconds,
             requests=deepcopy(self._requests),
             notifications=dict(self._notifier.results),
             spool_messages=self._notifier.waiting,
@@ -223,6 +226,7 @@ class Collector:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
                 self._turns = count_turns(self._turns, snapshot)
+                self._tally.take(snapshot.changes, snapshot.at)
                 await self.hub.publish(snapshot)
                 self._print(snapshot)
                 for message in await self._notifier.take(snapshot):

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from math import inf
 from random import Random
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from livedeck.collector.attached.clock import RemoteClock
@@ -37,6 +37,7 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     Content,
+    Explanation,
     IntentRecord,
     KnownMaterial,
     Monitor,
@@ -45,6 +46,7 @@ from livedeck.monitor import (
     Shown,
     Snapshot,
     Thresholds,
+    Verdict,
     Video,
 )
 from livedeck.monitor.alarms.engine import AlarmEngine
@@ -60,7 +62,7 @@ from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.own import NotWatched, OwnState, Why
 from livedeck.monitor.polling.machine import Machine
 from livedeck.monitor.polling.poller import wait_first
-from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, encode_record
+from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, decode_explanation, encode_record
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
 """Seconds of silence after which the deck is blind, and polls alone; seconds of contact after which it returns."""
@@ -444,11 +446,32 @@ class Remote:
         """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
+    async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
+        """Return the explanation of an event's alarms; None without such an event. `kind`: empty for all kinds.
+
+        Raises AlarmRefused with the reason if the collector does not explain.
+        """
+        if self._alone:
+            return await self._alone.explain(event_id, kind)
+        query = urlencode({"kind": kind}) if kind else ""
+        try:
+            return decode_explanation(await self._link.get(f"/v1/events/{quote(event_id, safe='')}/explain", query))
+        except CollectorRefusedError as refusal:
+            if refusal.code == "gone":
+                return None
+            raise AlarmRefused(str(refusal)) from None
+        except (CollectorAwayError, UnreadableSnapshotError) as error:
+            raise AlarmRefused(f"not explained: {error}") from None
+
     # Commands
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Acknowledge an alarm. Returns False if it needs no acknowledgement. Raises AlarmRefused."""
         return await self._carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
+
+    async def close_alarm(self, key: AlarmKey, verdict: Verdict, shown: Shown | None = None) -> bool:
+        """Acknowledge an alarm with a verdict. Returns False if it has this verdict already. Raises AlarmRefused."""
+        return await self._carry_out(AlarmCommand(key, ActionKind.CLOSE, shown, text=verdict.value))
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take back this user's own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""

@@ -141,6 +141,7 @@ class AlarmEngine:
             until = None if alarm.is_ongoing else at
         else:
             until = None if is_note else alarm.shelved_until
+        reasons = {ActionKind.NOTE: alarm.note, ActionKind.CLOSE: alarm.verdict}
         given = AlarmAction(
             command.uid,
             key,
@@ -151,7 +152,7 @@ class AlarmEngine:
             alarm.severity,
             alarm.stage,
             until,
-            alarm.note if is_note else alarm.reason,
+            reasons.get(kind, alarm.reason),
         )
         self.take([given])
         return given
@@ -236,6 +237,10 @@ class AlarmEngine:
             for onset in onsets
             if is_unexplained(onset, on_air, failing, inputs=inputs, skew=skew, limits=self._limits)
         )
+
+    def waiting(self) -> Mapping[AlarmKey, datetime]:
+        """Return alarm -> time until which its onset waits for an incident at most."""
+        return {key: held.until for key, held in self._held.items()}
 
     def seconds_to_announcement(self, now: datetime) -> float:
         """Return the seconds until the next waiting onset is announced; inf if no onset waits."""
@@ -372,6 +377,9 @@ def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: dat
 
 
 def _is_result_of(command: AlarmCommand, action: AlarmAction) -> bool:
-    kind = ActionKind.ACKNOWLEDGE if action.kind is ActionKind.CLOSE else action.kind
+    is_plain = action.kind is ActionKind.CLOSE and not action.reason  # of an alarm that had cleared
+    kind = ActionKind.ACKNOWLEDGE if is_plain else action.kind
+    if kind is ActionKind.CLOSE:
+        return (action.key, kind, action.reason) == (command.key, command.kind, command.text)
     is_same_note = kind is not ActionKind.NOTE or action.reason == masked_line(note_text(command.text))
     return (action.key, kind) == (command.key, command.kind) and is_same_note
