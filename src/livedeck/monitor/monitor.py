@@ -408,6 +408,10 @@ class Monitor:
         self._interrupt.set()
         return action
 
+    def is_used(self, uid: str) -> bool:
+        """Return whether an action with this id was carried out, here or by another process of the history."""
+        return self._alarms.is_used(uid)
+
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
         """Return an alarm after all actions up to now, or None."""
         return self._alarms.alarms.get(key)

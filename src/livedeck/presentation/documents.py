@@ -287,6 +287,14 @@ class Explanation(TypedDict):
     evidence: KindEvidence | None
 
 
+class AlarmLink(TypedDict):
+    """A link that acknowledges an alarm, and its end."""
+
+    schema: str
+    link: str
+    until: str
+
+
 class AlarmFigure(TypedDict):
     """A key figure of alarms. `unit`: share (0 to 1), s, h, or None for a number. `missing`: why there is no value."""
 
@@ -885,6 +893,7 @@ DOCUMENTS: Mapping[str, type] = {
     "alarm list": Alarms,
     "alarm explain": Explanation,
     "alarm kpi": AlarmFigures,
+    "alarm link": AlarmLink,
     "event qos": Qos,
     "past show": History,
     "past episodes": Episodes,

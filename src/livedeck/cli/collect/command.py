@@ -14,6 +14,7 @@ import click
 from starlette.types import ASGIApp
 
 from livedeck.cli.collect.engine import Membership, join_others
+from livedeck.cli.collect.links import make_links
 from livedeck.cli.collect.receivers import (
     heartbeat_address,
     make_notification_way,
@@ -29,6 +30,7 @@ from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals, keep_collections_short
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.client import RequestCounts
+from livedeck.collector.links import Links
 from livedeck.collector.serving.access import MAX_READERS, Access
 from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.endpoints import Refusal, refused
@@ -94,7 +96,8 @@ async def _collect(settings: Settings) -> int:
         stack.push_async_callback(notifier.close)
         if others is None:  # with others it opens when this collector takes the notifier lease
             await notifier.open()
-        collector = Collector(monitor, history, notifier, api.request_counts, others)
+        links = await asyncio.to_thread(make_links, settings)
+        collector = Collector(monitor, history, notifier, api.request_counts, others, links=links)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
@@ -166,11 +169,13 @@ class Collector:
         notifier: Notifier,
         requests: RequestCounts,
         others: Membership | None = None,
+        *,
+        links: Links | None = None,
     ) -> None:
         self.hub = Hub(monitor.clock, token_hex(4))
         self.heartbeat: Heartbeat | None = None
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
-        self._others = others
+        self._others, self._links = others, links
         self._turned_at = monitor.clock.now()
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
@@ -184,7 +189,9 @@ class Collector:
         clock, sharing = SystemClock(), settings.collector
         tokens = WatchedTokens(sharing.tokens, clock.monotonic)
         access = Access(tokens, clock, is_proxied=sharing.behind_proxy, ledger=ledger)
-        return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
+        return collector_app(
+            self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier, links=self._links
+        )
 
     def beat(self, post: Post, address: str) -> None:
         """Create the heartbeat to `address`, on the monitor's clock; the caller runs it. `post`: sends a request."""

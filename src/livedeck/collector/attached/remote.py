@@ -16,7 +16,7 @@ from uuid import uuid4
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
-from livedeck.collector.protocol.commands import request_of
+from livedeck.collector.protocol.commands import key_text, request_of
 from livedeck.collector.protocol.wire import Held
 from livedeck.log import Log
 from livedeck.monitor import (
@@ -63,6 +63,7 @@ from livedeck.monitor.model.own import NotWatched, OwnState, Why
 from livedeck.monitor.polling.machine import Machine
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, decode_explanation, encode_record
+from livedeck.text.times import parse_timestamp
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
 """Seconds of silence after which the deck is blind, and polls alone; seconds of contact after which it returns."""
@@ -502,6 +503,15 @@ class Remote:
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Attach a note to an alarm. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.NOTE, shown, None, text))
+
+    async def make_link(self, key: AlarmKey, minutes: float | None = None, sender: str = "") -> tuple[str, datetime]:
+        """Return a link that acknowledges an alarm, and its end. Raises AlarmRefused.
+
+        `minutes`: None for an hour. `sender`: who sends it, besides the owner of the token.
+        """
+        path = f"/v1/alarms/{key_text(key)}/link"
+        found = await self._command(path, {"minutes": minutes, "sender": sender})
+        return str(found["link"]), parse_timestamp(str(found["until"]))
 
     async def _carry_out(self, command: AlarmCommand) -> bool:
         """Send a command to the collector, or to this deck's own monitor while it polls alone. Raises AlarmRefused."""

@@ -18,11 +18,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
+from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
 from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.serving.hub import Gone, Hub
+from livedeck.collector.serving.link_pages import LinkPages
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.published.codec import encode_record
@@ -50,6 +52,7 @@ def collector_app(
     counted: Callable[[], Counted],
     *,
     notifier: outbox.Outbox | None = None,
+    links: Links | None = None,
 ) -> ASGIApp:
     """Return the ASGI app of a collector.
 
@@ -60,6 +63,7 @@ def collector_app(
         access: Checks the tokens.
         counted: Returns the counters of the process for the metrics.
         notifier: Sends notifications; None if this collector sends none.
+        links: Makes links that acknowledge an alarm; None if this collector makes none.
     """
     pages = _Pages(hub, monitor, access, counted)
     routes = [
@@ -70,6 +74,7 @@ def collector_app(
         Route("/v1/changes", endpoint("read", pages.changes)),
         Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
         Route("/v1/events/{id:path}/explain", endpoint("read", pages.explain)),
+        *LinkPages(monitor, history, access, links).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
     ]

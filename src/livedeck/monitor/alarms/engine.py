@@ -102,6 +102,10 @@ class AlarmEngine:
             del self._carried_out[uid]
         return news
 
+    def is_used(self, uid: str) -> bool:
+        """Return whether an action with this id is known."""
+        return uid in self._carried_out
+
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """Return the action of this command if it was carried out before, else None.
 
