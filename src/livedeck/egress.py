@@ -63,7 +63,7 @@ class Egress(Record):
         return (*map(str, self.networks), *sorted(self.hosts))
 
     def names(self, host: str) -> bool:
-        """Return whether `hosts` has the host's name."""
+        """Return whether a host is allowed by its name."""
         return host_key(host) in self.hosts
 
     def refusal(self, host: str, address: str) -> str:

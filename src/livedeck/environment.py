@@ -22,7 +22,7 @@ class SettingsError(Exception):
 
 
 def variables() -> Mapping[str, str]:
-    """Return livedeck's variables (`LIVEDECK_...`, in any case) by name."""
+    """Return livedeck's variables (`LIVEDECK_...`, upper or lower case) by name."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 
 

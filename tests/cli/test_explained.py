@@ -71,7 +71,7 @@ def test_figures_say_what_is_not_recorded(tmp_path: Path) -> None:
     wrong = called(tmp_path, "alarm", "kpi", "--since", "week", env=env)
     assert (table.returncode, table.stderr) == (0, "")
     assert "hours silenced" in table.stdout
-    assert "not recorded" in table.stdout
+    assert "not watched" in table.stdout
     by_key = {figure["key"]: figure for figure in document["figures"]}
     assert document["schema"] == "livedeck alarm kpi v1"
     assert by_key["closed"]["value"] in {1, 2}

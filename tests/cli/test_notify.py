@@ -99,13 +99,13 @@ def test_a_route_of_mail_is_tried_and_why_it_failed_is_said(tmp_path: Path, sink
 @pytest.mark.parametrize(
     ("severity", "at", "expected"),
     [
-        ("critical", "2026-11-21T23:00", (0, "yes, 5 s after the alarm began")),
+        ("critical", "2026-11-21T23:00", (0, "yes, 5 s after the alarm is raised")),
         (
             "warning",
             "2026-11-21T23:00",
             (0, "waits: Sat 23:00 UTC is outside the route's hours, and the severity is below critical"),
         ),
-        ("warning", "2026-11-21T12:00", (0, "yes, 5 s after the alarm began")),
+        ("warning", "2026-11-21T12:00", (0, "yes, 5 s after the alarm is raised")),
         ("info", "2026-11-21T12:00", (6, "no: severity info is below warning")),
     ],
 )
@@ -128,12 +128,12 @@ def test_without_a_severity_each_one_of_the_kind_is_explained(tmp_path: Path, si
     env = configured(tmp_path, sink)
     fixed = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", "--at", "2026-11-21T12:00", env=env)
     rising = called(tmp_path, "alarm", "explain", "Friday show", "PACKET_LOSS", "--at", "2026-11-21T12:00", env=env)
-    assert (fixed.returncode, fixed.stdout) == (0, "critical: ops -> ops: yes, 5 s after the alarm began\n")
+    assert (fixed.returncode, fixed.stdout) == (0, "critical: ops -> ops: yes, 5 s after the alarm is raised\n")
     assert (rising.returncode, rising.stdout.splitlines()) == (
         0,
         [
-            "critical: ops -> ops: yes, 5 s after the alarm began",
-            "warning: ops -> ops: yes, 5 s after the alarm began",
+            "critical: ops -> ops: yes, 5 s after the alarm is raised",
+            "warning: ops -> ops: yes, 5 s after the alarm is raised",
             "info: ops -> ops: no: severity info is below warning",
         ],
     )

@@ -37,12 +37,14 @@ from livedeck.monitor import (
     HistoryReader,
     HistoryReads,
     IntentRecord,
+    Matcher,
     MaterialRecord,
     NotificationRecord,
     OpenChange,
     ProfileChoice,
     Readings,
     Severity,
+    Silence,
     StreamSpan,
     UnitChoice,
     UsualMark,
@@ -58,7 +60,7 @@ T = TypeVar("T")
 
 NOW = VirtualClock(START).now
 
-NEWS = {"new_alarm_actions", "new_rulings"}
+NEWS = {"new_alarm_actions", "new_rulings", "new_silences"}
 """What is new since the last time: an attached deck has it in its snapshots."""
 
 OWN = {"on_air_since"}
@@ -98,6 +100,8 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         await history.record_action(doubt)
         history.record_collected(CollectedStream(START, "e", "s", 3))
+        matchers, later = (Matcher.parse("event = e"),), START + timedelta(hours=9)
+        history.record_silence(Silence("u1", "s-1", matchers, START, later, "anna", "swap", START, "anna"))
         shown = snapshot({"e": Readings()})
         gap = Span(START.timestamp() - 3600, START.timestamp() + 3600)
         states = [replace(state, qos=replace(state.qos, not_watched=(gap,))) for state in shown.events]

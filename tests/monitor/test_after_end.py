@@ -47,6 +47,10 @@ class Memory:
         """Nothing."""
         return {}
 
+    async def new_silences(self) -> tuple[()]:
+        """None."""
+        return ()
+
     async def new_alarm_actions(self) -> tuple[()]:
         """None."""
         return ()

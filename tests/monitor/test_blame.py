@@ -296,7 +296,7 @@ def test_a_refusal_that_lasts_is_critical() -> None:
     seen = run(watch(six_events(), 240, (BEGIN, refuse)))
     alarms = [alarm for alarm in seen.snapshots[-1].alarms if alarm.kind == "RATE_LIMITED"]
     assert [alarm.severity for alarm in alarms] == [Severity.CRITICAL]
-    assert "6 on air without an answer" in alarms[0].actual
+    assert "6 on air without a reply" in alarms[0].actual
     assert seen.of_events == []
 
 

@@ -130,6 +130,19 @@ def test_the_time_to_acknowledge_counts_the_first_person_of_each_occurrence() ->
     assert (found["acknowledged"].value, found["acknowledge_p50"].value, found["acknowledge_p95"].value) == (2, 30, 200)
 
 
+def test_a_silenced_alarm_counts_once_its_silence_has_ended() -> None:
+    log = [
+        replace(turn(0), is_silenced=True),
+        turn(3600, AlarmTransition.UNSILENCED),
+        replace(turn(4000, event="two"), is_silenced=True),
+        replace(turn(7600, AlarmTransition.CLEARED, event="two", state=AlarmState.CLEARED), is_silenced=True),
+    ]
+    assert announcements(log, LIMITS) == [log[1]]
+    found = figures(*log, length=10_800)
+    assert found["announced"].value == 1
+    assert found["silenced_hours"].value == pytest.approx(2)
+
+
 def test_hours_away_and_hidden() -> None:
     log = [
         turn(0, AlarmTransition.SHELVED, state=AlarmState.SHELVED),
@@ -162,7 +175,6 @@ def test_what_is_not_recorded_is_not_zero() -> None:
     found = figures()
     assert (found["precision"].value, found["precision"].missing) == (None, "none closed")
     assert (found["not_watched_share"].value, found["not_watched_share"].missing) == (None, "not recorded")
-    assert found["silenced_hours"].missing == "not recorded"
     assert found["acknowledge_p50"].value is None
     assert figures(watched=())["per_operator_hour"].missing == "not watched"
     half = WatchRecord(NOW, NOW + timedelta(hours=12), "p"), WatchRecord(NOW, NOW + timedelta(hours=6), "q")

@@ -128,6 +128,10 @@ class OtherDeck(HistoryReader):
         super().__init__(Path("nowhere"))
         self._action = action
 
+    async def new_silences(self) -> tuple[()]:
+        """None."""
+        return ()
+
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None."""
         return ()

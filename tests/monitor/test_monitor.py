@@ -344,6 +344,10 @@ class Log:
         """Keep it."""
         self.given.append(snapshot)
 
+    async def new_silences(self) -> tuple[()]:
+        """None."""
+        return ()
+
     async def new_alarm_actions(self) -> tuple[AlarmAction, ...]:
         """None: there is no other deck."""
         return ()

@@ -546,7 +546,7 @@ def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accu
 
     run(watch(platform, 240, (60, lose), (150, slow_down), see=see, machine=Idle()))
     first, *rest = told
-    assert first == "not answered, while other calls are: no answer in time"
+    assert first == "not answered, while other calls are: no reply in time"
     assert rest
     own = r"this machine is \d+ s behind: not known why this event is not answered"
     assert [words for words in rest if not re.fullmatch(own, words)] == []

@@ -74,7 +74,7 @@ def test_a_stream_is_what_its_status_and_the_samples_say(
         ({"stream": None, "scheduled": scheduled(None)}, BroadcastState.DRAFT, None),
         ({"stream": None, "scheduled": scheduled(60)}, BroadcastState.SCHEDULED, 60),
         ({"stream": None, "scheduled": scheduled(-60)}, BroadcastState.LATE, -60),
-        ({"stream": stream("pending", 90), "scheduled": scheduled(60)}, BroadcastState.SCHEDULED, 60),
+        ({"stream": stream("pending", 90), "scheduled": scheduled(60)}, BroadcastState.SCHEDULED, 90),
         ({"stream": stream("pending", 90)}, BroadcastState.SCHEDULED, 90),
         ({"stream": stream("pending", 90), "scheduled": scheduled(-60)}, BroadcastState.SCHEDULED, 90),
         ({"stream": stream("pending", -90), "scheduled": scheduled(-60)}, BroadcastState.LATE, -60),

@@ -77,6 +77,25 @@ def seconds(spans: Sequence[Span]) -> list[tuple[float, float]]:
     return [((span.since - NOW).total_seconds(), (span.until - NOW).total_seconds()) for span in spans]
 
 
+@pytest.mark.parametrize(
+    ("stream_start", "event_start", "plan"), [(30, None, 30), (30, -600, 30), (None, -600, -600), (None, None, None)]
+)
+def test_the_plan_is_that_of_the_time_before_the_show(
+    stream_start: float | None, event_start: float | None, plan: float | None
+) -> None:
+    """A show that was scheduled as a stream has no time of the event; the stream's own time becomes its real start."""
+
+    def moment(second: float | None) -> datetime | None:
+        return None if second is None else at(second)
+
+    waiting = EventRecord(
+        at(-300), "e1", "Show", BroadcastState.SCHEDULED, moment(event_start), "s1", moment(stream_start)
+    )
+    live = replace(record(scheduled=moment(event_start)), at=at(12), tally=BroadcastState.ON_AIR, started_at=at(10))
+    recorded = Recorded(SHOW, "e1", (waiting, live))
+    assert facts_of(recorded, live, 99.0, None).planned == moment(plan)
+
+
 def test_a_hole_that_was_watched_is_an_outage() -> None:
     """The outage lasts from the last sample before it to the first one after it."""
     found = facts(samples((0, 300), (400, 1200)), [(0, 1200)])
@@ -262,3 +281,17 @@ def test_an_acknowledgement_that_was_taken_back_does_not_count_and_the_one_after
     for more, expected in (((), ("", None)), ((again,), ("bert@rack", 60))):
         (found,) = facts(samples((0, 1200)), [(0, 1200)], alarms=(*turns, *more)).acknowledgements
         assert (found.by, found.seconds) == expected
+
+
+def test_the_worst_five_minutes_end_with_the_stream() -> None:
+    """A show of 100 s has no five minutes; what never was cannot be bad."""
+    found = facts(samples((0, 40)), [(0, 100)], record(finished_at=at(100)))
+    assert found.worst is not None
+    assert found.worst.until == at(100)
+
+
+@given(st.integers(1, 10**9))
+def test_a_show_without_an_outage_has_an_uptime_of_100(microseconds: int) -> None:
+    """99.999 % beside no outage would be a contradiction."""
+    up = (Span(NOW, NOW + timedelta(microseconds=microseconds)),)
+    assert EventFacts(record(), SHOW, up=up).uptime == 100.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -174,3 +175,51 @@ async def test_on_the_board_nothing_is_done_about_an_alarm_that_a_filter_hides(a
         assert not stage.shows(Dialog)
         assert known(stage.deck).alarms == before
         assert "no alarm" in stage.last_notice()
+
+
+async def test_a_silence_of_the_row_is_listed_extended_and_ended_by_the_keys_of_the_deck() -> None:
+    async with deck_stage() as stage:
+        await stage.act("screen.events")
+        stage.choose("Lecture 7")
+        await stage.act("alarm.silence")
+        assert "LATE_START of this event (1 alarm now)" in stage.text()
+        await stage.press("ctrl+s")
+        assert "✖ is required" in stage.text()
+        await stage.enter("the lecturer is ill")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        silenced = alarm(stage, "LATE_START")
+        assert silenced.silenced is not None
+        assert (silenced.state, silenced.silenced.comment) == (AlarmState.UNACKNOWLEDGED, "the lecturer is ill")
+        assert "M 1 silence" in stage.text()
+        await stage.act("screen.alarms")
+        assert "SILENCED" in stage.text()
+        stage.deck.dispatch("log.next", "silences")
+        await stage.idle()
+        assert "event = Lecture 7" in stage.text()
+        (before,) = known(stage.deck).silences
+        await stage.act("alarm.silence")
+        await stage.press("ctrl+s")
+        await stage.idle()
+        (after,) = known(stage.deck).silences
+        assert after.ends_at - before.ends_at == timedelta(minutes=30)
+        await stage.act("alarm.undo")
+        await stage.idle()
+        assert known(stage.deck).silences == ()
+        assert alarm(stage, "LATE_START").silenced is None
+        assert not stage.writes
+
+
+async def test_an_event_without_an_alarm_can_be_silenced_and_an_empty_board_cannot() -> None:
+    async with deck_stage() as stage:
+        stage.choose("Choir, hall B")
+        await stage.act("alarm.silence")
+        assert "this event (0 alarms now)" in stage.text()
+        await stage.press("escape")
+        await stage.act("screen.alarms")
+        stage.deck.dispatch("view.filter", "nobody")
+        await stage.idle()
+        await stage.act("alarm.silence")
+        await stage.idle()
+        assert not stage.shows(Dialog)
+        assert "no alarm to silence" in stage.last_notice()

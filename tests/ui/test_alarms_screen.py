@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
@@ -24,6 +25,7 @@ from livedeck.monitor import (
     FieldChange,
     LinkRecord,
     Severity,
+    Silenced,
     Snapshot,
     TimelineEntry,
 )
@@ -186,7 +188,7 @@ RECORDS = (
     ids=["alarm", "action", "link", "notice"],
 )
 def test_a_log_line_says_when_what_and_to_what(record: view.LogRecord, words: tuple[str, ...]) -> None:
-    line = plain(view.log_line(record))
+    line = plain(view.log_line(record, EVENING))
     assert "20 Nov 21:00:00Z" in line
     for word in words:
         assert word in line
@@ -208,12 +210,15 @@ def test_the_board_has_a_section_for_what_is_unread_read_over_and_quiet_and_no_e
     """interface.md, "Alarms on screen"."""
     alarms = tuple(replace(ALARM, target=state, state=state) for state in AlarmState)
     active, quiet = [alarm for alarm in alarms if alarm.active], [alarm for alarm in alarms if not alarm.active]
+    silence = Silenced("s", NOW + timedelta(hours=2), "encoder swap", "anna@regie:1")
+    active.append(replace(ALARM, target="silenced", silenced=silence))
     snapshot = Snapshot(1, NOW, LINK, alarms=tuple(active), quiet=tuple(quiet))
     rows = board_alarms(snapshot)
-    assert [section(alarm) for alarm in rows] == [*list(Section)[:3], *[Section.QUIET] * len(quiet)]
-    assert all(section(alarm) is SECTIONS.get(alarm.state, Section.QUIET) for alarm in rows)
+    assert [section(alarm) for alarm in rows] == [*list(Section)[:4], *[Section.QUIET] * len(quiet)]
+    others = [alarm for alarm in rows if not alarm.silenced]
+    assert all(section(alarm) is SECTIONS.get(alarm.state, Section.QUIET) for alarm in others)
     heads = section_heads(rows)
-    assert [row for row, _ in heads] == [0, 1, 2, 3]
+    assert [row for row, _ in heads] == [0, 1, 2, 3, 4]
     assert [plain(line).split("  ")[0].strip() for _, line in heads] == [*Section]
     assert [row for row, _ in section_heads(rows[1:2])] == [0]
 

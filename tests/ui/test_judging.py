@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import AlarmRefused, Content, History
+from livedeck.client import Event
+from livedeck.monitor import AUDIO_LOST, NEVER_HEARD, Alarm, AlarmRefused, Content, History, Severity
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from ui.deck_stage import Stage, deck_stage
-from ui.stage import known
+from ui.stage import known, show
 
 
 def content(stage: Stage, event_id: str) -> Content:
@@ -105,3 +107,31 @@ async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the
         await stage.idle()
         assert stage.last_notice() == "not done: collector.example does not respond in time"
         assert "fault of the deck" not in stage.text()
+
+
+def mute(event: Event) -> Alarm:
+    """Return the alarm of an event that never had sound, found at the first look."""
+    at, name = EVENING, str(event.name)
+    return Alarm(event.id, AUDIO_LOST, Severity.CRITICAL, at, name, "no sound", NEVER_HEARD, changed=at, found=True)
+
+
+@pytest.mark.parametrize(("count", "answer", "silent"), [(3, "1", 3), (3, "2", 1), (3, "0", 0), (2, "", 0)])
+async def test_events_that_never_had_sound_are_one_question(count: int, answer: str, silent: int) -> None:
+    """Two may be chance, so they lead to their charts as ever; a loss after the first look is never asked about."""
+    history = await History.open(None, EVENING)
+    async with deck_stage(history=history) as stage:
+        events = [state.event for state in known(stage.deck).events]
+        lost = replace(mute(events[count]), found=False)
+        await stage.act("screen.alarms")
+        await show(stage.deck, stage.pilot, alarms=(*map(mute, events[:count]), lost))
+        await stage.press("home", "enter")
+        if answer:
+            assert "3 events never had sound. Is this intended?" in stage.text()
+            await stage.press(answer)
+        await stage.idle()
+        records = await history.audit(datetime.min.replace(tzinfo=UTC))
+        assert {(record.action, record.detail) for record in records} <= {("event.content", "content silent")}
+        assert {record.target_id for record in records} <= {event.id for event in events[:count]}
+        assert len(records) == silent
+        assert stage.deck.current_mode == ("alarms" if silent else "qos")
+    await history.close()

@@ -10,12 +10,11 @@ import pytest
 from livedeck.cli.screenshots import EVENING, still_deck
 from livedeck.monitor import CachedList
 from livedeck.text.segments import plain
-from livedeck.ui.chat import screen as chat
-from livedeck.ui.qos import screen as qos
 from livedeck.ui.rooms import view
 from livedeck.ui.rooms.actions import LOCKED
 from livedeck.ui.shell.frame import Footer, Header
 from livedeck.ui.shell.keymap import read_keymap, with_keys
+from livedeck.ui.shell.screen import EVENT_GONE, EVENT_HIDDEN
 from livedeck.ui.videos import screen as videos
 from ui.stage import REGISTRY, known, linked, text_of
 
@@ -27,7 +26,11 @@ VIDEO_SCREENS = (
     videos.AnnotationsScreen,
     videos.MaterialsScreen,
 )
-SPOKEN = (*LOCKED, chat.GONE, qos.GONE, view.no_rooms_text(CachedList(as_of=EVENING)))
+SPOKEN = (
+    *LOCKED,
+    *(text.replace("{key}", "{qos.back}") for text in (EVENT_GONE, EVENT_HIDDEN)),
+    view.no_rooms_text(CachedList(as_of=EVENING)),
+)
 
 
 async def test_a_changed_key_is_named_wherever_the_deck_speaks_of_it() -> None:

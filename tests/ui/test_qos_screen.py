@@ -20,8 +20,9 @@ from livedeck.text.segments import Shade, StyleRole, plain
 from livedeck.ui.app import Deck
 from livedeck.ui.kit.chart import FAINT
 from livedeck.ui.qos import view
-from livedeck.ui.qos.screen import QosChart, QosScreen
+from livedeck.ui.qos.screen import QosChart, QosScreen, QosSide
 from presentation.test_events import FRESH, NOW, state
+from ui.deck_stage import deck_stage
 from ui.stage import act, known, running, show, text_of
 
 AXIS = Axis(100.0, 110.0, 5)
@@ -96,6 +97,12 @@ def episode(since: datetime, minutes: float | None = None, severity: Severity = 
     return Episode("PACKET_LOSS", severity, "", since, until, "loss in 4 of 6", "no loss")
 
 
+def shown_with(*episodes: Episode) -> view.Shown:
+    """Return the content of the screen of an event with these faults."""
+    series = from_memory(AXIS, readings([]))
+    return view.Shown(replace(state(), episodes=episodes), FRESH, view.Chart(series), view.sort_episodes(episodes))
+
+
 def test_ongoing_faults_come_first_the_worst_on_top_then_those_that_are_over_newest_first() -> None:
     def fault(age: int, minutes: float | None, severity: Severity) -> Episode:
         return episode(NOW - timedelta(minutes=age), minutes, severity)
@@ -112,24 +119,24 @@ def test_ongoing_faults_come_first_the_worst_on_top_then_those_that_are_over_new
 @pytest.mark.parametrize("width", [90, 120, 160, 200])
 def test_the_list_of_faults_uses_the_width_and_leaves_the_notes_theirs(width: int) -> None:
     words = "key-frame times differ over 50 % in 2 of 6 samples"
-    sick = replace(state(), episodes=(replace(episode(NOW - timedelta(minutes=3)), actual=words),))
-    shown = [plain(line) for line in view.episode_lines(sick, None, FRESH, width, 5)]
+    sick = shown_with(replace(episode(NOW - timedelta(minutes=3)), actual=words))
+    shown = [plain(line) for line in view.episode_lines(sick, width, 5)]
     assert (words in shown[0]) == (width >= 160)
-    assert "cause" in shown[0]
+    assert "  do " in shown[0]
     assert ("key-frame" in shown[0]) == (width >= 160)
     assert max(map(len, shown)) <= width
 
 
 def test_a_fault_says_what_to_do() -> None:
-    sick = replace(state(), episodes=(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3))))
-    shown = [plain(line) for line in view.episode_lines(sick, None, FRESH, 120, 5)]
+    sick = shown_with(episode(NOW - timedelta(minutes=20), 2), episode(NOW - timedelta(minutes=3)))
+    shown = [plain(line) for line in view.episode_lines(sick, 120, 5)]
     assert re.match(r"▌20:57:00  03:00 so far\s+✖ PACKET_LOSS", shown[0])
     assert re.match(r" 20:40:00  02:00\s+✖ PACKET_LOSS", shown[1])
     for label in ("cause", "viewers", "do"):
         assert any(f"  {label}" in line for line in shown)
-    narrow = [plain(line) for line in view.episode_lines(sick, None, FRESH, 80, 2)]
-    assert [line[:9] for line in narrow] == ["▌20:57:00", "  cause  "]
-    assert view.episode_lines(state(), None, FRESH, 120, 5) == []
+    narrow = [plain(line) for line in view.episode_lines(sick, 80, 2)]
+    assert [line[:9] for line in narrow] == ["▌20:57:00", "  do     "]
+    assert view.episode_lines(shown_with(), 120, 5) == []
 
 
 def test_a_fault_hides_a_marker_and_a_critical_one_a_warning() -> None:
@@ -147,6 +154,23 @@ async def settled(deck: Deck, group: str) -> None:
     """Wait for the workers of that group; none is fine."""
     for worker in [worker for worker in deck.workers if worker.group == group]:
         await worker.wait()
+
+
+async def test_the_outage_that_is_running_is_the_first_fault_and_an_ended_one_is_not_filled() -> None:
+    """A lost encoder sends no sample that could show the fault."""
+    async with deck_stage((160, 45)) as stage:
+        lost = stage.choose("Cup final, pitch 2")
+        await stage.act("screen.qos")
+        await stage.settle()
+        (since,) = [alarm.since for alarm in known(stage.deck).alarms if alarm.event_id == lost.id]
+        assert f"▌{since:%H:%M:%S} 01:21 so far ✖ RECONNECTING" in stage.text()
+        assert f"✖ RECONNECTING since {since:%H:%M:%S}" in stage.text()
+        await stage.act("qos.next_fault")
+        await stage.act("qos.next_fault")
+        assert "✖ RECONNECTING from 20:57:46 05:10" in stage.text()
+        lines = stage.deck.screen.query_one(QosSide).draw(50, 40)
+        ended = next(line for line in lines if "from 20:57:46" in plain(line))
+        assert StyleRole.CRITICAL not in {role for _, role in ended}
 
 
 async def test_the_cursor_shows_what_was_measured_and_faults_are_selected() -> None:
@@ -342,13 +366,14 @@ async def test_the_second_event_can_be_named_and_is_never_the_first() -> None:
         assert view.SECOND_SIGN not in text_of(deck)
 
 
-async def test_the_absence_of_samples_is_shown_among_the_alarms() -> None:
-    """It is in no list of faults: these come of samples."""
+async def test_the_absence_of_samples_is_shown_once_with_what_to_do() -> None:
+    """It is in the list of faults, so the lines of alarms do not repeat it."""
     async with running((120, 40), "3") as (deck, _):
         state = deck.selected_event()
         assert state is not None
         assert [alarm.kind for alarm in known(deck).alarms if alarm.event_id == state.id] == ["RECONNECTING"]
-        assert "expected the encoder's stream" in text_of(deck)
+        assert "Call the encoder's operator" in text_of(deck)
+        assert text_of(deck).count("expected the encoder's stream") == 0
 
 
 async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen() -> None:

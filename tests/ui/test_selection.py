@@ -53,10 +53,10 @@ def turmoil(seed: int, count: int, at: RenderTime) -> int:
     random, wrong = Random(seed), 0
     selection, rows = RowSelection(), [Row(str(number), f"Show {number}") for number in range(12)]
     chosen: str | None = rows[0].key  # where a table begins
-    selection.follow_rows(SCHEMA, rows, at)
+    selection.follow_rows(SCHEMA, rows, rows, at)
     for _ in range(count):
         rows = rows_in_turmoil(random, rows)
-        selected = selection.follow_rows(SCHEMA, rows, at)
+        selected = selection.follow_rows(SCHEMA, rows, rows, at)
         if chosen not in {row.key for row in rows}:
             chosen = None
         wrong += selection.key != chosen or (selected.key if selected else None) != chosen
@@ -219,4 +219,22 @@ async def test_an_extra_that_vanished_gives_no_other_one_to_delete(part: str, no
             assert not isinstance(stage.deck.screen, Dialog)
             assert "nothing is selected: " in stage.last_notice()
             assert f"left the list; choose {'an' if noun[0] == 'a' else 'a'} {noun}" in stage.last_notice()
+        assert not stage.writes
+
+
+async def test_a_filter_that_hides_the_event_says_so_and_one_that_leaves_one_row_selects_it() -> None:
+    async with deck_stage() as stage:
+        meant = stage.choose("Morning service")
+        await stage.settle()
+        stage.deck.dispatch("view.filter", "tally:off")
+        await stage.settle()
+        assert stage.deck.selected_event() is None
+        await stage.act("event.edit")
+        assert 'the filter has hidden "Morning service"; choose an event' in stage.last_notice()
+        await stage.act("screen.qos")
+        assert "A filter has hidden this event" in stage.text()
+        await stage.act("screen.events")
+        stage.deck.dispatch("view.filter", "morning")
+        await stage.until(lambda: stage.deck.selected_event() is not None)
+        assert getattr(stage.deck.selected_event(), "id", "") == meant.id
         assert not stage.writes

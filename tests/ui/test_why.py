@@ -90,7 +90,7 @@ async def test_an_alarm_is_closed_with_one_of_three_words() -> None:
 def test_a_figure_says_whether_its_goal_is_met() -> None:
     good = plain(figure_line(Figure("flood_share", "share of the time in a flood", 0.004, "share", 0.01)))
     bad = plain(figure_line(Figure("most_in_10_min", "most announced in 10 min", 31.0, "", 10.0)))
-    none = plain(figure_line(Figure("silenced_hours", "hours silenced", None, "h", missing="not recorded")))
+    none = plain(figure_line(Figure("not_watched_share", "not watched", None, "share", missing="not recorded")))
     assert ("✓" in good, "0.4 %" in good, "at most 1 %" in good) == (True, True, True)
     assert ("✖" in bad, "31" in bad, "at most 10" in bad) == (True, True, True)
     assert "not recorded" in none

@@ -12,7 +12,7 @@ import click
 
 from livedeck import __version__
 from livedeck.cli import options
-from livedeck.cli.command_tree import CommandTree, NounGroup, flag_text, guessed
+from livedeck.cli.command_tree import CommandTree, NounGroup, did_you_mean, flag_text, guessed, guessed_extra
 from livedeck.cli.description import children, purposes
 from livedeck.cli.options import appearance, platform
 
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "": "A terminal deck for live events on a video platform",
-    "event": "live events, with their streams, chat and quality of service",
-    "room": "meeting rooms and their relay profiles",
-    "video": "recordings of events, with their posters, subtitles, annotations and materials",
-    "alarm": "alarms: what is wrong now and why, and your actions on it",
-    "past": "the history: what happened, recordings and replays, and the history file",
-    "change": "changes with an unknown outcome",
-    "collector": "the collector, which watches as a service, with its tokens and its dashboard",
-    "notify": "notifications: who is notified, targets and unsent messages",
-    "config": "the settings and the keys in force, and the settings file",
-    "event stream": "the streams of events",
-    "room relay": "the relay profiles of a room: name, address and stream key",
-    "video poster": "the posters of a video",
-    "video subtitle": "the subtitle tracks of a video",
-    "video annotation": "the annotations of a video",
-    "video material": "the materials of a video: additional files",
-    "notify dead": "dead letters: messages that a target refused, or did not take for a day",
-    "collector token": "the access tokens of the collector, for decks and walls",
+    "event": "Live events, with their streams, chat and quality of service",
+    "room": "Meeting rooms and their relay profiles",
+    "video": "Recordings of events, with their posters, subtitles, annotations and materials",
+    "alarm": "Alarms: what is wrong now and why, and your actions on it",
+    "silence": "Silences and maintenance windows: alarms that neither ring nor notify for a time",
+    "past": "The history: what happened, recordings and replays, and the history file",
+    "change": "Changes with an unknown outcome",
+    "collector": "The collector, which watches as a service, with its tokens and its dashboard",
+    "notify": "Notifications: who is notified, targets and unsent messages",
+    "config": "The settings and the keys in force, and the settings file",
+    "event stream": "The streams of events",
+    "room relay": "The relay profiles of a room: name, address and stream key",
+    "video poster": "The posters of a video",
+    "video subtitle": "The subtitle tracks of a video",
+    "video annotation": "The annotations of a video",
+    "video material": "The materials of a video: additional files",
+    "notify dead": "Dead letters: messages that a target refused, or did not take for a day",
+    "collector token": "The access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""
 
@@ -63,6 +64,10 @@ PLACES = {
     "alarm explain": "explain:command",
     "alarm kpi": "kpi:command",
     "alarm link": "alarm:link_command",
+    "silence list": "silence:list_command",
+    "silence add": "silence:add_command",
+    "silence extend": "silence:extend_command",
+    "silence end": "silence:end_command",
     "past show": "past.telling:show_command",
     "past episodes": "past.telling:episodes_command",
     "past search": "past.telling:search_command",
@@ -122,7 +127,7 @@ TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
     "Platform": ("event", "room", "video", "api"),
-    "Watching": ("status", "alarm", "past", "change", "wall", "collector", "notify"),
+    "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "demo", "serve"),
 }
 """The words after `livedeck`, in the sections of its help."""
@@ -169,6 +174,12 @@ class _Livedeck(NounGroup):
             if not places:
                 raise
             raise click.MissingParameter(f"See {' or '.join(places)}.", at, error.param) from None
+        except click.UsageError as error:
+            is_extra = error.message.startswith("Got unexpected extra argument")
+            meant = did_you_mean(guessed_extra(options.command_words(error.ctx))) if is_extra and error.ctx else ""
+            if not meant:
+                raise
+            raise click.UsageError(f"{error.message}. {meant}", error.ctx) from None
         except SettingsError as error:
             from livedeck.cli.exit_codes import USAGE
             from livedeck.cli.output import echo
@@ -198,10 +209,10 @@ class _Livedeck(NounGroup):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the words after `livedeck`, each with its verbs or its purpose, and then the options."""
-        known = purposes()
+        purpose_of = purposes()
         for heading, words in SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(f"{word:9}", "; ".join(verbs(word)) or known[word]) for word in words])
+                formatter.write_dl([(f"{word:9}", "; ".join(verbs(word)) or purpose_of[word]) for word in words])
         own: list[tuple[str, str]] = []
         shared: dict[bool, list[str]] = {False: [], True: []}
         for param in self.get_params(ctx):

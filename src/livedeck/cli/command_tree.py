@@ -67,7 +67,7 @@ MOVED = {
     "wait": "event wait",
     "wallboard": "wall",
 }
-"""Words of earlier versions -> the words that replace them. The table goes with 0.2."""
+"""Words of earlier versions -> the words that replace them. Version 0.2 drops the table."""
 
 GUESSES = {
     "--audio-only": ("event content EVENT radio",),
@@ -89,9 +89,9 @@ GUESSES = {
     "alarm comment": ("alarm note",),
     "alarm get": ("alarm list",),
     "alarm hide": ("alarm shelve",),
-    "alarm mute": ("alarm shelve",),
+    "alarm mute": ("alarm shelve", "silence add"),
     "alarm show": ("alarm list",),
-    "alarm silence": ("alarm shelve",),
+    "alarm silence": ("silence add", "alarm shelve"),
     "alarm snooze": ("alarm shelve",),
     "alarm unmute": ("alarm unshelve",),
     "alarm who": ("notify explain",),
@@ -114,9 +114,13 @@ GUESSES = {
     "event history": ("past show",),
     "event limits": ("config show",),
     "event log": ("past show", "event chat"),
+    "event move *": ("event move EVENT --parent-id ID",),
     "event new": ("event create",),
+    "event poster *": ("event poster EVENT --url URL",),
     "event remove": ("event delete",),
     "event report": ("past report",),
+    "event reschedule *": ("event reschedule EVENT --started-at TIME",),
+    "event schedule *": ("event schedule EVENT --started-at TIME",),
     "event set": ("event edit", "event content"),
     "event show": ("event get",),
     "event start": ("event enable", "event schedule"),
@@ -131,6 +135,8 @@ GUESSES = {
     "folder": ("event move",),
     "limits": ("config show",),
     "list": ("event list", "alarm list"),
+    "maintenance": ("silence add",),
+    "mute": ("silence add", "alarm shelve"),
     "live": ("status", "event list"),
     "log": ("past show", "event chat"),
     "move": ("event move",),
@@ -162,7 +168,12 @@ GUESSES = {
     "room set-key": ("room relay edit",),
     "room show": ("room get",),
     "shelve": ("alarm shelve",),
-    "silence": ("alarm shelve",),
+    "silence *": ("silence add", "silence list"),
+    "silence create": ("silence add",),
+    "silence delete": ("silence end",),
+    "silence expire": ("silence end",),
+    "silence remove": ("silence end",),
+    "silence stop": ("silence end",),
     "simulate": ("serve",),
     "simulator": ("serve",),
     "start": ("event enable", "event schedule"),
@@ -191,10 +202,10 @@ GUESSES = {
     "video subtitle create": ("video subtitle upload", "video subtitle recognise"),
     "video upload": ("video subtitle upload", "video material upload"),
 }
-"""What strangers type first -> the commands that they mean.
+"""First guesses of new users -> the commands that they mean.
 
-A key is words, or it ends with a flag, with an argument that is missing, or with `*` for any other word. A flag or an
-argument counts in every command below the words before it.
+A key is words. It may end with an unknown flag, a missing argument, or `*`: any unknown word in a group, any word too
+many after a command. A flag or an argument counts in every command below the words before it.
 """
 
 MOVED_FLAGS = {
@@ -217,13 +228,13 @@ MOVED_FLAGS = {
     "--target": "--objective",
     "--until": "--to",
 }
-"""Flags of earlier versions, and flags that strangers try first -> the flags of the same command that they mean."""
+"""Flags of earlier versions, and first guesses of new users -> the flags of the same command that they mean."""
 
 
 def flag_text(flag: str, path: str, command: click.Command | None) -> str:
-    """Return what to use instead of a flag that the command lacks; empty if nothing is known.
+    """Return advice for a flag that the command lacks: another flag, or another command; empty without advice.
 
-    `command`: None if it is not known; then only another command can be named.
+    `command`: None if it is unknown; then no other flag of it can be named.
     """
     new = MOVED_FLAGS.get(flag, "")
     option, _, value = new.partition(",")[0].partition(" ")
@@ -238,6 +249,11 @@ def guessed(path: str, word: str) -> list[str]:
     words = path.split()
     keys = (" ".join([*words[:count], word]) for count in range(len(words), -1, -1))
     return _as_typed(next((GUESSES[key] for key in keys if key in GUESSES), ()))
+
+
+def guessed_extra(path: str) -> list[str]:
+    """Return the commands of GUESSES for a word too many after the command at that path, as a user types them."""
+    return _as_typed(GUESSES.get(f"{path} *", ()))
 
 
 def _as_typed(commands: Iterable[str]) -> list[str]:
@@ -310,7 +326,7 @@ class NounGroup(click.Group):
 
     def __init__(self, path: str, tree: CommandTree, **attributes: Any) -> None:
         purpose = tree.groups[path]
-        attributes = {"name": _last(path), "help": f"{purpose[:1].upper()}{purpose[1:]}.", **attributes}
+        attributes = {"name": _last(path), "help": f"{purpose}.", **attributes}
         super().__init__(**attributes)
         self.path, self.tree = path, tree
 
@@ -339,9 +355,9 @@ class NounGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its purpose, uncut, without importing it."""
-        known = purposes()
+        purpose_of = purposes()
         with formatter.section("Commands"):
-            formatter.write_dl([(name, known[f"{self.path} {name}"]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, purpose_of[f"{self.path} {name}"]) for name in self.list_commands(ctx)])
 
 
 class DescribedCommand(click.Command):

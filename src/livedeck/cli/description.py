@@ -49,7 +49,7 @@ def load_description() -> Mapping[str, Mapping[str, Any]]:
 def children(path: str) -> list[str]:
     """Return the names of the commands and groups directly below that path."""
     prefix = f"{path} " if path else ""
-    inner = (known.removeprefix(prefix) for known in purposes() if known.startswith(prefix))
+    inner = (name.removeprefix(prefix) for name in purposes() if name.startswith(prefix))
     return [name for name in inner if " " not in name]
 
 

@@ -247,7 +247,7 @@ async def check_events(api: Api, settings: Settings) -> list[Check]:
 
 
 def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Check]:
-    """Count the events that each table of limits fits: one with a wrong name would have no effect."""
+    """Count the events to which each table of limits applies: a table with a wrong name would have no effect."""
     for template in settings.limits_in_force().templates:
         fitting = [event for event in events if template.fits(event)]
         noun = "listed event" if len(fitting) == 1 else "listed events"
@@ -268,13 +268,13 @@ async def check_rates(api: Api, settings: Settings) -> Check:
             sent[StreamKey(event.id, stream_id or "")] = samples
     except ApiError as error:
         return Check("rates", CheckStatus.WARN, str(error), "try again later")
-    known = None if settings.rate_unit else await known_unit(settings, api.host, sent)
-    verdict = judge_unit(settings.rate_unit, known, evidence)
+    chosen = None if settings.rate_unit else await known_unit(settings, api.host, sent)
+    verdict = judge_unit(settings.rate_unit, chosen, evidence)
     if verdict.question:
         advice = "compare a rate with the encoder's setting; until the unit is known, no bit rate raises an alarm"
         return Check("rates", CheckStatus.WARN, verdict.question, advice)
-    origin = "by the settings" if settings.rate_unit else "by a ruling or the history" if known else "by the samples"
-    if not (settings.rate_unit or known or evidence.proof):
+    origin = "by the settings" if settings.rate_unit else "by a ruling or the history" if chosen else "by the samples"
+    if not (settings.rate_unit or chosen or evidence.proof):
         return Check("rates", CheckStatus.OK, "no sample has shown yet whether rates are in bit/s or kbit/s")
     return Check("rates", CheckStatus.OK, f"counted in {verdict.unit}/s, {origin}")
 

@@ -9,6 +9,13 @@ EXAMPLES = {
     "alarm ack": ('alarm ack "Evening show" NO_INGEST', 'alarm ack "Evening show" RESTREAM_DOWN --target CDN'),
     "alarm close": ('alarm close "Evening show" PACKET_LOSS real', 'alarm close "Evening show" PICTURE_STILL meant-so'),
     "alarm unack": ('alarm unack "Evening show" NO_INGEST',),
+    "silence list": ("silence list", "silence list --json"),
+    "silence add": (
+        "silence add --name 'Studio *' --kind RECONNECTING --duration 2h --comment \"encoder swap\" --preview",
+        'silence add --event "Evening show" --start 21:00 --duration 30m --passes critical --comment "line test"',
+    ),
+    "silence extend": ("silence extend s-3f2a91c0 30m",),
+    "silence end": ("silence end s-3f2a91c0",),
     "alarm shelve": ('alarm shelve "Evening show" PACKET_LOSS --duration 30m --reason "known line"',),
     "alarm unshelve": ('alarm unshelve "Evening show" PACKET_LOSS',),
     "alarm note": ('alarm note "Evening show" PACKET_LOSS "provider called, ticket 4711"',),

@@ -14,11 +14,13 @@ from livedeck.cli.lookup import alarm_kind, find_known_event, match_event
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.past.asking import past_moment
-from livedeck.cli.status_report import TIMEOUT
 from livedeck.cli.wiring import SystemClock, open_watch
 from livedeck.monitor import AlarmRefused, Explanation, PastError, Playback
 from livedeck.presentation.explanation import explanation_lines, explanation_object, explanation_title, setting_text
 from livedeck.settings import Settings, SettingsError, load, setting_location
+
+_LOOKED_FOR = 60.0
+"""Maximum seconds of the first look: an explanation without samples would explain nothing."""
 
 _CELLS = 12
 """Width of the labels."""
@@ -64,7 +66,7 @@ def command(
 async def _now(settings: Settings, words: str, kind: str) -> Explanation | int:
     """Return the explanation at present, or the exit code if there is none."""
     async with open_watch(settings) as watch:
-        snapshot = await watch.feed.wait_ready(TIMEOUT)
+        snapshot = await watch.feed.wait_ready(_LOOKED_FOR)
         if code := code_of_link(snapshot.link):
             echo(f"livedeck alarm explain: cannot watch: {snapshot.link.why}", err=True)
             return code

@@ -49,8 +49,8 @@ class Exposure:
     def allows(self, host: str) -> bool:
         """Return whether a request with that Host header is meant for this server.
 
-        A foreign page can point its own host name at this server (DNS rebinding), but its requests then carry
-        that name: neither one of `names` nor an address.
+        This defends against DNS rebinding: a foreign page can point its own host name at this server, but its requests
+        carry that name, which is neither in `names` nor an address.
         """
         name = re.sub(r":[0-9]*$", "", host.lower())
         if name in {"localhost", self.host.lower(), *map(str.lower, self.names)}:

@@ -31,10 +31,10 @@ async def find_known_event(api: Api | None, events: Iterable[Event], words: str)
     With `api`, an event that is named by its whole id and is not among `events` is read from the platform. Raises
     click.UsageError, ApiError.
     """
-    known = tuple(events)
-    if api and is_id(words) and all(event.id != words.strip().casefold() for event in known):
+    listed = tuple(events)
+    if api and is_id(words) and all(event.id != words.strip().casefold() for event in listed):
         return await api.events.get(words.strip())
-    return match_event(known, words)
+    return match_event(listed, words)
 
 
 def match_event(events: Iterable[Event], words: str) -> Event:

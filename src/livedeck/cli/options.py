@@ -59,7 +59,7 @@ READ_ONLY = "Send nothing but GET and HEAD."
 FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
 
 FORCE_TWICE = click.option("--force", count=True, help="Replace existing files.")
-"""The option --force of a download. The command receives how often it was given; twice accepts unproved content."""
+"""The option --force of a download. Given twice, it also accepts content that is not proved to be complete."""
 
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print only ids; print nothing if there are none.")
 
@@ -89,7 +89,7 @@ def history() -> Callable[[Command], Command]:
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    text = "Where to write. Commands that have --force replace an existing file only with it."
+    text = "Where to write. A command with --force replaces an existing file only if you add it."
     return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 
@@ -106,7 +106,7 @@ PATIENCE = click.option(
     default="10s",
     show_default=True,
     metavar="TIME",
-    help="Poll streams that look late again for this long. Not with a collector, which decides by itself.",
+    help="Poll streams with late samples again, for up to this long. Not with a collector, which decides by itself.",
 )
 
 
@@ -128,7 +128,7 @@ def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[
 
 def at(**attributes: Any) -> Callable[[Command], Command]:
     """Return the option `--at`. `attributes`: its further attributes, for click."""
-    return click.option("--at", metavar="TIME", help="Look at this time: 21:04, 2026-11-21T21:04, -15m.", **attributes)
+    return click.option("--at", metavar="TIME", help="Time to look at: 21:04, 2026-11-21T21:04, -15m.", **attributes)
 
 
 def formats(*names: str, default: str = "table") -> Callable[[Command], Command]:

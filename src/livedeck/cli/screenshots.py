@@ -150,10 +150,10 @@ class FixedClock:
         return -self.before
 
     async def sleep(self, seconds: float) -> None:
-        """Return soon from a sleep of less than a second; wait for longer ones until cancelled.
+        """Return soon from a sleep of less than a second; wait until cancelled for a longer one.
 
-        A sleep of half a second or more takes a moment, so that polls for actions of other decks do not run without a
-        pause.
+        From half a second on, the sleep takes a real moment, so that loops that poll in this clock leave time for
+        others.
         """
         if seconds >= 1:
             await asyncio.Event().wait()

@@ -18,10 +18,10 @@ from livedeck.cli.options import PATIENCE, formats, merge_flags, platform, refus
 def command(ctx: click.Context, /, *, output_format: str, patience: float, **flags: Any) -> None:
     """Print what is on air and what is wrong now.
 
-    Waits up to 15 s until every event on air has been judged. Streams that look late are polled again, for up to
-    --patience; if nothing shows whether the encoder has left, the event is `late or gone`. A collector decides that by
-    itself. Changes with an unknown outcome are listed too. With `--format prometheus` it prints metrics: also for a
-    platform that does not respond, with exit code 4.
+    Waits up to 15 s until every event on air has been judged. Streams with late samples are polled again, for up to
+    --patience; without proof that the encoder has left, the event is then `late or gone`. A collector decides that by
+    itself. Changes with an unknown outcome are listed too. `--format prometheus` prints metrics, also if the platform
+    does not respond; the exit code is then 4.
     """
 
     async def work() -> int:

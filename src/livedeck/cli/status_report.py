@@ -89,9 +89,9 @@ def summary(snapshot: Snapshot) -> str:
     as_of = snapshot.link.as_of
     age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
-    known = "" if is_whole(snapshot) else " known"
+    hint = "" if is_whole(snapshot) else " known"
     events = counted(len(snapshot.events), "event")
-    return f"{events}{known}, {counted(len(snapshot.alarms), 'alarm')}{flood}, {age}"
+    return f"{events}{hint}, {counted(len(snapshot.alarms), 'alarm')}{flood}, {age}"
 
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:

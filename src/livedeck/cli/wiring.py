@@ -153,10 +153,10 @@ def history_reader(settings: Settings) -> HistoryReader | None:
 
 
 async def known_unit(settings: Settings, origin: str, sent: Mapping[StreamKey, QosSamples]) -> BitrateUnit | None:
-    """Return the unit of the bit rates of `origin` that the collector, or a deck of this machine, knows; else None.
+    """Return the unit of the bit rates of `origin` that the collector, or a deck of this machine, uses; else None.
 
-    A ruling names it. Otherwise a history shows it that has read the same samples. `sent`: samples by stream, as the
-    platform sent them.
+    It comes from a ruling, or from a history that has read the same samples. `origin`: host of the platform. `sent`:
+    samples by stream, as the platform sent them.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -233,11 +233,12 @@ def make_monitor(
         shares=shares,
         unit=settings.rate_unit,
         machine=None if clock else SystemMachine(),
+        maintenance=settings.maintenance_windows(),
     )
 
 
 class Watch(NamedTuple):
-    """Monitoring that a command uses. `feed`: a monitor of the platform, or the stream of a collector.
+    """Source of data for a command. `feed`: a monitor of the platform, or the change stream of a collector.
 
     `api`: None if an attached deck has no token for the platform. `records`: reader of the past, or None if no past is
     kept. `host`: host name of the platform, or of the collector.

@@ -25,7 +25,7 @@ RETRY_SECONDS = 0.05
 class WriteLocks(Record):
     """Locks of the objects of the platform at `base_url`, as files in `folder`.
 
-    `warn`: called with the reason if an object cannot be locked; the change then goes on without a lock.
+    `warn`: called with the reason if an object cannot be locked; the change then continues without a lock.
     """
 
     folder: Path
@@ -66,7 +66,7 @@ class WriteLocks(Record):
         return lock
 
     async def _try(self, path: Path) -> FileLock | None:
-        """Return the lock, or None if another process holds it. Tries once, in a thread, since the disk may be slow.
+        """Return the lock, or None if another process holds it. Tries once, in a thread, because the disk may be slow.
 
         Releases a lock that arrives after a cancellation.
         """

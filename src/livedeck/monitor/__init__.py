@@ -5,12 +5,26 @@ from __future__ import annotations
 from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
 from livedeck.monitor.alarms.kpi import AlarmHistory, AnnouncementTally, alarm_figures
 from livedeck.monitor.alarms.operator import AlarmRefused
+from livedeck.monitor.alarms.silencing import (
+    MOST_ON_AIR,
+    Preview,
+    SilenceGone,
+    case_event,
+    case_of,
+    covered_alarms,
+    end_of_silence,
+    may_cover,
+    preview_of,
+    silence_of,
+    silence_of_draft,
+)
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.figures import FIGURES_SINCE, read_figures
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
+from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.model.alarm import (
@@ -22,6 +36,7 @@ from livedeck.monitor.model.alarm import (
     Diagnosis,
     Severity,
     Shown,
+    Silenced,
     TimelineEntry,
 )
 from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, Verdict, person
@@ -38,6 +53,7 @@ from livedeck.monitor.model.explanation import (
 )
 from livedeck.monitor.model.kpi import AlarmFigures, BadActor, Figure
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
+from livedeck.monitor.model.matching import Case, CaseEvent, Matcher, MatchField, MatchOp, match
 from livedeck.monitor.model.own import NotWatched, watched_seconds
 from livedeck.monitor.model.readings import NO_STATUS, Reading, Readings
 from livedeck.monitor.model.records import (
@@ -74,6 +90,7 @@ from livedeck.monitor.model.resources import (
     recordings_key,
 )
 from livedeck.monitor.model.ruling import ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
+from livedeck.monitor.model.silence import MaintenanceWindow, Silence, SilenceDraft, Silences
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import (
     NO_SAMPLE,
@@ -120,8 +137,11 @@ from livedeck.monitor.polling.machine import SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
+    "AUDIO_LOST",
     "FASTEST",
     "FIGURES_SINCE",
+    "MOST_ON_AIR",
+    "NEVER_HEARD",
     "NO_BLAME",
     "NO_SAMPLE",
     "NO_STATUS",
@@ -159,6 +179,8 @@ __all__ = [
     "Buckets",
     "CachedList",
     "Cadence",
+    "Case",
+    "CaseEvent",
     "ClaimEvidence",
     "Clock",
     "CollectedStream",
@@ -202,7 +224,11 @@ __all__ = [
     "LimitsSource",
     "LinkRecord",
     "ListDoubt",
+    "MaintenanceWindow",
     "Marker",
+    "MatchField",
+    "MatchOp",
+    "Matcher",
     "MaterialRecord",
     "MinMax",
     "Monitor",
@@ -214,6 +240,7 @@ __all__ = [
     "PastError",
     "Phase",
     "Playback",
+    "Preview",
     "ProfileChoice",
     "Proof",
     "QosState",
@@ -231,6 +258,11 @@ __all__ = [
     "Shares",
     "SharingFault",
     "Shown",
+    "Silence",
+    "SilenceDraft",
+    "SilenceGone",
+    "Silenced",
+    "Silences",
     "SilentKind",
     "Snapshot",
     "StreamRecord",
@@ -245,19 +277,28 @@ __all__ = [
     "Video",
     "WatchRecord",
     "alarm_figures",
+    "case_event",
+    "case_of",
     "clock_change_text",
+    "covered_alarms",
     "current_stream",
     "diagnose",
+    "end_of_silence",
     "event_key",
     "is_stale",
     "known_streams",
     "limits_of",
+    "match",
+    "may_cover",
     "not_watched_text",
     "person",
     "planned_start",
+    "preview_of",
     "read_figures",
     "recordings_key",
     "remembered_streams",
+    "silence_of",
+    "silence_of_draft",
     "stale_blame",
     "watched_seconds",
     "with_overrides",

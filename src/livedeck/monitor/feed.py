@@ -10,6 +10,7 @@ from livedeck.monitor.model.alarm_action import Verdict
 from livedeck.monitor.model.explanation import Explanation
 from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
+from livedeck.monitor.model.silence import Silence, SilenceDraft
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock
 from livedeck.monitor.model.thresholds import Content
@@ -84,6 +85,15 @@ class Feed(Protocol):
 
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Attach a note to an alarm."""
+
+    async def add_silence(self, draft: SilenceDraft) -> Silence:
+        """Add a silence, and return it."""
+
+    async def extend_silence(self, silence_id: str, seconds: float) -> Silence:
+        """Extend a silence, and return it. `silence_id`: its id or the beginning of its id."""
+
+    async def end_silence(self, silence_id: str) -> Silence:
+        """End a silence, or cancel a planned one, and return it."""
 
     async def take_as_usual(self, event_id: str) -> bool:
         """Make the current values of an event its baseline. Returns False if it has no samples."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from math import inf
 from random import Random
 from typing import TypeVar
+from uuid import uuid4
 
 from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, RateLimited, collect
 from livedeck.log import Log
+from livedeck.monitor.alarms import silencing
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
 from livedeck.monitor.alarms.explain import ExplainCase, explain
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
@@ -28,6 +30,7 @@ from livedeck.monitor.model.own import NotWatched, Why
 from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, IntentRecord, ending_actors
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.ruling import LIVEDECK, ProfileChoice, Ruling, Rulings, UnitChoice, UsualMark
+from livedeck.monitor.model.silence import MaintenanceWindow, Silence, SilenceDraft
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import Clock, ConnectionState, EventState, NotifyFault, Proof
 from livedeck.monitor.model.thresholds import Cadence, Content
@@ -74,6 +77,9 @@ _MIN_LATE = 1.0
 _MAX_NAMED = 6
 """Maximum number of changed limits named in one line."""
 
+_MAX_SILENCES = 1000
+"""Number of newest rows of silences that are known by uid, so that a repeated command is not carried out twice."""
+
 _MAX_FOCUS = 8
 """Maximum number of events in focus at a time, so that many viewers do not load the platform."""
 
@@ -106,6 +112,7 @@ class Monitor:
         shares: Other processes that poll together with this one.
         unit: Unit of the platform's bit rates; None to learn it.
         machine: Source of measurements of this process; None if it is not measured, such as in a rehearsal.
+        maintenance: Silences that repeat at hours of the week.
 
     Attributes:
         clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.
@@ -128,6 +135,7 @@ class Monitor:
         shares: Shares | None = None,
         unit: BitrateUnit | None = None,
         machine: Machine | None = None,
+        maintenance: Sequence[MaintenanceWindow] = (),
     ) -> None:
         self.clock = self._clock = clock = SteadyClock(clock)
         self._machine, self._own = machine, OwnWatch()
@@ -146,9 +154,10 @@ class Monitor:
         self._poller = Poller(self._fetch, clock, self._cadence, chance, self._own)
         self._awake, self._interrupt = asyncio.Event(), asyncio.Event()
         self._focus: dict[str, str] = {}  # viewer -> event on its screen; the newest entry is at the end
-        self._alarms, self.actor = AlarmEngine(self._limits.base), actor
+        self._alarms, self.actor = AlarmEngine(self._limits.base, maintenance), actor
         self._shared: History | HistoryReader | None = history or reader
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
+        self._silenced_by: dict[str, tuple[object, Silence]] = {}  # commands for silences and their rows, by uid
         self._are_actions_read = False  # earlier actions in the history were read
         self._intents: list[IntentRecord] = []  # changes that this user sent lately
         self._is_report = False  # this process makes one report only
@@ -412,6 +421,68 @@ class Monitor:
         """Return whether an action with this id was carried out, here or by another process of the history."""
         return self._alarms.is_used(uid)
 
+    def draft_silence(self, draft: SilenceDraft) -> Silence:
+        """Return the silence that `add_silence` would add. Raises AlarmRefused."""
+        return silencing.silence_of_draft(
+            replace(draft, actor=draft.actor or self.actor), self._world.states, self._machine_time()
+        )
+
+    async def add_silence(self, draft: SilenceDraft) -> Silence:
+        """Add a silence, and return it. Raises AlarmRefused."""
+        what = (draft.matchers, draft.seconds, draft.comment, draft.starts_at, draft.passes, draft.until_end_of)
+        return self._silence(draft.uid, what, lambda: self.draft_silence(draft))
+
+    async def extend_silence(self, silence_id: str, seconds: float, *, actor: str = "", uid: str = "") -> Silence:
+        """Extend a silence, and return it. Raises AlarmRefused.
+
+        `silence_id`: its id or the beginning of its id. `actor`, `uid`: as in SilenceDraft.
+        """
+        uid = uid or uuid4().hex
+
+        def make() -> Silence:
+            now = self._machine_time()
+            by = silencing.Extender(now, actor or self.actor, uid, self._world.states)
+            return silencing.extend(self._alarms.silences(now), silence_id, seconds, by)
+
+        return self._silence(uid, (silence_id, seconds), make)
+
+    async def end_silence(self, silence_id: str, *, actor: str = "", uid: str = "") -> Silence:
+        """End a silence, or cancel a planned one, and return it. Raises AlarmRefused.
+
+        Arguments as in `extend_silence`.
+        """
+        uid = uid or uuid4().hex
+
+        def make() -> Silence:
+            now = self._machine_time()
+            return silencing.end(self._alarms.silences(now), silence_id, now, actor or self.actor, uid)
+
+        return self._silence(uid, (silence_id,), make)
+
+    def _silence(self, uid: str, what: object, make: Callable[[], Silence]) -> Silence:
+        """Store and apply the row that `make` returns, and return it. A repeated command returns the first row.
+
+        `what`: the command, to tell a repeated one from another with the same id. Raises AlarmRefused.
+        """
+        if uid in self._silenced_by:
+            earlier_what, row = self._silenced_by[uid]
+            if earlier_what != what:
+                raise AlarmRefused("This id belongs to another command. Use a new id for each command.")
+            return row
+        row = make()
+        self._silenced_by[uid] = what, row
+        for earlier in tuple(self._silenced_by)[:-_MAX_SILENCES]:
+            del self._silenced_by[earlier]
+        self.take_silences([row])
+        if self._history:
+            self._history.record_silence(row)
+        return row
+
+    def take_silences(self, rows: Iterable[Silence]) -> None:
+        """Apply rows of silences of any process."""
+        if self._alarms.take_silences(rows):
+            self._interrupt.set()
+
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
         """Return an alarm after all actions up to now, or None."""
         return self._alarms.alarms.get(key)
@@ -445,6 +516,7 @@ class Monitor:
     async def _take_actions(self, shared: History | HistoryReader) -> None:
         """Apply alarm actions and rulings since the last read. Those from before this monitor started are no news."""
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
+        self.take_silences(await shared.new_silences())
         actions = await shared.new_alarm_actions()
         news = self._alarms.take(action.moved(-self._clock.offset) for action in actions)
         if news and self._are_actions_read:
@@ -610,7 +682,7 @@ class Monitor:
     async def _rest(self) -> None:
         """Wait until a call is due or done, another process publishes samples, or time alone changes the snapshot."""
         to_announcement = self._alarms.seconds_to_announcement(self._clock.now())
-        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement]
+        waits = [self._cadence.tick, self._poller.wait(self._schedule()), to_announcement, self._seconds_to_silence()]
         to_blind = self._world.seconds_to_blind(self._read_clock())
         if self._last.link.state is not ConnectionState.BLIND and to_blind > 0:
             waits.append(to_blind)
@@ -620,6 +692,23 @@ class Monitor:
         await wait_first(rest, self._awake.wait(), self._interrupt.wait(), self._poller.wait_result(), news)
         self._awake.clear()
         self._take_pulse(due)
+
+    def _seconds_to_silence(self) -> float:
+        """Return the seconds until the next silence begins or ends; inf without one."""
+        now = self._clock.now()
+        moments = (moment for silence in self._last.silences for moment in (silence.starts_at, silence.ends_at))
+        return min(((moment - now).total_seconds() for moment in moments if moment > now), default=inf)
+
+    def _end_silences(self, state: MonitorState) -> None:
+        """End the silences whose event has left the air, for every process of the history."""
+        if self._history is None or state.is_unlisted:
+            return
+        states, now = {event.id: event for event in state.events}, self._machine_time()
+        for silence in silencing.over_with_event(self._alarms.silences(now).current(now), states, state.may_exist):
+            uid = uuid4().hex
+            row = silencing.end(self._alarms.silences(now), silence.id, now, LIVEDECK, uid)
+            self._alarms.take_silences([row])
+            self._history.record_silence(row)
 
     def _watch_clock(self) -> float:
         """Return monotonic seconds. After a step of the wall clock, make all calls due, to find its cause."""
@@ -736,7 +825,9 @@ class Monitor:
             failing_alike=self._world.failing_alike(self._calls.failed_share),
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
+        self._end_silences(state)
         changes, bells, log = self._alarms.step(state)
+        offset, wall = self._clock.offset, self._machine_time()
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None
         alarms = self._alarms.ordered(state.events)
         actions, self._actions = tuple(self._actions), []
@@ -759,6 +850,7 @@ class Monitor:
             ended=self._world.ended,
             list_doubt=self._world.list_doubt,
             log=None if log == changes else log,
+            silences=tuple(silence.moved(-offset) for silence in self._alarms.silences(wall).current(wall)),
         )
 
     async def _attribute_ends(self) -> None:

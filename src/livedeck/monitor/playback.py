@@ -217,4 +217,5 @@ class Playback:
         raise AlarmRefused("You are viewing the past: nothing can be changed here")
 
     acknowledge = close_alarm = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
+    add_silence = extend_silence = end_silence = _refuse
     take_as_usual = choose_content = choose_unit = remember_materials = forget_materials = _refuse

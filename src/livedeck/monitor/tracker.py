@@ -333,8 +333,8 @@ class EventTracker:
     ) -> None:
         """Take the result of a call for samples. `dated`: times of the request and its reply.
 
-        A cached reply without a new sample counts as a failure, because it proves nothing about now. Awaits now and
-        then, because an hour of samples takes 0.1 s to analyse.
+        A cached reply without a new sample counts as a failure, because it proves nothing about now. Lets other tasks
+        run now and then, because an hour of samples takes 0.1 s to analyse.
         """
         sent, until = dated.sent + status.skew, dated.upper(status.skew) + self._thresholds.ahead
         is_cached = dated.is_cached(status.skew)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from livedeck.monitor import Case, CaseEvent
 from livedeck.notify.kinds import TARGETS, Means, TargetKind
-from livedeck.notify.routes import Case, CaseEvent, Hours, Route, reasons_against
+from livedeck.notify.routes import Route, reasons_against
+from livedeck.text.hours import Hours
 
 if TYPE_CHECKING:
     from livedeck.notify.groups import (

@@ -16,9 +16,23 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import field
 
-from livedeck.monitor import Alarm, AlarmKey, AlarmState, NotWatched, Severity, Snapshot, person, watched_seconds
+from livedeck.monitor import (
+    Alarm,
+    AlarmKey,
+    AlarmState,
+    Case,
+    CaseEvent,
+    NotWatched,
+    Severity,
+    Silence,
+    Snapshot,
+    person,
+    silence_of,
+    watched_seconds,
+)
+from livedeck.monitor import case_of as case_of_alarm
 from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Open, Status
-from livedeck.notify.routes import Case, CaseEvent, Route, reasons_against
+from livedeck.notify.routes import Route, reasons_against
 from livedeck.notify.texts import Sender, compose, shown_status
 from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
@@ -48,13 +62,14 @@ CRITICAL_GAP = timedelta(seconds=5)
 
 
 class EventInfo(NamedTuple):
-    """An event in short. `at`: actual or planned start. `project`: id of its project or folder."""
+    """An event in short. `at`: actual or planned start. `project`: id of its project or folder. `content`: a word."""
 
     name: str
     tally: str = ""
     at: datetime | None = None
     is_on_air: bool = False
     project: str = ""
+    content: str = ""
 
 
 class Board(Record):
@@ -62,7 +77,7 @@ class Board(Record):
 
     `is_known`: the platform responds, so an alarm that is missing has cleared. `is_complete`: every event on air had a
     response since the process began. `offset`: seconds that the machine's clock is ahead of the times on the board,
-    because it was set. `stops`: stops of the process that polls.
+    because it was set. `stops`: stops of the process that polls. `silences`: silences that run or are planned.
     """
 
     alarms: Sequence[Alarm] = ()
@@ -71,6 +86,7 @@ class Board(Record):
     offset: float = 0.0
     stops: tuple[NotWatched, ...] = ()
     is_complete: bool = True
+    silences: tuple[Silence, ...] = ()
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Board:
@@ -82,6 +98,7 @@ class Board(Record):
                 state.phase.reference_time,
                 state.phase.tally.expects_signal,
                 state.event.parent_id or "",
+                state.content.value,
             )
             for state in snapshot.events
         }
@@ -89,7 +106,8 @@ class Board(Record):
         link = snapshot.link
         on_air = [state for state in snapshot.events if state.phase.tally.expects_signal]
         is_complete = all(state.qos.as_of is not None for state in on_air)
-        return cls(alarms, events, link.state.is_answering, link.clock_offset, link.own.stops, is_complete)
+        is_known = link.state.is_answering
+        return cls(alarms, events, is_known, link.clock_offset, link.own.stops, is_complete, snapshot.silences)
 
 
 class Plan(Record):
@@ -114,10 +132,10 @@ class Life(Record):
     """An alarm from its onset until people are notified of its end.
 
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
-    when last present, the alarm was acknowledged, shelved, out of service or hidden by another alarm; `is_hidden`: it
-    was hidden and nobody had handled it. `notified`: name of the route -> last
-    notification. `escalated`: name of the route -> time of the expired acknowledgement that led to the escalation;
-    empty if there was none.
+    when last present, the alarm was acknowledged, shelved, out of service, silenced or hidden by another alarm;
+    `is_hidden`: it was hidden and nobody had handled it. `is_silenced`: when last present, a silence covered it; it is
+    then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: name of the
+    route -> time of the expired acknowledgement that led to the escalation; empty if there was none.
     """
 
     id: str
@@ -129,6 +147,7 @@ class Life(Record):
     notified: Mapping[str, Notified] = field(default_factory=dict)
     escalated: Mapping[str, str] = field(default_factory=dict)
     is_hidden: bool = False
+    is_silenced: bool = False
 
 
 class Box(NamedTuple):
@@ -288,6 +307,8 @@ class _Turn:
                 if life is not None:
                     self.missed[life.id] = replace(life, cleared_since=life.cleared_since or life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
+            if life.is_silenced and _is_unhandled(alarm):
+                life = replace(life, notified={})  # it stands at the end of its silence, so it is announced again
             self.lives[alarm.key] = replace(
                 life,
                 seen_at=self.now,
@@ -295,6 +316,7 @@ class _Turn:
                 is_handled=not _is_unhandled(alarm),
                 is_hidden=alarm.state is AlarmState.SUPPRESSED and (life.is_hidden or not life.is_handled),
                 notified=_notified_now(life, alarm) if _is_unhandled(alarm) else life.notified,
+                is_silenced=alarm.silenced is not None,
             )
         for key, life in [*self.lives.items()]:
             alarm_now = self.alarms.get(key)
@@ -510,11 +532,24 @@ class _Turn:
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
 
-        It waits for the hours of its route; the end of an alarm also waits until the alarm has surely cleared.
+        It waits for the hours of its route, and for the end of a silence that covers its alarm. The end of an alarm
+        also waits until the alarm has surely cleared.
         """
+        if self._is_silenced(entry):
+            return True
         life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
         may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
         return may_be_present or self._waits_for_hours(box, entry)
+
+    def _is_silenced(self, entry: Entry) -> bool:
+        """Return whether a silence covers the alarm of an entry now, also if the alarm is not listed any more."""
+        alarm = self.alarms.get(entry.key)
+        if alarm is not None or not self.board.silences:
+            return alarm is not None and alarm.silenced is not None
+        info = self.board.events.get(entry.event_id, EventInfo(entry.event))
+        events = [_case_event(entry.event_id, info)] if entry.event_id else []
+        case = Case(entry.kind, entry.severity, events, tuple(filter(None, (entry.target, entry.part))))
+        return silence_of(self.board.silences, case, self.now, on_air=info.is_on_air) is not None
 
     def _waits_for_hours(self, box: Box, entry: Entry) -> bool:
         route = next((route for route in self.plan.routes if route.name == box.route), None)
@@ -601,17 +636,18 @@ _AIRING = {
 
 def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:
     """Return the case of an alarm, by which a route checks it. `events`: events by id."""
-    names = {alarm.event_id: alarm.subject} if alarm.event_id else {}
-    names |= {event_id: event_id for event_id in alarm.affects}
-    infos = {event_id: events.get(event_id, EventInfo(name)) for event_id, name in names.items()}
-    return Case(
-        alarm.kind, alarm.severity, [CaseEvent(event_id, info.name, info.project) for event_id, info in infos.items()]
-    )
+    known = {id_: _case_event(id_, events[id_]) for id_ in (alarm.event_id, *alarm.affects) if id_ in events}
+    return case_of_alarm(alarm, known)
+
+
+def _case_event(event_id: str, info: EventInfo) -> CaseEvent:
+    return CaseEvent(event_id, info.name, info.project, info.content)
 
 
 def _is_unhandled(alarm: Alarm | None) -> bool:
-    """Return whether the alarm is present and nobody has handled it."""
-    return alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED and alarm.is_ongoing
+    """Return whether the alarm is present, and neither a person nor a silence has handled it."""
+    is_open = alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED and alarm.is_ongoing
+    return is_open and alarm is not None and alarm.silenced is None
 
 
 _STAGES = 100

@@ -83,7 +83,7 @@ class Entry(Record):
 
     @property
     def is_urgent(self) -> bool:
-        """Whether the entry tells that a critical alarm is present. Such an entry waits for no allowance."""
+        """True if the entry reports a critical alarm that is present. Such an entry needs no allowance."""
         return self.severity is Severity.CRITICAL and self.status in BEGINNINGS and not self.is_cleared
 
     def as_end(self, seconds: float, *, is_undated: bool = False) -> Entry:

@@ -2,69 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from datetime import datetime, time
-from typing import NamedTuple
+from collections.abc import Iterable
+from datetime import datetime
 
-from livedeck.monitor import Severity
+from livedeck.monitor import Case, CaseEvent, Matcher, MatchField, MatchOp, Severity, match
 from livedeck.record import Record
-from livedeck.text.patterns import fits
-
-_DAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
-_SPAN = re.compile(
-    r"(?:(?P<first>[a-z]{2})(?:-(?P<last>[a-z]{2}))?\s+)?(?P<begin>\d{2}:\d{2})-(?P<end>\d{2}:\d{2})", re.IGNORECASE
-)
-
-
-class Span(NamedTuple):
-    """Hours from `begin` to `end` on some weekdays (0 is Monday). If `end` is before `begin`, it is on the next day."""
-
-    days: frozenset[int]
-    begin: time
-    end: time
-
-    def covers(self, local: datetime) -> bool:
-        """Return whether a time is in the span."""
-        at, day = local.time(), local.weekday()
-        if self.begin < self.end:
-            return day in self.days and self.begin <= at < self.end
-        return (day in self.days and at >= self.begin) or ((day - 1) % 7 in self.days and at < self.end)
-
-
-class Hours(Record):
-    """Hours in which somebody reads the messages of a route. Without spans: always."""
-
-    spans: tuple[Span, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str) -> Hours:
-        """Read hours such as `Mo-Fr 08:00-18:00, Sa 10:00-14:00`.
-
-        Hours without days are for every day; an empty text means always. Raises ValueError.
-        """
-        return cls(tuple(_parse_span(part.strip()) for part in text.split(",") if part.strip()))
-
-    def covers(self, local: datetime) -> bool:
-        """Return whether somebody reads at that time."""
-        return not self.spans or any(span.covers(local) for span in self.spans)
-
-
-def _parse_span(text: str) -> Span:
-    match = _SPAN.fullmatch(text)
-    try:
-        first, last, begin, end = match.groups() if match else ("", "", "", "")
-        first_day = _DAYS.index((first or "mo").lower())
-        last_day = _DAYS.index((last or first or "su").lower())
-        days = frozenset((first_day + step) % 7 for step in range((last_day - first_day) % 7 + 1))
-        return Span(days, _time(begin), _time(end))
-    except ValueError:
-        raise ValueError(f"{text!r} is not a range of hours; write Mo-Fr 08:00-18:00, Sa 10:00-14:00") from None
-
-
-def _time(text: str) -> time:
-    """Read a time; `24:00` is the midnight at the end of a day."""
-    return time() if text == "24:00" else time.fromisoformat(text)
+from livedeck.text.hours import Hours
 
 
 class Route(Record):
@@ -93,32 +36,21 @@ class Route(Record):
         return severity.rank > self.through.rank and not self.hours.covers(local)
 
 
-class CaseEvent(NamedTuple):
-    """An event of an alarm. `project`: the id of its project or folder; empty if it has none."""
-
-    id: str
-    name: str
-    project: str = ""
-
-
-class Case(NamedTuple):
-    """An alarm as a route sees it. `events`: the affected events; empty for the deck's own alarms."""
-
-    kind: str
-    severity: Severity
-    events: Sequence[CaseEvent] = ()
-
-
 def reasons_against(route: Route, case: Case) -> list[str]:
     """Return why the route does not take the alarm; empty if it does. The deck's own alarms belong to every event."""
     reasons = []
     if case.severity.rank > route.severity.rank:
         reasons.append(f"severity {case.severity} is below {route.severity}")
-    if not fits(route.kinds, case.kind):
+    if not _fits(route.kinds, case, None, MatchField.KIND):
         reasons.append(f"the kind of the alarm does not match {', '.join(route.kinds)}")
-    named = [event for event in case.events if fits(route.events, event.id, event.name)]
+    named = [event for event in case.events if _fits(route.events, case, event, MatchField.EVENT, MatchField.NAME)]
     if case.events and not named:
         reasons.append(f"the event of the alarm does not match {', '.join(route.events)}")
-    elif case.events and not any(fits(route.projects, event.project) for event in named):
+    elif case.events and not any(_fits(route.projects, case, event, MatchField.PROJECT) for event in named):
         reasons.append(f"the project of the event does not match {', '.join(route.projects)}")
     return reasons
+
+
+def _fits(patterns: Iterable[str], case: Case, event: CaseEvent | None, *fields: MatchField) -> bool:
+    """Return whether one of the shell patterns fits one of the fields of the alarm."""
+    return any(match([Matcher(field, MatchOp.FITS, pattern)], case, event) for pattern in patterns for field in fields)

@@ -187,9 +187,10 @@ SCHEDULE_FORM = FormSchema(
 
 
 def edit_entries(event: Event, zone: tzinfo | None) -> FieldValues:
-    """Return an event as entries of its form. Fields that the platform did not send are as in an empty form.
+    """Return an event as entries of its form.
 
-    In an empty form, entries of yes or no are unknown, and other entries are empty. Only changed entries are sent.
+    Where the platform sent no value, a yes-or-no field is unknown and any other field is empty. Only changed entries
+    are sent.
     """
     current = platform_values(event)
     start, window = current["scheduled.time"], current["reconnect_window"]
@@ -239,8 +240,7 @@ def platform_values(event: Event) -> Mapping[str, Any]:
 def has_values(event: Event, expected: Mapping[str, object]) -> bool:
     """Return whether the event has all expected values.
 
-    Times may differ by less than a second, qualities may be in any order, and of restreams only sent fields are
-    compared.
+    Ignores fractions of a second, the order of qualities, and fields of restreams that were not sent.
     """
     return not unlike(event, expected)
 
@@ -597,13 +597,13 @@ class EditEvent(EditOperation[EventView], EventOperation):
 
 @dataclass(frozen=True, slots=True)
 class SetEventPoster(EventFormOperation):
-    """Set the picture of an event from an address."""
+    """Set the poster of an event from the picture at an address."""
 
     name = "event.poster"
-    verb = "set the picture of"
-    button = "set picture"
-    past = "given its picture"
-    help = "Set the event's picture from an address"
+    verb = "set the poster of"
+    button = "set poster"
+    past = "given its poster"
+    help = "Set the event's poster from the picture at an address"
     no_evidence = NOT_TOLD
     may_conflict = False
     schema = PICTURE_FORM
@@ -613,10 +613,10 @@ class SetEventPoster(EventFormOperation):
     def conflicts(self, before: EventView, now: EventView, /) -> Conflicts:
         old, new = before.event.poster, now.event.poster
         is_another = old is not None and new is not None and old.id != new.id
-        return (*event_conflicts(before, now), *(("its picture is a different one now",) if is_another else ()))
+        return (*event_conflicts(before, now), *(("its poster is a different one now",) if is_another else ()))
 
     def effect(self, _current: EventView, /) -> str:
-        return f"Its picture becomes {addresses.show(self.url)}."
+        return f"Its poster becomes the picture at {addresses.show(self.url)}."
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.posters.upload_for_event(self.target.id, self.url)

@@ -167,9 +167,9 @@ class Executor:
         refresh: polls the platform now.
         open_changes: changes without a verdict; the confirmation of a new change of the same target lists them.
         locks: a change holds its target's lock from the last read before sending until its verdict.
-        recheck: returns descriptions of further differences between the object last read and the object as shown.
+        recheck: returns further differences, in words, between the object as last read and as shown to the person.
         reads_back: whether to read the object again after a change is done, to compare its values with those sent.
-        busy: verbs under way, by kind and id of the target.
+        busy: verbs of the running operations, by kind and id of the target.
         in_doubt: descriptions of changes that were sent and have no verdict yet, by kind and id of the target.
     """
 
@@ -494,7 +494,7 @@ class Executor:
 
 
 def new_intent(operation: Operation[Any], at: datetime) -> IntentRecord:
-    """Build the audit record of an operation that is about to be sent, with user, host and process."""
+    """Return the audit record of an operation that is about to be sent, with user, host and process."""
     target = operation.target
     return IntentRecord(
         uuid4().hex,
@@ -524,7 +524,7 @@ def _action(operation: Operation[Any]) -> str:
 
 
 def applied_text(operation: Operation[Any], error: ApiError | None) -> str:
-    """Return the text for the verdict APPLIED. The text is also true if another person has made the same change."""
+    """Return the text for the verdict APPLIED. It must also be true if another person has made the same change."""
     return f"{_reason(error)}, but {_as_wanted(operation)}"
 
 
@@ -578,7 +578,7 @@ def with_open_changes(
 
 
 async def audit_local(audit: AuditPort | None, at: datetime, action: str, target: Target, detail: str = "") -> None:
-    """Record an action of a person in the audit that has no effect outside this machine."""
+    """Record in the audit a person's action that has no effect outside this machine."""
     if audit is not None:
         outcome = AuditOutcome.DONE
         await audit.record_action(ActionRecord(at, action, target.kind, target.id, target.name, outcome, detail))

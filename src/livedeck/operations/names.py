@@ -16,7 +16,7 @@ from livedeck.text.values import safe
 ID_LETTERS = 6
 """Number of letters at the end of an id that the screen shows. A person can compare so many at a glance.
 
-Two of 100 random ids have the same end in one of 3,400 cases. Then the confirmation requires the whole id.
+Among 100 random ids, two have the same end in one of 3,400 cases. The confirmation then requires the whole id.
 """
 
 MAX_TYPED = 60
@@ -57,7 +57,8 @@ def id_end(identity: str) -> str:
 def word_to_type(named: Named, others: Iterable[Named]) -> str:
     """Return the text to type for a confirmation: the whole name, or else the end of the id.
 
-    The name is used if every keyboard can type it, and if no other listed object has a name that is or looks the same.
+    The name is used if every keyboard can type it, and if no other listed object has the same name or one that looks
+    the same.
     """
     name = named.name
     others = tuple(others)
@@ -69,7 +70,7 @@ def word_to_type(named: Named, others: Iterable[Named]) -> str:
 
 
 def namesakes(named: Named, others: Iterable[Named]) -> tuple[Named, ...]:
-    """Return the other objects with a name that is or looks the same."""
+    """Return the other objects that have the same name, or one that looks the same."""
     skeleton = _skeleton(named.name)
     return tuple(other for other in others if other.id != named.id and skeleton and _skeleton(other.name) == skeleton)
 

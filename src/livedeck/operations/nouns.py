@@ -178,14 +178,14 @@ def match(items: Iterable[Any], words: str, noun: str, called: Callable[[Any], s
 
 
 def _folded(name: str) -> str:
-    """Return a name for comparison: in one case, with composed accents."""
+    """Return a name in the form that is compared: in one case, with composed accents."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
 def _similar(text: str, noun: str, items: Sequence[Any], called: Callable[[Any], str]) -> str:
     """Return advice after words that fit no item: similar names, or the command that lists all items.
 
-    After a name with hidden letters comes the id.
+    A name with hidden letters is followed by its id.
     """
     from difflib import get_close_matches
 

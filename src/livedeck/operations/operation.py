@@ -60,7 +60,7 @@ class OperationResult(Record):
 
 
 class ConfirmLevel(StrEnum):
-    """Way to confirm an operation. It depends on the possible damage of a mistake.
+    """Way to confirm an operation. The more a mistake could break, the more explicit it is.
 
     NONE: the form was the confirmation. ASK: yes or no. TYPE_NAME: the person types the target's name.
     """
@@ -79,7 +79,7 @@ class Confirmation(Record):
         word: text to type if the level is TYPE_NAME: the name, or the end of the id.
         cancel: label of the button that declines.
         named: object with its real name; None if the question names no object.
-        has_own_name: no other listed object has a name that is or looks the same.
+        has_own_name: no other listed object has the same name, or one that looks the same.
         conflicts: changes of the object since it was shown; `lines` begin with them.
     """
 
@@ -99,7 +99,7 @@ class Confirmation(Record):
         return bool(self.named and self.word == self.named.name)
 
     def is_word(self, typed: str) -> bool:
-        """Return whether the text `typed` is a consent. A name must be exact; the end of an id may differ in case."""
+        """Return whether `typed` is the requested text. A name must be exact; the end of an id may differ in case."""
         typed = typed.strip()
         if not typed:
             return False
@@ -304,7 +304,7 @@ class Operation(ABC, Generic[T]):
         return None
 
     def is_of_another(self, answer: object, _before: T, /) -> bool:
-        """Return whether the response contains an object other than the changed one, like a reply to another change.
+        """Return whether the response is that of another change, because it contains another object.
 
         `_before`: the object right before sending.
         """
@@ -440,7 +440,7 @@ class CreateOperation(Operation[tuple[Item, ...]]):
         """Return whether the item equals the sent object in all fields that the platform shows."""
 
     def sent_names(self) -> Mapping[str, str]:
-        """Return field -> sent text, for the texts that distinguish the new object from others.
+        """Return field -> sent text, for each text by which the new object is recognised.
 
         A platform may trim or shorten these texts.
         """

@@ -53,7 +53,7 @@ def _parse_url(fields: Mapping[str, Any]) -> str:
 
 
 NOT_TOLD = "the platform does not show the address that a poster comes from"
-"""Reason why no read proves that the platform has taken over a picture."""
+"""Reason why no read proves that the platform has copied a picture."""
 
 PICTURE_FORM = FormSchema(
     (Field("poster_url", "Picture", hint="https:// address of the image", required=True, is_long=True),), _parse_url

@@ -324,12 +324,10 @@ def _shown(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeferredEdit:
-    """Edit of a profile that waits for the end of its relay.
+    """Edit of a profile that waits for the end of its relay. It may contain a stream key.
 
-    `since`: time at which it was refused because of the relay.
-
-    The edit may contain a stream key. `was_active`: a list read after `since` showed the room as active. Only then a
-    later list can show that the relay has ended.
+    `since`: time at which it was refused because of the relay. `was_active`: a list read after `since` showed the room
+    as active. Only then can a later list show that the relay has ended.
     """
 
     relay: RelayTarget

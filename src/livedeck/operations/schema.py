@@ -129,7 +129,7 @@ class FormSchema(Record, Generic[D_co]):
         draft: makes a draft from values by dotted name; raises Invalid or ValueError.
         noun: name of a row, such as `restream`.
         title_field: name of the field with the title of a row.
-        sample: valid values of the required fields, which are needed for the check of another field.
+        sample: valid values of the required fields; `check_field` makes a draft of them and of the field to check.
         field_by_code: error code of the platform -> faulty field, for codes without the name of a field.
     """
 
@@ -163,7 +163,7 @@ class FormSchema(Record, Generic[D_co]):
     def check(
         self, entries: FieldValues, reference: TimeReference, names: Iterable[str] | None = None
     ) -> dict[str, str]:
-        """Return name -> error for the faulty ones of the fields `names` (None: all fields), in the form's order."""
+        """Return name -> error for each faulty field among `names` (None: all fields), in the form's order."""
         checked = [field for field in self.fields if names is None or field.name in set(names)]
         errors = {field.name: self.check_field(field, entries[field.name], reference) for field in checked}
         return {name: error for name, error in errors.items() if error}

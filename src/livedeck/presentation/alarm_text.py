@@ -21,6 +21,7 @@ from livedeck.monitor import (
 from livedeck.presentation.alarms import affected_names, answered_by, rule_words
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import silenced_text
 from livedeck.text.values import safe, short_duration
 
 _FOLLOWING = frozenset({AlarmTransition.SEVERITY, AlarmTransition.RETURNED, AlarmTransition.CLEARED})
@@ -30,7 +31,11 @@ _QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmT
 """Transitions that need no action."""
 
 
-_TRANSITION_WORDS = {AlarmTransition.RETURNED: "cleared, not acknowledged", AlarmTransition.RELEASED: "visible again"}
+_TRANSITION_WORDS = {
+    AlarmTransition.LAPSED: "acknowledgement expired",
+    AlarmTransition.RETURNED: "cleared, not acknowledged",
+    AlarmTransition.RELEASED: "visible again",
+}
 """Words for transitions whose names would mislead or differ from the words on screens."""
 
 _FOUND = "found"
@@ -46,7 +51,9 @@ _CELLS = 25
 def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> list[str]:
     """Return a line with the alarm, then a line each with its cause, its effect on viewers and the advice."""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
-    head = f"{_severity_text(alarm)}  {alarm.state.value}{_until(alarm)}  {since}  {_fault_text(alarm)}"
+    silenced = silenced_text(alarm, render_time.now)
+    state = f"{alarm.state.value}{_until(alarm)}{f', {silenced}' if silenced else ''}"
+    head = f"{_severity_text(alarm)}  {state}  {since}  {_fault_text(alarm)}"
     details = {
         "cause": alarm.diagnosis.cause,
         "viewers": alarm.diagnosis.viewers,
@@ -63,7 +70,9 @@ def change_text(change: AlarmChange) -> str:
     """Return a transition of an alarm on one line."""
     word = _TRANSITION_WORDS.get(change.transition, change.transition.value)
     head = _head(change, _FOUND if _is_found(change) else word)
-    return f"{head}  {_severity_text(change.alarm)}  {_fault_text(change.alarm)}"
+    silenced = silenced_text(change.alarm, change.at)
+    fault = f"{_fault_text(change.alarm)}{f'  {silenced}' if silenced else ''}"
+    return f"{head}  {_severity_text(change.alarm)}  {fault}"
 
 
 def _head(change: AlarmChange, word: str) -> str:

@@ -13,6 +13,7 @@ from livedeck.presentation.connection import is_seen, missing_text, not_known_te
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import silenced_text
 from livedeck.presentation.table import SELECT, Column, TableSchema
 from livedeck.text.segments import (
     Line,
@@ -44,6 +45,7 @@ class Section(StrEnum):
 
     NEW = "NEW"
     ACKNOWLEDGED = "ACKNOWLEDGED"
+    SILENCED = "SILENCED"
     CLEARED = "CLEARED, NOT ACKNOWLEDGED"
     QUIET = "QUIET"
 
@@ -57,6 +59,8 @@ _SECTIONS = {
 
 def section(alarm: Alarm) -> Section:
     """Return the section of an alarm. An alarm that needs no attention now is quiet."""
+    if alarm.silenced and alarm.active:
+        return Section.SILENCED
     return _SECTIONS.get(alarm.state, Section.QUIET)
 
 
@@ -89,13 +93,13 @@ _QUIET_WORDS = {AlarmState.SUPPRESSED: "hidden by another", AlarmState.CLEARED: 
 
 
 def is_critical(alarm: Alarm) -> bool:
-    """Return whether the alarm is critical and active: not shelved, suppressed or cleared."""
-    return alarm.active and alarm.severity is Severity.CRITICAL
+    """Return whether the alarm is critical and active: not shelved, suppressed, silenced or cleared."""
+    return alarm.active and alarm.severity is Severity.CRITICAL and not alarm.silenced
 
 
 def severity_glyph(alarm: Alarm, render_time: RenderTime) -> str:
     """Return the glyph of the severity. Only unacknowledged alarms blink, at 1 Hz (interface.md, "Colours")."""
-    blinks = alarm.state is AlarmState.UNACKNOWLEDGED
+    blinks = alarm.state is AlarmState.UNACKNOWLEDGED and not alarm.silenced
     return " " if blinks and not render_time.blink_on else SEVERITY_BADGES[alarm.severity].glyph
 
 
@@ -155,6 +159,8 @@ NOT_SHARED = "not yet shared"
 
 
 def _handling_text(alarm: Alarm, render_time: RenderTime) -> str:
+    if alarm.silenced and alarm.active:
+        return silenced_text(alarm, render_time.now)
     by = safe(person(alarm.answered_by), 30) if alarm.answered_by else ""
     if alarm.state is AlarmState.ACKNOWLEDGED:
         until = alarm.acknowledged_until
@@ -228,6 +234,7 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
     head.append((shorten(safe(alarm.actual), cells - width(head)), StyleRole.TEXT))
     expected = f"expected {safe(alarm.expected)}" if alarm.expected else ""
     state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else f"{alarm.state}"
+    state = silenced_text(alarm, render_time.now) or state
     rest = [(rank, [(text, StyleRole.DIM)]) for rank, text in ((2, expected), (1, state)) if text]
     return wrap_groups([(0, head), *rest], cells)
 
@@ -238,7 +245,7 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
     The state of a new alarm is omitted.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
-    state = _PANE_STATES.get(alarm.state, ALARM_STATE_BADGES[alarm.state].word)
+    state = "silenced" if alarm.silenced else _PANE_STATES.get(alarm.state, ALARM_STATE_BADGES[alarm.state].word)
     words: Line = [(f"{state:>15}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
     return [
         [
@@ -313,14 +320,17 @@ def count_words(alarms: Iterable[Alarm]) -> str:
 def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
     """Return a chip with the number of critical alarms and a chip with the number of warnings.
 
-    Without any, returns `clear` if `is_known`.
+    Silenced alarms have a word of their own. Without any alarm, returns `clear` if `is_known`.
     """
-    counts = Counter(alarm.severity for alarm in alarms)
+    alarms = tuple(alarms)
+    counts = Counter(alarm.severity for alarm in alarms if not alarm.silenced)
     line: Line = []
     for severity, role in ((Severity.CRITICAL, StyleRole.CRITICAL), (Severity.WARNING, StyleRole.WARNING_FILL)):
         if counts[severity]:
             chip = f" {SEVERITY_BADGES[severity].glyph} {counts[severity]} "
             line += [*([(" ", StyleRole.TEXT)] if line else []), (chip, role)]
+    if silenced := sum(alarm.silenced is not None for alarm in alarms):
+        return [*line, (f"{' ' if line else ''}{silenced} silenced", StyleRole.DIM)]
     return line or ([("clear", StyleRole.DIM)] if is_known else [])
 
 

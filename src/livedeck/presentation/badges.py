@@ -37,6 +37,9 @@ TALLY_BADGES: Mapping[BroadcastState, Badge] = MappingProxyType(
 NO_GO_BADGE = Badge("✖", "NO-GO", StyleRole.STRONG)
 """Badge in place of the tally, for an event that is about to start but is not ready."""
 
+SILENCE_GLYPH = "M"
+"""Glyph of a silence, for maintenance."""
+
 LAMP_ROLES: Mapping[BroadcastState, StyleRole] = MappingProxyType(
     {
         BroadcastState.ON_AIR: StyleRole.ON_AIR,

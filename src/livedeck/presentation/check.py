@@ -10,6 +10,7 @@ from livedeck.monitor import UNIT_UNKNOWN, Alarm, EventState, Grade, Severity
 from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import doubt_of_encoder, is_doubtful
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import silenced_text
 from livedeck.text.values import safe
 
 
@@ -39,7 +40,8 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
     """Check an event. `alarms`: alarms of all events, also shelved alarms and alarms out of service."""
     name, tally = safe(state.event.name or state.id, 60), state.phase.tally
     present = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
-    active = [alarm for alarm in present if alarm.active]
+    active = [alarm for alarm in present if alarm.active and not alarm.silenced]
+    silenced = [alarm for alarm in present if alarm.active and alarm.silenced]
     found = worst(_STATES.get(alarm.severity, ServiceState.OK) for alarm in active)
     health = state.assessment.health
     if health.grade is Grade.POOR and not present:  # the health is poor before the alarm is raised
@@ -52,10 +54,12 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
         parts.append(doubt_text(state, render_time))
     if tally.expects_signal:
         parts.append(f"health {'unknown' if health.score is None else health.score} {health.grade}".rstrip())
-    if (state.is_stale or (tally.expects_signal and health.score is None)) and found is ServiceState.OK:
+    is_unknown = tally.expects_signal and health.score is None and not silenced
+    if (state.is_stale or is_unknown) and found is ServiceState.OK:
         found = ServiceState.UNKNOWN
     questions = [alarm for alarm in alarms if alarm.kind == UNIT_UNKNOWN and alarm.present and tally.expects_signal]
     parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in (*active, *questions)]
+    parts += [f"{alarm.kind} {silenced_text(alarm, render_time.now)}" for alarm in silenced]
     return EventCheck(found, ", ".join(parts), _measures(state, render_time))
 
 

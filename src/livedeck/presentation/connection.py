@@ -108,11 +108,11 @@ def missing_line(snapshot: Snapshot) -> Line:
 def poor_text(link: ConnectionStatus) -> str:
     """Return the reason why the link is poor.
 
-    Such as `27 % of responses lost in the last minute` or `slowed by the platform: each event every 20 s`.
+    Such as `27 % of replies lost in the last minute` or `slowed by the platform: each event every 20 s`.
     """
     if link.slowed_to:
         return f"slowed by the platform: each event every {link.slowed_to:.0f} s"
-    return f"{100 * link.lost_share:.0f} % of responses lost in the last minute"
+    return f"{100 * link.lost_share:.0f} % of replies lost in the last minute"
 
 
 def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
@@ -175,7 +175,7 @@ def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
     attachment, link = snapshot.attachment, snapshot.link
     is_heard = attachment is None or not attachment.is_silent
     asks = "collector" if attachment and not attachment.is_alone else "deck"
-    as_of = f"response {age(render_time.seconds_since(link.as_of))} ago" if link.as_of else "no response yet"
+    as_of = f"reply {age(render_time.seconds_since(link.as_of))} ago" if link.as_of else "no reply yet"
     trip = f"rtt {link.round_trip * 1000:.0f} ms" if link.round_trip is not None and link.state.is_answering else ""
     glyph, word, role = CONNECTION_BADGES[link.state] if is_heard else ("?", "unknown", StyleRole.STALE)
     cause = poor_text(link) if link.state is ConnectionState.POOR else link.why

@@ -73,10 +73,19 @@ class TimelineEntry(TypedDict):
     actor: str | None
 
 
+class Silenced(TypedDict):
+    """The silence that covers an alarm: its id, its end for the alarm, its comment and its author."""
+
+    id: str
+    until: str
+    comment: str
+    by: str
+
+
 class Alarm(TypedDict):
     """An alarm. `event_id`: None for the deck's own alarms. `target`: part of the event, such as a restream.
 
-    `found`: the fault began before the first look at its event.
+    `found`: the fault began before the first look at its event. `silenced`: None if no silence covers the alarm.
     """
 
     event_id: str | None
@@ -106,6 +115,7 @@ class Alarm(TypedDict):
     flapping: bool
     escalated: bool
     found: bool
+    silenced: Silenced | None
     affects: list[str]
     timeline: list[TimelineEntry]
 
@@ -625,6 +635,17 @@ class HandoverAlarm(TypedDict):
     note: str | None
 
 
+class HandoverSilence(TypedDict):
+    """A running silence on the handover sheet. `on_air`: names of the events on air that it covers."""
+
+    id: str
+    ends_at: str
+    what: str
+    comment: str
+    by: str
+    on_air: list[str]
+
+
 class HandoverChange(TypedDict):
     """A change without a verdict."""
 
@@ -646,6 +667,7 @@ class Handover(TypedDict):
     on_air: list[HandoverEvent]
     open_alarms: list[HandoverAlarm]
     quiet_alarms: list[HandoverAlarm]
+    silences: list[HandoverSilence]
     next: list[HandoverEvent]
     open_changes: list[HandoverChange]
 
@@ -888,12 +910,67 @@ class SettingsInForce(TypedDict):
     origins: dict[str, str]
 
 
+class SilenceMatcher(TypedDict):
+    """A condition on a property of an alarm. `op`: `=`, `!=`, `~` or `!~`; `~` takes a shell pattern."""
+
+    field: str
+    op: str
+    value: str
+
+
+class Silence(TypedDict):
+    """A silence. `running`: it runs now; otherwise it is planned. `passes`: lowest severity that is not silenced.
+
+    `until_end_of`: id of the event with whose broadcast it ends. `changed_by`, `changed_at`: its last change.
+    """
+
+    id: str
+    running: bool
+    matchers: list[SilenceMatcher]
+    starts_at: str
+    ends_at: str
+    until_end_of: str | None
+    passes: Severity | None
+    comment: str
+    by: str
+    changed_by: str
+    changed_at: str
+
+
+class Silences(TypedDict):
+    """Silences that run or are planned."""
+
+    schema: str
+    silences: list[Silence]
+
+
+class SilenceCover(TypedDict):
+    """Events and open alarms that a silence covers now. `on_air`: names of the events on air."""
+
+    events: list[str]
+    on_air: list[str]
+    alarms: list[Alarm]
+
+
+class SilenceChanged(TypedDict):
+    """A silence after a change. `saved`: False for a preview. `covers`: None if that was not looked up."""
+
+    schema: str
+    saved: bool
+    silence: Silence
+    covers: SilenceCover | None
+
+
 DOCUMENTS: Mapping[str, type] = {
     "status": Status,
     "alarm list": Alarms,
     "alarm explain": Explanation,
     "alarm kpi": AlarmFigures,
     "alarm link": AlarmLink,
+    "silence list": Silences,
+    "silence add": SilenceChanged,
+    "silence extend": SilenceChanged,
+    "silence end": SilenceChanged,
     "event qos": Qos,
     "past show": History,
     "past episodes": Episodes,

@@ -63,7 +63,7 @@ def _open_text(alarm: OpenAlarm) -> str:
 def _would_alarm(explanation: Explanation) -> list[str]:
     if explanation.forecasts is None:
         return [NOT_RECORDED]
-    lines = [forecast_text(forecast) for forecast in explanation.forecasts]
+    lines = [forecast_text(forecast) for forecast in explanation.forecasts] or ["Nothing foreseen within a minute"]
     more = len(lines) - _MOST_LISTED
     return [*lines[:_MOST_LISTED], *([f"and {more} more: --json prints all"] if more > 0 else [])]
 

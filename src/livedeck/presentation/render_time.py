@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from livedeck.monitor import NO_BLAME, AlarmKey, Blame, Snapshot, is_stale, stale_blame
+from livedeck.monitor import (
+    NO_BLAME,
+    AlarmKey,
+    Blame,
+    EventState,
+    Silence,
+    Snapshot,
+    end_of_silence,
+    is_stale,
+    stale_blame,
+)
 from livedeck.presentation.preflight import Preflight
 
 
@@ -23,7 +33,7 @@ class RenderTime:
 
     `stale`: the data are old, so nothing may look good. `blame`: nearest cause while `stale`. `blink_on`: blinking
     glyphs are visible. `changes`: id of an object -> progress of its change. `preflights`: id of a due event -> its
-    checks. `unshared`: alarms with actions that the collector has not received yet.
+    checks. `unshared`: alarms with actions that the collector has not received yet. `silences`: running silences.
     """
 
     now: datetime
@@ -34,6 +44,7 @@ class RenderTime:
     preflights: Mapping[str, Preflight] = field(default_factory=dict, hash=False)
     unshared: frozenset[AlarmKey] = frozenset()
     blame: Blame = NO_BLAME
+    silences: tuple[Silence, ...] = field(default=(), hash=False)
 
     @classmethod
     def from_snapshot(
@@ -54,7 +65,12 @@ class RenderTime:
         unshared = frozenset(snapshot.attachment.unshared if snapshot.attachment else ())
         server = now + timedelta(seconds=snapshot.link.skew)
         cause = stale_blame(snapshot.link, snapshot.at, now, watched=watched) if stale else NO_BLAME
-        return cls(now, server, stale, blink_on, changes or {}, unshared=unshared, blame=cause)
+        running = tuple(silence for silence in snapshot.silences if silence.covers(now))
+        return cls(now, server, stale, blink_on, changes or {}, unshared=unshared, blame=cause, silences=running)
+
+    def silenced_until(self, state: EventState) -> datetime | None:
+        """Return the end of the last silence that may cover alarms of an event; None without one."""
+        return end_of_silence(self.silences, state, self.now) if self.silences else None
 
     def no_go(self, event_id: str) -> str:
         """Return the NO-GO items of an event: `conflicts, restreams`; empty without any, or if the event is not due."""
@@ -70,6 +86,7 @@ class RenderTime:
             and self.changes == other.changes
             and self.preflights == other.preflights
             and self.unshared == other.unshared
+            and self.silences == other.silences
         )
 
     def same_second(self, now: datetime) -> bool:

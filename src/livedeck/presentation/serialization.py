@@ -19,6 +19,7 @@ from livedeck.monitor import (
     NotWatched,
     Reading,
     RuleChange,
+    Silenced,
     Snapshot,
 )
 from livedeck.presentation import events
@@ -230,12 +231,20 @@ def alarm_object(alarm: Alarm) -> documents.Alarm:
         "flapping": alarm.flapping,
         "escalated": alarm.escalated,
         "found": alarm.found,
+        "silenced": _silenced_object(alarm.silenced),
         "affects": list(alarm.affects),
         "timeline": [
             {"at": isoformat_utc(entry.at), "text": entry.text, "actor": entry.actor or None}
             for entry in alarm.timeline
         ],
     }
+
+
+def _silenced_object(silenced: Silenced | None) -> documents.Silenced | None:
+    if silenced is None:
+        return None
+    until = isoformat_utc(silenced.until)
+    return {"id": silenced.id, "until": until, "comment": silenced.comment, "by": silenced.by}
 
 
 def change_object(change: AlarmChange) -> documents.AlarmChangeLine:

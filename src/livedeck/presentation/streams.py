@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from livedeck.monitor import EventState, IngestState, Snapshot
+from datetime import datetime
+
+from livedeck.monitor import EventState, IngestState, Snapshot, planned_start
 from livedeck.presentation.events import (
     EVENTS,
     clock_cell,
@@ -34,15 +36,22 @@ def _status(state: EventState, render_time: RenderTime) -> Line:
     return [(status, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
 
-def _started(state: EventState, _: RenderTime) -> Line:
+def _start(state: EventState, render_time: RenderTime) -> datetime | None:
+    """Return the start of the stream; the planned one while the stream is pending."""
     stream = state.event.stream
-    started_at = stream.started_at if stream else None
-    return [(f"{started_at:%d %b %H:%M:%S}" if started_at else UNKNOWN, StyleRole.TEXT)]
+    if stream and stream.status == "pending":
+        return planned_start(state.event, render_time.server)
+    return stream.started_at if stream else None
 
 
-def _started_at(state: EventState, _: RenderTime) -> Value:
-    stream = state.event.stream
-    return stream.started_at.timestamp() if stream and stream.started_at else None
+def _started(state: EventState, render_time: RenderTime) -> Line:
+    start = _start(state, render_time)
+    return [(f"{start:%d %b %H:%M:%S}" if start else UNKNOWN, StyleRole.TEXT)]
+
+
+def _started_at(state: EventState, render_time: RenderTime) -> Value:
+    start = _start(state, render_time)
+    return start.timestamp() if start else None
 
 
 def window_used(state: EventState, render_time: RenderTime) -> float | None:

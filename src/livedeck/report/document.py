@@ -39,7 +39,7 @@ def event_object(facts: EventFacts) -> documents.ReportEvent:
         "name": facts.name,
         "tally": facts.event.tally.value,
         "deleted": facts.event.is_gone,
-        "planned": isoformat_utc(facts.event.scheduled),
+        "planned": isoformat_utc(facts.planned),
         "on_air": _spans(facts.on_air),
         "up_seconds": round(seconds_of(facts.up), 3),
         "uptime": None if facts.uptime is None else round(facts.uptime, 4),

@@ -96,7 +96,8 @@ class EventFacts:
     `outages` and `unknown`. `up`: time with samples. `outages`: watched time without samples. `unknown`: the rest.
     `bad`: time of outages and of critical faults of picture or sound. `restreams`: name -> time in which the restream
     was down. `worst`: the five minutes with the most bad seconds. `figures`: key figures of the event's alarms. `chat`:
-    minute -> number of messages; None if unknown. `unrecorded`: as in `Recorded`.
+    minute -> number of messages; None if unknown. `planned`: planned start of the first stream; None if not recorded.
+    `unrecorded`: as in `Recorded`.
     """
 
     event: EventRecord
@@ -117,6 +118,7 @@ class EventFacts:
     samples: Readings = field(default_factory=Readings)
     chat: Mapping[datetime, int] | None = None
     objective: float = DEFAULT_OBJECTIVE
+    planned: datetime | None = None
     unrecorded: frozenset[str] = frozenset()
 
     @property
@@ -127,8 +129,10 @@ class EventFacts:
     @property
     def uptime(self) -> float | None:
         """Percentage of the known time on air with a signal; None if all time on air is unknown."""
-        total = seconds_of(self.up) + seconds_of(self.outages)
-        return 100.0 * seconds_of(self.up) / total if total else None
+        up, down = seconds_of(self.up), seconds_of(self.outages)
+        if not down:  # without a rounding error
+            return 100.0 if up else None
+        return 100.0 * up / (up + down)
 
     @property
     def budget(self) -> float:
@@ -209,9 +213,18 @@ def facts_of(
         samples=samples,
         chat=chat,
         objective=objective,
+        planned=_planned(recorded, on_air),
         unrecorded=recorded.unrecorded,
     )
     return replace(facts, worst=_worst(facts))
+
+
+def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
+    """Return the last plan of the time before the first stream; without such a record, the plan of the event itself."""
+    before = [record for record in recorded.events if not on_air or record.at <= on_air[0].since]
+    plans = [record.planned for record in before if record.is_waiting]
+    others = [record.planned for record in reversed(recorded.events)]
+    return next((plan for plan in (*reversed(plans), *others) if plan), None)
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
@@ -259,11 +272,16 @@ def _on_air(recorded: Recorded) -> Spans:
     return common(spans, [recorded.span])
 
 
+def longest_step(cadence: float | None) -> float:
+    """Return the seconds between two samples above which some are missing. `cadence`: the usual seconds between two."""
+    return max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
+
+
 def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | None]:
     """Return the time with samples, the time without samples, and the median seconds between samples."""
     steps = [after - before for before, after in pairwise(samples.time)]
     cadence = median(steps) if steps else None
-    longest = max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
+    longest = longest_step(cadence)
     up, holes = list[Span](), list[Span]()
     for span in on_air:
         first, last = span.since.timestamp(), span.until.timestamp()
@@ -385,9 +403,9 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Span
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds, and of equal ones with the most warning seconds.
+    """Return the five minutes on air with the most bad seconds; seconds with a warning decide between equal ones.
 
-    Returns None without bad and warning seconds.
+    They end with the stream at the latest. Returns None if there are neither.
     """
     warned = common(
         joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),
@@ -403,7 +421,10 @@ def _worst(facts: EventFacts) -> Span | None:
     if not starts:
         return None
     worst = max(starts, key=badness)
-    return Span(worst, worst + timedelta(seconds=WORST_SECONDS)) if any(badness(worst)) else None
+    if not any(badness(worst)):
+        return None
+    ends = (span.until for span in facts.on_air if span.since <= worst < span.until)
+    return Span(worst, min(worst + timedelta(seconds=WORST_SECONDS), next(ends)))
 
 
 def gaps_text(facts: EventFacts) -> list[str]:
@@ -425,7 +446,7 @@ def gaps_text(facts: EventFacts) -> list[str]:
         sentences.append(f"Samples are {facts.cadence:g} s apart, so this is the accuracy of outages.")
     elif facts.on_air:
         sentences.append("There are no samples: whether a signal arrived is unknown.")
-    if facts.event.scheduled is None:
+    if facts.planned is None:
         sentences.append("No planned start is recorded.")
     if facts.chat is None:
         sentences.append("The history does not contain chat: add an export with --chat to see messages a minute.")

@@ -5,13 +5,26 @@ Pure, except for reading the history.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from livedeck.monitor import Alarm, AlarmState, BroadcastState, EventRecord, HistoryReads, OpenChange, person
-from livedeck.presentation.badges import SEVERITY_BADGES, TALLY_BADGES
+from livedeck.monitor import (
+    Alarm,
+    AlarmState,
+    CaseEvent,
+    EventRecord,
+    HistoryReads,
+    MaintenanceWindow,
+    OpenChange,
+    Silence,
+    Silences,
+    may_cover,
+    person,
+)
+from livedeck.presentation.badges import SEVERITY_BADGES, SILENCE_GLYPH, TALLY_BADGES
+from livedeck.presentation.silences import time_text, what_text
 from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
 from livedeck.report.text import hanging
@@ -38,6 +51,7 @@ class Handover:
     """Handover sheet. `watched`: last watched time, for which the sheet is valid; None if it is more than a day ago.
 
     `wrong`: open alarms. `put_away`: alarms that are shelved or out of service. `coming`: planned events, next first.
+    `silences`: running silences that cover an event on air, with the names of these events.
     """
 
     made: datetime
@@ -47,6 +61,7 @@ class Handover:
     put_away: tuple[Alarm, ...]
     coming: tuple[EventRecord, ...]
     open_changes: tuple[OpenChange, ...]
+    silences: tuple[tuple[Silence, tuple[str, ...]], ...] = ()
 
     @property
     def is_fresh(self) -> bool:
@@ -54,14 +69,14 @@ class Handover:
         return self.watched is not None and (self.made - self.watched).total_seconds() <= _FRESH_SECONDS
 
 
-async def read_handover(history: HistoryReads, now: datetime) -> Handover:
-    """Read the sheet from the history."""
+async def read_handover(history: HistoryReads, now: datetime, windows: Iterable[MaintenanceWindow] = ()) -> Handover:
+    """Read the sheet from the history. `windows`: maintenance windows of the settings."""
     events = [record for record in await latest_events(history) if not record.is_gone]
     alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))
     watches = await history.watched(now - _LOOK_BACK, now + _LOOK_BACK)
-    waiting = [record for record in events if record.tally in _WAITING and record.scheduled]
-    planned = sorted(waiting, key=lambda record: record.scheduled or now)
-    soon = [record for record in planned if record.scheduled and record.scheduled - now <= _AHEAD]
+    waiting = [record for record in events if record.is_waiting and record.planned]
+    planned = sorted(waiting, key=lambda record: record.planned or now)
+    soon = [record for record in planned if record.planned and record.planned - now <= _AHEAD]
     return Handover(
         now,
         max((watch.until for watch in watches), default=None),
@@ -70,10 +85,23 @@ async def read_handover(history: HistoryReads, now: datetime) -> Handover:
         tuple(alarm for alarm in alarms if alarm.state in _PUT_AWAY),
         tuple(soon or planned[:1]),
         await history.open_changes(),
+        tuple(await _silences(history, now, windows, [record for record in events if record.tally.expects_signal])),
     )
 
 
-_WAITING = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
+async def _silences(
+    history: HistoryReads, now: datetime, windows: Iterable[MaintenanceWindow], on_air: Sequence[EventRecord]
+) -> list[tuple[Silence, tuple[str, ...]]]:
+    """Return the running silences that cover an event on air, with the names of these events."""
+    events = [CaseEvent(record.event_id, record.name or record.event_id, record.parent_id) for record in on_air]
+    found = Silences().including(await history.silence_log(now)).with_windows(windows, now).current(now)
+    covered = {
+        silence: tuple(event.name for event in events if may_cover(silence, event))
+        for silence in found
+        if silence.covers(now)
+    }
+    return [(silence, names) for silence, names in covered.items() if names]
+
 
 Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
 """Title, items with their details, and text for an empty section."""
@@ -85,6 +113,8 @@ def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Secti
     yield "On air", [_event(record, now, words) for record in handover.on_air], "nothing is on air"
     yield "Open alarms", [_alarm(alarm, now, words) for alarm in handover.wrong], "no open alarms"
     yield "Shelved or out of service", [_alarm(alarm, now, words) for alarm in handover.put_away], "no alarms"
+    if handover.silences:
+        yield "Silences of events on air", [_silence(*silence, now, words) for silence in handover.silences], ""
     yield "Next", [_coming(record, now, words) for record in handover.coming], "nothing is planned"
     if handover.open_changes:
         changes = [_change(change, words) for change in handover.open_changes]
@@ -104,11 +134,11 @@ def _event(record: EventRecord, now: datetime, words: Callable[[str], str]) -> t
 
 
 def _coming(record: EventRecord, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
-    assert record.scheduled is not None
-    ahead = (record.scheduled - now).total_seconds()
+    assert record.planned is not None
+    ahead = (record.planned - now).total_seconds()
     distance = f"in {duration(ahead)}" if ahead >= 0 else f"late by {duration(-ahead)}"
     name = words(record.name or record.event_id)
-    return f"{TALLY_BADGES[record.tally].glyph} {name}: {record.scheduled:%Y-%m-%d %H:%M}Z, {distance}", []
+    return f"{TALLY_BADGES[record.tally].glyph} {name}: {record.planned:%Y-%m-%d %H:%M}Z, {distance}", []
 
 
 def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
@@ -138,6 +168,13 @@ def _handling(alarm: Alarm, words: Callable[[str], str]) -> str:
     if alarm.state is AlarmState.SHELVED and not until:
         ends = ", until it clears"
     return f"{alarm.state}{by}{at}{ends}{reason}"
+
+
+def _silence(
+    silence: Silence, names: Sequence[str], now: datetime, words: Callable[[str], str]
+) -> tuple[str, Sequence[str]]:
+    head = f"{SILENCE_GLYPH} {', '.join(map(words, names))}: {time_text(silence, now)}, {words(silence.comment)}"
+    return head, [f"{words(what_text(silence))}; by {words(person(silence.by))}; {words(silence.id)}"]
 
 
 def _change(change: OpenChange, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
@@ -194,6 +231,17 @@ def handover_object(handover: Handover) -> documents.Handover:
         "on_air": [_event_object(record) for record in handover.on_air],
         "open_alarms": [_alarm_object(alarm) for alarm in handover.wrong],
         "quiet_alarms": [_alarm_object(alarm) for alarm in handover.put_away],
+        "silences": [
+            {
+                "id": silence.id,
+                "ends_at": isoformat_utc(silence.ends_at),
+                "what": silence.what,
+                "comment": silence.comment,
+                "by": silence.by,
+                "on_air": list(names),
+            }
+            for silence, names in handover.silences
+        ],
         "next": [_event_object(record) for record in handover.coming],
         "open_changes": [_change_object(change) for change in handover.open_changes],
     }
@@ -204,7 +252,7 @@ def _event_object(record: EventRecord) -> documents.HandoverEvent:
         "id": record.event_id,
         "name": record.name or None,
         "tally": record.tally.value,
-        "planned": isoformat_utc(record.scheduled),
+        "planned": isoformat_utc(record.planned),
         "started": isoformat_utc(record.started_at),
         "restreams": [
             {"name": item.name, "status": item.status, "enabled": item.is_enabled} for item in record.restreams

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from livedeck.monitor import Severity
 from livedeck.report import svg
-from livedeck.report.facts import EventFacts, Report, gaps_text
+from livedeck.report.facts import EventFacts, Report, gaps_text, longest_step
 from livedeck.report.samples import STEPS
 from livedeck.report.sections import (
     LIMITS_TITLE,
@@ -151,7 +151,7 @@ def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
 def _tiles(facts: EventFacts) -> str:
     used = facts.spent / facts.budget if facts.budget else 0.0
     down = short_duration(seconds_of(facts.outages))
-    planned = facts.event.scheduled
+    planned = facts.planned
     count, _, rest = figures(facts)["Acknowledged"].partition(" alarms")
     bad = "crit" if facts.outages else ""
     tiles = [
@@ -210,14 +210,15 @@ def _charts(facts: EventFacts, within: Span) -> Iterator[str]:
         '<div class="legend"><span><i class="i-up"></i>signal</span><span><i class="i-down"></i>outage</span>'
         '<span><i class="i-unknown"></i>no data</span><span><i class="i-marker"></i>marker</span></div>'
     )
+    spacing = longest_step(facts.cadence)
     for name, title, text, unit in _CHARTS:
-        buckets = svg.columns_of(facts.samples, within, name)
+        buckets = svg.columns_of(facts.samples, within, name, spacing)
         values = [value for value in getattr(facts.samples, name) if isfinite(value)]
         if values:
             words = f"{text(min(values))} to {text(max(values))} {unit}"
             parts = [wash, svg.curve(buckets, svg.top_of(buckets), name), marks]
             yield _figure(title, words, svg.picture(f"{title}, {words}", parts), "")
-    status = svg.status_bars(facts.samples, within)
+    status = svg.status_bars(facts.samples, within, spacing)
     if status:
         yield _figure("Status", "loss, key frames", svg.picture("Samples with an abnormal status", [status]), "lane")
     for kind, (severity, count, seconds) in facts.minutes_by_kind.items():

@@ -36,9 +36,9 @@ class Recorded:
 
     Data of the deck are always included. `events`: begins with the state of each event at the start of the span.
     `alarms`: begins before the span, because alarms may be present at its start. `alarm_actions`: actions of operators
-    on alarms. `actions`: changes of the platform; with an `event_id`, only changes of this event. `samples`: samples by
-    event and stream. `known_until`: time up to which `watched` is complete; None for the end of the span. `unrecorded`:
-    names of fields that an older collector cannot fill.
+    on alarms. `actions`: changes that livedeck sent to the platform; with an `event_id`, only those of this event.
+    `samples`: samples by event and stream. `known_until`: time up to which `watched` is complete; None for the end of
+    the span. `unrecorded`: names of fields that an older collector cannot fill.
     """
 
     span: Span
@@ -118,7 +118,7 @@ async def latest_events(history: HistoryReads) -> tuple[EventRecord, ...]:
 
 
 def _when(record: EventRecord) -> datetime:
-    return record.started_at or record.scheduled or record.at
+    return record.started_at or record.planned or record.at
 
 
 def actor_of(action: ActionRecord, intents: Mapping[str, IntentRecord]) -> str:

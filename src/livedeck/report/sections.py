@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from typing_extensions import TypedDict
 
-from livedeck.monitor import EventRecord, Figure, Marker, Severity
+from livedeck.monitor import Figure, Marker, Severity
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.kpi import goal_text, value_text
 from livedeck.report.facts import Acknowledgement, EventFacts, Fault
@@ -126,8 +126,8 @@ def _span_facts(span: Span) -> Iterator[CsvFact]:
     yield span_fact(span)
 
 
-def _planned(event: EventRecord) -> Iterator[CsvFact]:
-    yield {"since": isoformat_utc(event.scheduled)}
+def _planned(planned: datetime | None) -> Iterator[CsvFact]:
+    yield {"since": isoformat_utc(planned)}
 
 
 def _uptime(facts: EventFacts) -> Iterator[CsvFact]:
@@ -192,7 +192,7 @@ def _figure(figure: Figure) -> Iterator[CsvFact]:
 _KindTime = tuple[str, tuple[Severity, int, float]]
 
 SECTIONS: tuple[Section[Any], ...] = (
-    Section[EventRecord]("planned", "planned", "", lambda facts: [facts.event], facts=_planned),
+    Section[datetime | None]("planned", "planned", "", lambda facts: [facts.planned], facts=_planned),
     Section[Span]("on_air", "on air", "", lambda facts: facts.on_air, facts=_span_facts),
     Section[Span]("outages", "outage", "Outages", lambda facts: facts.outages, SPAN_COLUMNS, _span_facts),
     Section[Span](
@@ -314,7 +314,7 @@ LIMITS_TITLE = "Limits of the data"
 """Title of the sentences at the end of an event (`facts.gaps_text`). In the JSON their key is `limits`."""
 
 WATCHING_TITLE, UNWATCHED_TYPE = "Watching", "unwatched"
-WATCHED_TEXT = "livedeck watched all the time."
+WATCHED_TEXT = "livedeck watched the whole time."
 UNWATCHED_TEXT = "livedeck did not watch during these periods. The report knows only their samples."
 NO_EVENTS_TEXT = "The history shows no event on air."
 
@@ -352,7 +352,7 @@ def budget(facts: EventFacts) -> str:
 
 
 def _planned_start(facts: EventFacts) -> str:
-    return f"{facts.event.scheduled:%Y-%m-%d %H:%M:%S}Z" if facts.event.scheduled else "not recorded"
+    return f"{facts.planned:%Y-%m-%d %H:%M:%S}Z" if facts.planned else "not recorded"
 
 
 def _outages(facts: EventFacts) -> str:

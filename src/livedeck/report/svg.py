@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from math import isfinite
+from typing import TypeVar
 
 from livedeck.monitor import Readings
 from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses
@@ -42,7 +44,7 @@ def top_of(buckets: Sequence[Bucket | None]) -> float:
 
 
 def curve(buckets: Sequence[Bucket | None], top: float, name: str) -> str:
-    """Return the median of each column as a line, and the range of each column as an area. A gap stays a gap."""
+    """Return the medians of the columns as a line, and their ranges as an area. Empty columns are gaps."""
     step = WIDTH / max(1, len(buckets))
     band, line = list[str](), list[str]()
     for start, run in _runs(buckets):
@@ -97,11 +99,12 @@ def place(time: float, within: Span) -> float:
     return min(max(WIDTH * (time - within.since.timestamp()) / within.seconds, 0.0), float(WIDTH))
 
 
-def status_bars(samples: Readings, within: Span) -> str:
-    """Return a bar for the worst status of each column, unless the status is normal."""
+def status_bars(samples: Readings, within: Span, spacing: float) -> str:
+    """Return a bar for the worst status of each column, unless the status is normal. `spacing`: as in `columns_of`."""
     step = WIDTH / COLUMNS
     parts = []
-    for index, style in enumerate(bucket_statuses(axis_of(within), samples)):
+    axis = axis_of(within)
+    for index, style in enumerate(_held(bucket_statuses(axis, samples), axis, samples, spacing)):
         if style and style.weight:
             word = style.word.strip("><%").replace(">", "").replace("%", "").lower()
             parts.append(
@@ -110,6 +113,29 @@ def status_bars(samples: Readings, within: Span) -> str:
     return "".join(parts)
 
 
-def columns_of(samples: Readings, within: Span, name: str) -> list[Bucket | None]:
-    """Return a measure of the samples by column. `name`: `video`, `audio` or `fps`."""
-    return bucket_columns(axis_of(within), samples, getattr(samples, name))
+def columns_of(samples: Readings, within: Span, name: str, spacing: float) -> list[Bucket | None]:
+    """Return a measure of the samples by column.
+
+    Args:
+        samples: The samples.
+        within: The time of the chart.
+        name: `video`, `audio` or `fps`.
+        spacing: Seconds between two samples at most, if none is missing. Between such samples no column is a gap.
+    """
+    axis = axis_of(within)
+    return _held(bucket_columns(axis, samples, getattr(samples, name)), axis, samples, spacing)
+
+
+T = TypeVar("T")
+
+
+def _held(columns: Iterable[T | None], axis: Axis, samples: Readings, spacing: float) -> list[T | None]:
+    """Return the columns with each value repeated until the next sample, if that comes within `spacing` seconds."""
+    held, times = list(columns), samples.time
+    for index in range(1, len(held)):
+        start = axis.start + index * axis.step
+        after = bisect_left(times, start)
+        is_between = 0 < after < len(times) and times[after] >= start + axis.step
+        if held[index] is None and is_between and times[after] - times[after - 1] <= spacing:
+            held[index] = held[index - 1]
+    return held

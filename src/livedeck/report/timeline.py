@@ -116,8 +116,8 @@ def _standing(record: EventRecord) -> str:
     words = [record.tally.value]
     if record.tally.expects_signal and record.started_at:
         words.append(f"since {record.started_at:%H:%M:%S}Z")
-    elif record.scheduled and not record.is_completed:
-        words.append(f"planned for {record.scheduled:%Y-%m-%d %H:%M}Z")
+    elif record.planned and not record.is_completed:
+        words.append(f"planned for {record.planned:%Y-%m-%d %H:%M}Z")
     return " ".join(words)
 
 
@@ -133,8 +133,8 @@ def _changes(before: EventRecord, after: EventRecord) -> Iterator[tuple[EntryKin
     if before.tally is not after.tally:
         ended = f" at {after.finished_at:%H:%M:%S}Z" if after.is_completed and after.finished_at else ""
         yield EntryKind.EVENT, f"{before.tally} -> {after.tally}{ended}"
-    if before.scheduled != after.scheduled:
-        yield EntryKind.EVENT, f"planned for {_moment(after.scheduled)}, was {_moment(before.scheduled)}"
+    if before.planned != after.planned and not (after.tally.expects_signal or after.is_completed):
+        yield EntryKind.EVENT, f"planned for {_moment(after.planned)}, was {_moment(before.planned)}"
     if before.stream_id != after.stream_id and after.stream_id:
         yield EntryKind.EVENT, f"new stream {after.stream_id}"
     if before.parent_id != after.parent_id:
@@ -161,6 +161,7 @@ def _moment(at: datetime | None) -> str:
 
 _TRANSITION_WORDS: Mapping[AlarmTransition, str] = {
     AlarmTransition.RAISED: "raised",
+    AlarmTransition.LAPSED: "acknowledgement expired",
     AlarmTransition.RETURNED: "cleared, not acknowledged",
     AlarmTransition.CLEARED: "cleared",
     AlarmTransition.SUPPRESSED: "hidden by another alarm",
@@ -235,9 +236,9 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
 
 
 def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
-    """Yield entries for times of streams that no response covers.
+    """Yield an entry for each time of a stream that was not watched.
 
-    If an older collector does not record such times, yields an entry about this instead.
+    If the collector is too old to record such times, yields one entry that says so.
     """
     if recorded.unrecorded:
         yield Entry(recorded.span.since, EntryKind.WATCH, NOT_RECORDED_TEXT)

@@ -28,6 +28,7 @@ from livedeck.settings.model import (
     EventSettings,
     LimitSettings,
     LimitTemplateSettings,
+    MaintenanceSettings,
     PlatformSettings,
     RouteSettings,
     Settings,
@@ -550,8 +551,8 @@ def _names_at(keys: tuple[str | int, ...]) -> set[str]:
         return set(PlatformSettings.model_fields)
     if keys[0] == "notify" and len(keys) > 1:
         return set((TargetSettings if keys[1] == "targets" else RouteSettings).model_fields)
-    if keys[0] == "limits":
-        return set(LimitTemplateSettings.model_fields)
+    if keys[0] in {"limits", "maintenance"}:
+        return set((LimitTemplateSettings if keys[0] == "limits" else MaintenanceSettings).model_fields)
     if keys[0] == "collector" and len(keys) > 1:
         return set(CollectorTokenSettings.model_fields)
     default = Settings.model_fields[str(keys[0])].default

@@ -26,8 +26,20 @@ from pydantic.fields import FieldInfo
 
 from livedeck.egress import read_entry
 from livedeck.environment import expand_user, history_path
-from livedeck.monitor import BitrateUnit, Cadence, Content, Limits, LimitTemplate, Severity, Thresholds, with_overrides
-from livedeck.notify import TARGETS, Hours, Route
+from livedeck.monitor import (
+    BitrateUnit,
+    Cadence,
+    Content,
+    Limits,
+    LimitTemplate,
+    MaintenanceWindow,
+    Matcher,
+    Severity,
+    Thresholds,
+    with_overrides,
+)
+from livedeck.notify import TARGETS, Route
+from livedeck.text.hours import Hours
 from livedeck.text.themes import Theme
 
 TOKEN_SOURCES = ("token", "token_file", "token_command", "token_keyring")
@@ -302,6 +314,47 @@ class RouteSettings(BaseModel):
             self.escalate_to,
             self.resolved,
         )
+
+
+def _check_weekly(text: str) -> str:
+    if not Hours.parse(text).spans:
+        raise ValueError("should be hours such as Mo-Fr 03:00-04:00")
+    return text
+
+
+def _check_matcher(text: str) -> str:
+    Matcher.parse(text)
+    return text
+
+
+class MaintenanceSettings(BaseModel):
+    """Hours of the week in which some alarms neither ring nor notify anybody (monitoring.md, "Silences")."""
+
+    model_config = _STRICT
+
+    name: str = Field(pattern=r"^[^/@\s][^/@]{0,63}$", description="name of the window; no / and no @")
+    hours: Annotated[str, AfterValidator(_check_weekly)] = Field(description="hours, as in `Mo-Fr 03:00-04:00`")
+    timezone: Annotated[str, AfterValidator(_check_zone)] = Field(
+        default="UTC", description="time zone of the hours, as in `Europe/Berlin`"
+    )
+    match: tuple[Annotated[str, AfterValidator(_check_matcher)], ...] = Field(
+        default=(), description="conditions that an alarm must meet, as in `name ~ Studio *` or `kind = NO_INGEST`"
+    )
+    everything: bool = Field(default=False, description="set if the conditions are meant to match everything")
+    passes: Severity | None = Field(default=None, description="lowest severity that rings and notifies all the same")
+    comment: str = Field(min_length=1, max_length=200, description="reason, which the alarms show")
+
+    @model_validator(mode="after")
+    def _matches_something(self) -> Self:
+        matchers = self.window().matchers
+        if not self.everything and all(matcher.takes_everything for matcher in matchers):
+            raise ValueError("match: matches everything; add a condition, or set everything = true")
+        return self
+
+    def window(self) -> MaintenanceWindow:
+        """Return the window as the monitor takes it."""
+        matchers = tuple(map(Matcher.parse, self.match))
+        return MaintenanceWindow(self.name, Hours.parse(self.hours), self.timezone, matchers, self.comment, self.passes)
 
 
 def _check_entry(text: str) -> str:
@@ -639,6 +692,9 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         default=CadenceSettings.model_construct(),
         description="seconds between polls, and limits on the number of polls",
     )
+    maintenance: tuple[MaintenanceSettings, ...] = Field(
+        default=(), description="weekly hours in which some alarms neither ring nor notify (`monitoring.md`, Silences)"
+    )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"
     )
@@ -653,6 +709,13 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         for sources in (self.token_sources, self.collector_token_sources):
             if len(sources) > 1:
                 raise ValueError(f"{' and '.join(sources)}: set only one source of the token")
+        return self
+
+    @model_validator(mode="after")
+    def _unique_windows(self) -> Self:
+        names = [window.name for window in self.maintenance]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise ValueError(f"maintenance: two windows are called {twice!r}; rename one")
         return self
 
     @property
@@ -690,6 +753,10 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         if self.history in {OFF, IN_MEMORY}:
             return None
         return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)
+
+    def maintenance_windows(self) -> tuple[MaintenanceWindow, ...]:
+        """Return the maintenance windows as the monitor takes them."""
+        return tuple(window.window() for window in self.maintenance)
 
     def polling_cadence(self) -> Cadence:
         """Return the cadence of polls as the monitor takes it."""

@@ -45,6 +45,16 @@ _EVENTS = """
 # low_video = 0.5
 """
 
+_MAINTENANCE = """
+# Hours of the week in which some alarms neither ring nor notify anybody; see `livedeck docs monitoring`.
+# [[maintenance]]
+# name = "encoder updates"
+# hours = "Mo-Fr 03:00-04:00"
+# timezone = "Europe/Berlin"
+# match = ["name ~ Studio *"]
+# comment = "encoders restart after updates"
+"""
+
 _NOTIFY = """
 # Notifications of `livedeck collector run`; see `livedeck docs notifications`. An address is a secret: name a program
 # that prints it, or a file that only you can read.
@@ -75,7 +85,12 @@ _ENGINE = """
 # name = "north"
 """
 
-_TABLES = {"profiles": "[profiles.NAME]", "events": '[events."ID"]', "limits": "[[limits]]"}
+_TABLES = {
+    "profiles": "[profiles.NAME]",
+    "events": '[events."ID"]',
+    "limits": "[[limits]]",
+    "maintenance": "[[maintenance]]",
+}
 """Setting -> heading of its TOML tables. The user replaces the word in capitals."""
 
 
@@ -127,6 +142,7 @@ def template() -> str:
         "\n# Limits of the alarms. A hold raises after `samples` and `seconds`, and clears `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
+        _MAINTENANCE,
         _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
         _COLLECTOR,
         _ENGINE,

@@ -125,7 +125,7 @@ async def _answer_http_exception(_: Request, error: Exception) -> Response:
 
 
 class SimulatorMiddleware:
-    """The outermost layer: dates answers by the simulator's clock, limits bodies, applies faults, catches errors."""
+    """The outermost layer: dates responses by the simulator's clock, limits bodies, applies faults, catches errors."""
 
     def __init__(self, app: ASGIApp, world: World) -> None:
         self._app = app
@@ -154,7 +154,7 @@ class SimulatorMiddleware:
             await self._fault_of(error, scope).response()(scope, receive, send_dated)
 
     def _fault_of(self, error: Exception, scope: Scope) -> ApiError:
-        """Return the answer to a failure of the simulator itself."""
+        """Return the response to a failure of the simulator itself."""
         if is_disk_full(error):
             self._world.disk.refuse(error)
             return disk_full()

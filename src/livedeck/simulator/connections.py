@@ -31,7 +31,7 @@ class Connection(http_server.Connection):
     """An HTTP connection; bytes that are not HTTP, and requests that never end, get the documented error too."""
 
     is_body_whole = False
-    """An upload may take long, as long as bytes arrive."""
+    """False: the timeout applies between two bytes of a body, because a whole upload may take long."""
 
     opened_at = 0.0
     """Time of the opening, by the clock of the loop."""
@@ -48,7 +48,10 @@ class Connection(http_server.Connection):
         return self.last_cycle is None
 
     def end(self, owed: Owed) -> None:
-        """End the connection because of a delay, with the documented error if a request has begun."""
+        """End the connection, because the peer is too slow. A request that has begun gets the documented error.
+
+        `owed`: the part that did not come in time.
+        """
         if owed.part == "response":
             super().end(owed)
         elif owed.part == "head" and not self.conn.trailing_data[0]:
@@ -61,15 +64,15 @@ class Connection(http_server.Connection):
         self._refuse(of_status(400, msg.rstrip(".")))
 
     def _refuse(self, error: ApiError) -> None:
-        """Answer with `error`, if an answer can still be sent, and close."""
+        """Respond with `error`, if a response can still be sent, and close."""
         cycle = self.last_cycle
-        if cycle is not None and not cycle.response_complete:  # its body broke off: drop the app's own answer
+        if cycle is not None and not cycle.response_complete:  # its body broke off: drop the app's own response
             cycle.disconnected = True
             cycle.message_event.set()
         answer = error.response()
         headers = [("content-type", "application/json"), ("content-length", str(len(answer.body)))]
         headers.append(("connection", "close"))
-        with contextlib.suppress(h11.LocalProtocolError):  # an answer has begun, or may have no body
+        with contextlib.suppress(h11.LocalProtocolError):  # a response has begun, or may have no body
             for event in (
                 h11.Response(
                     status_code=error.status, headers=headers, reason=HTTPStatus(error.status).phrase.encode()
@@ -96,7 +99,7 @@ class Listener(socket.socket):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.create_server((host, port), family=family) as bound:
             listener = cls(bound.family, bound.type, bound.proto, fileno=bound.detach())
-        # Connections inherit the option; asyncio sets it only for sockets that it creates. Without it every answer on
+        # Connections inherit the option; asyncio sets it only for sockets that it creates. Without it every response on
         # a kept connection waits 40 ms for the peer's delayed acknowledgement of the head.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener

@@ -1,4 +1,4 @@
-"""Errors of the simulator: an `ApiError` is an answer of the API, a `SimulatorError` prevents the start.
+"""Errors of the simulator: an `ApiError` is a response of the API, a `SimulatorError` prevents the start.
 
 Codes and their meaning: platform-api.md, "Error codes".
 """
@@ -43,7 +43,7 @@ def malformed_id() -> ApiError:
 
 
 def event_not_found() -> ApiError:
-    """Return the 400 for a missing poster or live event; every other missing object answers 404, as documented."""
+    """Return the 400 for a missing poster or live event. Any other missing object gets a 404, as documented."""
     return ApiError(400, 400404, "not found")
 
 

@@ -1,4 +1,4 @@
-"""Endpoints, admitted requests, the envelopes of answers, and signed addresses."""
+"""Endpoints, admitted requests, the envelopes of responses, and signed addresses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ApiRequest(Generic[T]):
 
     @property
     def origin(self) -> str:
-        """The scheme and host that the caller used, so that addresses in answers work for that caller."""
+        """The scheme and host that the caller used, so that addresses in responses work for that caller."""
         server, port = self.http.scope.get("server") or ("localhost", 80)
         return f"{self.http.scope['scheme']}://{self.http.headers.get('host') or f'{server}:{port}'}"
 
@@ -98,7 +98,7 @@ def data(content: Mapping[str, object] | Sequence[Document]) -> Response:
 
 
 def success() -> Response:
-    """Return the answer of operations without an object to show (platform-api.md, "Error body")."""
+    """Return the response of operations without an object to show (platform-api.md, "Error body")."""
     return data({"success": True})
 
 
@@ -109,7 +109,7 @@ def page(query: Query, total: int, rows: Sequence[Document]) -> Response:
 
 
 def json_response(content: bytes) -> Response:
-    """Return an answer of encoded JSON."""
+    """Return a response of encoded JSON."""
     return Response(content, media_type="application/json")
 
 

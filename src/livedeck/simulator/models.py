@@ -1,4 +1,4 @@
-"""Types and base models of requests and answers, and the documented error for values that do not fit.
+"""Types and base models of requests and responses, and the documented error for values that do not fit.
 
 Each type has a phrase that completes "must be ...", such as "a number above 0". Errors give it as their reason, and the
 control API and the OpenAPI document as the description of a field.
@@ -32,9 +32,10 @@ UNSET: Any = None
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Must:
-    """The rule for a value.
+    """The rule for a value. `words`: phrase that completes "must be ...".
 
-    `core` checks it (None: the annotated type does), `schema` describes it (None: `core` does).
+    `core`: schema that checks the value; None for that of the annotated type. `schema`: JSON Schema for the OpenAPI
+    document; None for that of `core`.
     """
 
     words: str
@@ -172,7 +173,7 @@ WebAddress = Annotated[str, parsed("an http or https address", _web_address, _WE
 
 
 class ApiObject(BaseModel):
-    """An object in the form of an answer: exactly these fields, in this order. A stored document has more."""
+    """An object in the form of a response: exactly these fields, in this order. A stored document has more."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -201,7 +202,7 @@ def _given(value: object) -> object:
 
 
 class ListQuery(Parameters):
-    """The query of every list (platform-api.md, "Lists"); each list has its own fields and default of `order`."""
+    """The query of every list (platform-api.md, "Lists"). Each list adds its own fields and its default of `order`."""
 
     page: Annotated[int, digits(1)] = 1
     per_page: Annotated[int, digits(1, 100)] = 20
@@ -280,7 +281,7 @@ class Page(Data[list[T]], Generic[T]):
 
 
 class Success(ApiObject):
-    """The answer of operations without an object to show (platform-api.md, "Operations")."""
+    """The response of operations without an object to show (platform-api.md, "Operations")."""
 
     success: Literal[True]
 

@@ -474,6 +474,10 @@ class Deck(ExactApp):
         """Return the reason why no event is selected, and advice."""
         return self._selection.missing_text("event") or "no event is selected"
 
+    def has_hidden_event(self) -> bool:
+        """Return whether no event is selected because a filter has hidden the selected one."""
+        return self._selection.key is None and self._selection.was_hidden
+
     def has_chosen_event(self) -> bool:
         """Return whether the operator has chosen an event at least once."""
         return self._selection.is_chosen
@@ -488,7 +492,11 @@ class Deck(ExactApp):
             state = self.selected_event()
         else:
             state = next((event for event in rows if event.id == self._selection.key), None)
-        self._selection.follow(_event_name(state) if state else None, rows[0].id if rows else None)
+        self._selection.follow(
+            _event_name(state) if state else None,
+            rows[0].id if rows else None,
+            is_hidden=state is None and self.selected_event() is not None,
+        )
 
     def watch_event(self, event_id: str | None) -> None:
         """Poll the samples of an event more often than those of other events; None polls all equally often."""

@@ -68,7 +68,7 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
 
 
 _SIGNALLED = {128 + number for number in (1, 2, 15)}
-"""Exit codes after SIGHUP, SIGINT and SIGTERM, which are the usual end of a service and no failure."""
+"""Exit codes after SIGHUP, SIGINT and SIGTERM. They are no failure, because signals end a service."""
 
 
 async def _collect(settings: Settings) -> int:
@@ -160,7 +160,7 @@ def _warn(text: str) -> None:
 
 
 class Collector:
-    """Watches the platform, prints a line for each change, publishes snapshots, and hands alarms to the notifier."""
+    """Watches the platform, prints a line for each change, publishes snapshots, and passes alarms to the notifier."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class Collector:
         return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
 
     async def watch(self) -> None:
-        """Print and publish each snapshot and hand it to the notifier, until cancelled."""
+        """Print and publish each snapshot, and pass it to the notifier, until cancelled."""
         async with aclosing(self._monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of

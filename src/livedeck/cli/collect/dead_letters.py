@@ -81,9 +81,9 @@ def show_command(ctx: click.Context, /, *, letter_id: str, output_format: str, *
 def retry_command(ctx: click.Context, /, *, letter_ids: tuple[str, ...], output_format: str, **flags: Any) -> None:
     """Retry the dead letters with these IDs, or all dead letters if no ID is given.
 
-    The running collector sends them, or else the next one that starts.
+    The running collector sends them; without one, the next collector that starts.
 
-    With `collector_url` in the settings, the collector there retries them, if your token has the right `act`.
+    With `collector_url` in the settings, that collector retries them, if your token has the right `act`.
     """
 
     async def work() -> int:
@@ -104,14 +104,14 @@ def retry_command(ctx: click.Context, /, *, letter_ids: tuple[str, ...], output_
 
 @click.command
 @click.argument("letter_ids", metavar="[ID]...", nargs=-1)
-@click.option("--all", "is_all", is_flag=True, help="Drop every dead letter.")
+@click.option("--all", "is_all", is_flag=True, help="Delete every dead letter.")
 @formats("table", "json")
 @platform
 @click.pass_context
 def drop_command(
     ctx: click.Context, /, *, letter_ids: tuple[str, ...], is_all: bool, output_format: str, **flags: Any
 ) -> None:
-    """Drop dead letters, so that they raise no alarm any more. They cannot be retried afterwards.
+    """Delete dead letters, so that they raise no alarm any more. They cannot be retried afterwards.
 
     Name them by ID or its beginning, or use --all.
     """
@@ -150,7 +150,7 @@ async def _dead(settings: Settings) -> list[Unsent]:
 
 
 def _chosen(letters: Sequence[Unsent], words: Sequence[str]) -> list[str]:
-    """Return the ids that begin with the words. Raises UsageError unless each names exactly one letter."""
+    """Return the id of the dead letter that each word begins. Raises UsageError unless it begins exactly one id."""
     keys = []
     for word in words:
         found = [letter.id for letter in letters if letter.id.startswith(word.strip().casefold() or "-")]

@@ -22,6 +22,7 @@ from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_link
 from livedeck.monitor import HistoryReader, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import PLATFORM
 from livedeck.notify import (
     DEAD,
     WAITING,
@@ -116,8 +117,8 @@ def explain_command(
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
     KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
-    the kind can have is explained. EVENT is an id or a name in the history of this machine; an event that is not there
-    is taken by the typed name. --at takes a time in the zone of the settings. Sends no request to the platform. Exit
+    the kind can have is explained. EVENT is an id or a name in the history of this machine; if it is not there, its
+    name is assumed to be EVENT. --at takes a time in the zone of the settings. Sends no request to the platform. Exit
     code 6 if no route would notify.
     """
 
@@ -182,7 +183,7 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
         return (
             f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"
         )
-    return f"yes, 5 s after the alarm began{after}"
+    return f"yes, {'at once' if case.kind == PLATFORM else '5 s after the alarm is raised'}{after}"
 
 
 @click.command
@@ -234,7 +235,7 @@ def unsent_object(unsent: Unsent) -> dict[str, object]:
 
 
 def unsent_line(unsent: Unsent, words: str) -> str:
-    """Return the line of an unsent message. `words`: its state."""
+    """Return the line of an unsent message. `words`: state of the message."""
     tries = f" after {unsent.tries} tries" if unsent.tries else ""
     answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"

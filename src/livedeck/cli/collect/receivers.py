@@ -79,7 +79,7 @@ def _check_receiver(address: str) -> None:
 
 
 async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
-    """Return why targets or the heartbeat cannot be used, in words. Reads their secrets, and sends nothing.
+    """Return the reasons why targets or the heartbeat cannot be used. Reads their secrets, and sends nothing.
 
     `looks_up`: resolve the host names, to find private addresses that are not in `allow_private`.
     """

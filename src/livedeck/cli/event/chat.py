@@ -45,8 +45,8 @@ class ExportTarget:
     """Target of the exported bytes.
 
     `path`: a file, or with --all-streams a folder; None for a generated name. `pipe`: write to standard output instead.
-    `force`: how often --force was given. Given once, it replaces existing files; given twice, it also accepts an answer
-    that is not proved to be the log.
+    `force`: how often --force was given. Given once, it replaces existing files; given twice, it also accepts a
+    response that is not proved to be the log.
     """
 
     path: Path | None
@@ -66,7 +66,7 @@ class ExportTarget:
     "--user", "users", multiple=True, metavar="NAME", help="Export messages of this user: name or external id."
 )
 @click.option("--admins", is_flag=True, help="Export messages of administrators.")
-@click.option("--search", default="", metavar="TEXT", help="Export messages with this text, in any case.")
+@click.option("--search", default="", metavar="TEXT", help="Export messages with this text, ignoring case.")
 @click.option("--tz", "zone", type=time_zone, metavar="ZONE", help="Time zone of the output, --from and --to. [UTC]")
 @click.option(
     "--safe-csv",
@@ -85,8 +85,8 @@ def command(
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Times are ISO 8601: 2026-11-21T18:00.
     Without --format the suffix of -o decides, else json. json, csv and txt are written byte for byte as the platform
     sends them, unless you filter messages, change the time zone or ask for safe cells. A file gets its name once it is
-    complete: an interrupted export leaves none. With --force, only an answer that is proved to be the log replaces a
-    file; --force twice takes any complete answer.
+    complete: an interrupted export leaves none. With --force, a file is replaced only by a response that is proved to
+    be the log; with --force twice, by any complete response.
     """
     output = flags.pop("output")
     target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)
@@ -142,8 +142,8 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
 async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
     """Return the streams to export; the list may be empty.
 
-    `history`: settings whose history is searched for further streams, which are named on standard error; None: no
-    search.
+    `history`: settings whose history is searched for earlier streams; None for the current stream only. Streams that
+    are found are named on standard error.
     """
     if stream:
         return [KnownStream(stream, "named")]
@@ -173,8 +173,8 @@ async def export_streams(
 ) -> int:
     """Export the streams. Returns the exit code. With --all-streams it continues after a failure. Raises ApiError."""
     if not streams:
-        known, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all-streams")
-        _print_note(f"{_name(event)} has no stream {known}: name an earlier one with --stream{advice}")
+        which, advice = ("that is known", "") if all_streams else ("now", ", or look for them with --all-streams")
+        _print_note(f"{_name(event)} has no stream {which}: name an earlier one with --stream{advice}")
         return USAGE
     code, written = DONE, set[Path]()
     for stream in streams:

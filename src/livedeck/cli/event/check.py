@@ -22,7 +22,7 @@ TIMEOUT = 15.0
 
 
 class _WrongUse(click.UsageError):
-    """Wrong use, with the exit code of UNKNOWN: monitoring systems would read exit code 2 as CRITICAL."""
+    """Usage error with the exit code of UNKNOWN, because a monitoring system reads exit code 2 as CRITICAL."""
 
     exit_code = ServiceState.UNKNOWN
 
@@ -45,9 +45,9 @@ def command(ctx: click.Context, /, *, event: str | None, patience: float, **flag
     """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
     0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
-    follows the first line. If samples are late, and nothing shows in --patience whether the encoder has left, the event
-    is UNKNOWN: `late or gone`. A collector decides that by itself. Alarms shelved or out of service at a deck of this
-    machine do not count.
+    follows the first line. If samples are late, and --patience passes without proof that the encoder has left, the
+    event is UNKNOWN: `late or gone`. A collector decides that by itself. Alarms shelved or out of service at a deck of
+    this machine do not count.
     """
 
     async def work() -> int:
@@ -73,8 +73,8 @@ async def print_check(settings: Settings, words: str | None, patience: float) ->
         if not snapshot.link.state.is_answering:
             echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.why}")
             return ServiceState.UNKNOWN
-        known = (state.event for state in snapshot.events)
-        wanted = None if words is None else (await find_known_event(watch.api, known, words)).id
+        listed = (state.event for state in snapshot.events)
+        wanted = None if words is None else (await find_known_event(watch.api, listed, words)).id
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     states = [state for state in snapshot.events if wanted in {None, state.id}]
     if wanted and not states:

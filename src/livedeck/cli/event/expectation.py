@@ -30,9 +30,9 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
     """Set the content of EVENT: show, radio, silent, slides, share or camera; default follows the settings.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
-    and nothing on the platform. Missing sound raises no alarm if the content has no sound; the same holds for pictures.
-    Every deck, wall and `alarm list --follow` with the same history applies the content within 2 s. It survives
-    restarts and wins over the settings.
+    and nothing on the platform: if the content has no sound, missing sound raises no alarm; the same holds for the
+    picture. Every deck, wall and `alarm list --follow` with the same history applies the content within 2 s. It
+    survives restarts and wins over the settings.
     """
 
     async def work() -> int:
@@ -42,7 +42,7 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
         content = None if name == SETTINGS else Content(name)
         await rule(
             settings,
-            lambda known, at, actor: ProfileChoice(known.next_moment(target.id, at), target.id, content, actor),
+            lambda rulings, at, actor: ProfileChoice(rulings.next_moment(target.id, at), target.id, content, actor),
         )
         in_force = content or settings.limits_in_force().of(target).content
         echo(f"{safe(target.name or target.id, 80)}: content {in_force}{'' if content else ', by the settings'}")
@@ -60,7 +60,7 @@ def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> No
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
     and nothing on the platform. Every deck, wall and `alarm list --follow` with the same history applies it within 2 s.
-    A present fault becomes usual too: look and listen first.
+    A fault that is present now becomes usual too, so look and listen first.
     """
 
     async def work() -> int:

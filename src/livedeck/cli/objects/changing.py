@@ -205,13 +205,13 @@ async def _find(command: Command, api: Api, words: Sequence[str], order: tuple[s
 
 def _in_order(noun: Noun, order: tuple[str, ...], siblings: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the objects to reorder. Raises UsageError for an unknown or repeated id in `order`."""
-    known = [row.id for row in siblings]
+    ids = [row.id for row in siblings]
     if len({*order}) < len(order):
         raise click.UsageError("an id is given twice")
     if noun.name == "material":  # no endpoint lists materials, so only those in `order` are known
-        return tuple(row for row in siblings if row.id in order) if {*order} <= {*known} else ()
-    if wrong := [name for name in order if name not in known]:
-        raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; the ids are {', '.join(known) or 'none'}")
+        return tuple(row for row in siblings if row.id in order) if {*order} <= {*ids} else ()
+    if wrong := [name for name in order if name not in ids]:
+        raise click.UsageError(f"no {noun.noun} {safe(wrong[0], 80)!r}; the ids are {', '.join(ids) or 'none'}")
     return siblings
 
 
@@ -265,7 +265,7 @@ def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference
 
 
 def _spooled(folder: Path) -> Path:
-    """Write standard input to a file in the folder and return its path, since operations read files by path."""
+    """Write standard input to a file in the folder and return its path, because operations read files by path."""
     path = folder / "stdin"
     with path.open("wb") as file:
         while chunk := sys.stdin.buffer.read(2**20):
@@ -352,10 +352,11 @@ async def run_change(
 ) -> Outcome:
     """Send the change as the deck does. Returns its outcome.
 
+    Waits by the locks for other commands that change the object. So an open change of it has no running process.
+
     `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
     maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
-    were read. The locks make this wait for other commands that change the object. If a change is still open afterwards,
-    its process has ended.
+    were read.
     """
     open_changes = OpenChanges()
     async with locks.hold(operation.target) as is_free:

@@ -77,10 +77,9 @@ def flag_name(field: Field) -> str:
 
 
 def field_options(schema: FormSchema[Any], *, is_new: bool, always: Collection[str] = ()) -> list[click.Option]:
-    """Return an option for each field. Secrets are read from a file, since other processes can read options.
+    """Return an option for each field. Secrets are read from a file, because other processes can read options.
 
-    `is_new`: the form begins empty, so required fields must be typed, except those in `always`, whose value is sent
-    in any case.
+    `is_new`: the form begins empty, so required fields must be typed, except those in `always`, which have a value.
     """
     needed = {field.name for field in schema.fields if is_new and field.required and field.name not in always}
     return [_option(field, is_needed=field.name in needed, is_new=is_new) for field in schema.fields]
@@ -151,19 +150,19 @@ def _option_entry(field: Field, value: Any, before: Entry) -> Entry:
 def _without_repeated(
     schema: FormSchema[Any], content: Mapping[str, Any], current: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the content of the file without fields that cannot be sent, so that the output of `get` is accepted.
+    """Return the content of the file without read-only fields, so that the output of `get` is accepted.
 
     Raises UsageError if a field that cannot be changed differs.
     """
     heads = {field.name.partition(".")[0] for field in schema.fields}
     repeated = {*current, *(OWN_FIELDS if current else ())}
     kept = {name: value for name, value in content.items() if name not in repeated or name in heads}
-    known = {field.name for field in schema.fields}
+    field_names = {field.name for field in schema.fields}
     for name, value in content.items():
         if name not in kept and name in _CHOSEN_ONCE and value != current[name]:
             raise click.UsageError(f"{name} cannot be changed: it is {shown(str(current[name]))}")
         if name in kept and isinstance(value, Mapping):
-            kept[name] = {inner: part for inner, part in value.items() if f"{name}.{inner}" in known}
+            kept[name] = {inner: part for inner, part in value.items() if f"{name}.{inner}" in field_names}
     other = [name for name in content if name in current and name not in kept and content[name] != current[name]]
     if other:
         echo(f"livedeck: fields ignored, because they cannot be sent: {', '.join(map(shown, other))}", err=True)
@@ -178,14 +177,14 @@ def _file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
     """Yield field name and entry for each value of the file. The file may write `a.b` nested or with a dot."""
-    fields, known = dict(_dotted(content)), {field.name: field for field in schema.fields}
-    unknown = [name for name in fields if name not in known]
+    fields, by_name = dict(_dotted(content)), {field.name: field for field in schema.fields}
+    unknown = [name for name in fields if name not in by_name]
     if unknown:
         raise click.UsageError(
-            f"the file has unknown fields: {', '.join(map(shown, unknown))}; the fields are {', '.join(known)}"
+            f"the file has unknown fields: {', '.join(map(shown, unknown))}; the fields are {', '.join(by_name)}"
         )
     for name, value in fields.items():
-        yield name, _file_entry(known[name], value, initial.get(name))
+        yield name, _file_entry(by_name[name], value, initial.get(name))
 
 
 def _dotted(content: Mapping[str, Any], head: str = "") -> Iterator[tuple[str, Any]]:
@@ -229,12 +228,12 @@ def _choices(field: Field, words: list[Any]) -> tuple[str, ...]:
 
 
 def _rows(field: Field, rows: Any, before: Entry) -> tuple[Mapping[str, Entry], ...]:
-    """Return the rows of a file. Values missing in a row come from the old row with the same id, else the same name."""
+    """Return the rows of a file. A row takes missing values from the old row with its id, or else with its name."""
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise click.UsageError(f"{flag_name(field)}: the file should hold {_KINDS[FieldKind.ROWS]}")
     schema = schema_of_rows(field)
-    known: tuple[Mapping[str, Any], ...] = before if isinstance(before, tuple) else ()
-    return tuple(_row(field, schema, row, known) for row in rows)
+    old_rows: tuple[Mapping[str, Any], ...] = before if isinstance(before, tuple) else ()
+    return tuple(_row(field, schema, row, old_rows) for row in rows)
 
 
 def _row(

@@ -56,14 +56,15 @@ def list_command(noun: Noun) -> click.Command:
     """Make the command `list`: every object, or those of an owner."""
     owner = (noun.owner,) if noun.owner else ()
 
-    async def work(api: Api, words: Sequence[str], known: Remembered, output: Output) -> int:
-        found = await find_named(noun, api, words, known.materials)
-        is_known_here = noun.name == "material"
-        rows = Rows(await known.materials(found.owner.id)) if is_known_here else await noun.read_all(api, found.owner)
-        if is_known_here and not rows.items:
+    async def work(api: Api, words: Sequence[str], remembered: Remembered, output: Output) -> int:
+        found = await find_named(noun, api, words, remembered.materials)
+        is_material = noun.name == "material"
+        owner = found.owner
+        rows = Rows(await remembered.materials(owner.id)) if is_material else await noun.read_all(api, owner)
+        if is_material and not rows.items:
             echo("livedeck: no endpoint lists materials, and the history of this machine has none", err=True)
         if noun.name == "event":
-            rows = await with_unlisted(api, rows, await known.on_air())
+            rows = await with_unlisted(api, rows, await remembered.on_air())
             remember_names(rows.items)
         return print_rows(f"{noun.path} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
@@ -90,8 +91,8 @@ async def with_unlisted(api: Api, rows: Rows, on_air: Iterable[str]) -> Rows:
 def get_command(noun: Noun) -> click.Command:
     """Make the command `get`: one object with every field."""
 
-    async def work(api: Api, words: Sequence[str], known: Remembered, output: Output) -> int:
-        found = await find_named(noun, api, words, known.materials)
+    async def work(api: Api, words: Sequence[str], remembered: Remembered, output: Output) -> int:
+        found = await find_named(noun, api, words, remembered.materials)
         item = await noun.read(api, found.owner, found.item)
         print_item(f"{noun.path} get", object_of(noun, item), output)
         tell_faults(noun, [item])
@@ -114,8 +115,8 @@ def restreams_command() -> click.Command:
 
 
 def _rows_command(name: str, noun: Noun, path: str, text: str) -> click.Command:
-    async def work(api: Api, words: Sequence[str], known: Remembered, output: Output) -> int:
-        found = await find_named(noun, api, words, known.materials)
+    async def work(api: Api, words: Sequence[str], remembered: Remembered, output: Output) -> int:
+        found = await find_named(noun, api, words, remembered.materials)
         rows = await noun.read_all(api, found.owner)
         items = [{**noun.as_object(item), "faults": faults_of(noun, item)} for item in rows.items]
         return print_rows(path, noun, rows, items, output)
@@ -182,8 +183,8 @@ def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: st
             settings = load(**merge_flags(ctx, flags))
             async with AsyncExitStack() as stack:
                 api = await stack.enter_async_context(make_api(settings))
-                known = Remembered(known_materials(settings, stack), partial(_on_air, settings))
-                return await work(api, words, known, output)
+                remembered = Remembered(known_materials(settings, stack), partial(_on_air, settings))
+                return await work(api, words, remembered, output)
 
         ctx.exit(run(read))
 
@@ -209,14 +210,14 @@ def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:
     It opens the history on first use; the stack closes it.
     """
 
-    async def known(video_id: str) -> tuple[KnownMaterial, ...]:
+    async def materials_of(video_id: str) -> tuple[KnownMaterial, ...]:
         path = settings.history_file()
         if path is None or not path.exists():  # reading must not create a history
             return ()
         history = await stack.enter_async_context(make_history(settings))
         return await MaterialCache(history, SystemClock()).materials(video_id, None)
 
-    return known
+    return materials_of
 
 
 @dataclass(frozen=True, slots=True)

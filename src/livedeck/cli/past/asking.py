@@ -101,9 +101,9 @@ class Past:
 
     def event(self, words: str) -> EventRecord:
         """Return the event that the words name; it may be deleted. Raises UsageError if no event, or several, fit."""
-        known = [_Named(record.event_id, record.name) for record in self.events]
+        candidates = [_Named(record.event_id, record.name) for record in self.events]
         try:
-            found: _Named = match(known, words, "event", lambda named: named.name)
+            found: _Named = match(candidates, words, "event", lambda named: named.name)
         except NotMatched as error:
             raise click.UsageError(f"in the history {error}") from None
         return next(record for record in self.events if record.event_id == found.id)
@@ -113,7 +113,7 @@ class Past:
         return {record.event_id: record.name or record.event_id for record in self.events}
 
     def span(self, since: datetime | None, until: datetime | None, otherwise: Span) -> Span:
-        """Return the typed time range, which ends now at the latest; `otherwise` if none was typed.
+        """Return the typed time range, cut off at the present; `otherwise` if none was typed.
 
         Raises UsageError.
         """
@@ -147,7 +147,7 @@ class Past:
 
 
 _SAME_SHOW = timedelta(hours=2)
-"""Maximum time between planned start and start; beyond it, the plan was for another show."""
+"""Maximum time between planned and actual start; beyond it, the planned start is that of another show."""
 
 
 def _was_on_air(record: EventRecord) -> bool:

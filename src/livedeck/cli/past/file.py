@@ -257,12 +257,12 @@ def _find_event(path: Path, words: str) -> KnownEvent:
 
 
 _NOT_THE_COLLECTORS = (
-    "livedeck: this is the history of this machine; for the history of the collector, use the machine where it runs"
+    "livedeck: this is the history of this machine; for that of the collector, run the command where it runs"
 )
 
 
 def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Callable[[Path], int]) -> None:
-    """Do the work in a thread, on `path`, else on the history of the settings. A fault of the file is printed."""
+    """Run the work in a thread, on `path`, else on the history of the settings. Print a fault of the file."""
 
     async def go() -> int:
         settings = load(**merge_flags(ctx, flags))

@@ -83,15 +83,15 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
 
     Problems are printed on standard error.
     """
-    last, told = None, ("", "")
+    last, printed = None, ("", "")
     try:
         async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
             async for last in snapshots:
                 state = last.link.state
                 link = "" if state in {ConnectionState.OK, ConnectionState.CONNECTING} else last.link.why
-                if (link, history.fault) != told:
-                    told = link, history.fault
-                    problem = "; ".join(filter(None, told))
+                if (link, history.fault) != printed:
+                    printed = link, history.fault
+                    problem = "; ".join(filter(None, printed))
                     echo(f"livedeck past record: {problem or 'recording again'}", err=True)
     except TimeoutError:
         pass

@@ -96,7 +96,7 @@ def episodes_command(
 def search_command(
     *, settings: Settings, text: tuple[str, ...], since: datetime | None, until: datetime | None, output_format: str
 ) -> Work:
-    """Print every history entry with all words of TEXT, in any case, oldest first.
+    """Print every history entry that has all words of TEXT, ignoring case, oldest first.
 
     Searches alarms with their reasons, notes and acknowledgements, actions, markers, events, and the connection.
     Without --from and --to it searches as far back as this machine keeps its own history. Reads the history of this
@@ -128,10 +128,9 @@ def handover_command(*, settings: Settings, output_format: str) -> Work:
 
     Reads the history of this machine or of the collector, never the platform, and says how old it is.
     """
-    del settings
 
     async def work(past: Past) -> int:
-        handover = await read_handover(past.reader, past.now)
+        handover = await read_handover(past.reader, past.now, settings.maintenance_windows())
         if output_format == "json":
             echo_json(handover_object(handover))
         elif output_format == "markdown":

@@ -74,7 +74,11 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
 @click.option("--filter", "filter_text", default="", metavar="FILTER", help="Show events that match: choir !test.")
 @click.option("--project", metavar="ID", help="Show the events of this project or folder.")
 @click.option(
-    "--page-seconds", default=20.0, show_default=True, type=click.FloatRange(2, 3600), help="Time per page, s."
+    "--page-seconds",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(2, 3600),
+    help="Seconds for which a page is shown.",
 )
 @click.option(
     "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Maximum number of tiles."
@@ -108,8 +112,8 @@ def command(
 ) -> None:
     """Show a wall screen: what is on air, what is wrong, what is next. It never prompts and changes nothing.
 
-    Without a terminal it draws for --svg and --http only. --http takes a port of this machine, or HOST:PORT; anyone who
-    reaches that address can read the wall. q leaves; the arrows, the page keys and space turn pages.
+    Without a terminal, give --svg or --http. --http takes a port of this machine, or HOST:PORT; anyone who reaches that
+    address can read the wall. q leaves; the arrows, the page keys and space turn pages.
     """
     terms = parse_terms(filter_text, project)
     wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
@@ -174,7 +178,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
 
 class OpenOutputs(NamedTuple):
-    """Open outputs: receivers of each picture and of each model (None: not wanted), and the address of the page."""
+    """Open outputs: receiver of each picture, receiver of each model, and address of the page; None if not wanted."""
 
     publish_picture: Callable[[Picture], None] | None = None
     publish_model: Callable[[WallModel], None] | None = None

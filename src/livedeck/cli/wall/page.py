@@ -42,7 +42,7 @@ _ASSETS = {
 
 
 class PagePublisher:
-    """Takes the models of the wall. Draws the newest, once, in a thread, when a browser wants it."""
+    """Takes the models of the wall. When a browser asks, draws the newest one in a thread, once for all browsers."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall, self._cache = wall, DrawCache()
@@ -66,7 +66,7 @@ class PagePublisher:
         changed.set()
 
     async def page(self) -> tuple[int, Page | None]:
-        """Return the newest page after its number, which grows with each page. The page is None before the first."""
+        """Return the number and the newest page. The number grows with each page; the page is None before the first."""
         async with self._making:
             number, model = self._published
             if model and self._made[0] != number:

@@ -17,8 +17,8 @@ class MessageFilter(Record):
     """Conditions for a message; an unset condition matches every message.
 
     `since`, `until`: written at or after the first, and before the second (aware times). `users`: written by one of
-    these user names (in any case) or external ids. `admins`: written by an administrator. `search`: contains this text,
-    in any case.
+    these user names (ignoring case) or external ids. `admins`: written by an administrator. `search`: contains this
+    text, ignoring case.
     """
 
     since: datetime | None = None

@@ -163,7 +163,7 @@ class Outgoing:
 
 
 class Incoming:
-    """Reply that is being received. `headers`: by name in any case."""
+    """Reply that is being received. `headers`: by name, ignoring case."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code

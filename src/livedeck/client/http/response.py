@@ -188,7 +188,7 @@ def type_name(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Response:
-    """Complete response. `headers`: by name in any case. `is_to_change`: the request was a change."""
+    """Complete response. `headers`: by name, ignoring case. `is_to_change`: the request was a change."""
 
     summary: str
     status: int

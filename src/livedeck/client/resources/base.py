@@ -211,7 +211,7 @@ def _segment(identifier: object) -> str:
 
 
 def _described(answer: object) -> tuple[Pagination, Mapping[str, str]]:
-    """Return the position and the order that the answer to a list states; the first place that has a value counts."""
+    """Return the position and the order that the reply to a list states; the first place that has a value counts."""
     document = answer if isinstance(answer, dict) else {}
     meta = document.get("meta")
     described = Meta.model_validate(meta if isinstance(meta, dict) else {})

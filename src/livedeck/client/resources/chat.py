@@ -70,8 +70,8 @@ class Chat(Resource):
     ) -> ExportResult:
         """Write the export to a file, which gets its name only when it is complete, or to an open pipe or file.
 
-        `replace`: replace an existing file too, but only with an answer that is proved to be the log. `unchecked`:
-        accept any complete answer. `progress`: called for each chunk. A cancelled task leaves nothing. Raises Unproved,
+        `replace`: replace an existing file too, but only with a reply that is proved to be the log. `unchecked`:
+        accept any complete reply. `progress`: called for each chunk. A cancelled task leaves nothing. Raises Unproved,
         FileFault, Misconfigured if the package of a format is missing, and any other ApiError; BrokenPipeError if
         nobody reads the pipe.
 

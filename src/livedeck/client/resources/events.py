@@ -223,7 +223,7 @@ class Recording(Model):
 
 
 class Event(Model):
-    """A live event. An answer may lack any field except the id; a missing field is None.
+    """A live event. A reply may lack any field except the id; a missing field is None.
 
     `reconnect_window`: seconds. `type`: `one-time` or `recurring`; `latency_mode`: `standard` or `reduced`;
     undocumented words are kept unchanged. `stream`: the current one.

@@ -53,7 +53,7 @@ class Materials(Resource):
         *,
         progress: UploadProgress | None = None,
     ) -> Material | None:
-        """Upload a file beside a video, reading it while it is sent. Returns None if the answer lacks the material.
+        """Upload a file beside a video, reading it while it is sent. Returns None if the reply lacks the material.
 
         `file`: a path, bytes, or a file open for reading bytes, from its current position. `progress`: called with the
         bytes sent and the size. Raises FileFault, and any other ApiError.

@@ -42,10 +42,10 @@ class Shortfall(Record):
 class Page(Sequence[T], Generic[T]):
     """A page of a list, and a sequence of its items: it has a length, and can be iterated over and indexed.
 
-    `page` and `per_page` are as answered, or as requested if the answer lacks them. `total`: items on all pages, None
-    if the answer lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are
-    left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the answer
-    states a page, a size or a total. `is_null`: the answer holds null instead of rows, which is no sign of the end.
+    `page` and `per_page` are as answered, or as requested if the reply lacks them. `total`: items on all pages, None
+    if the reply lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are
+    left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the reply
+    states a page, a size or a total. `is_null`: the reply holds null instead of rows, which is no sign of the end.
     """
 
     items: tuple[T, ...]
@@ -103,7 +103,7 @@ class _Walk:
     """A pass over a list from its first page to its apparent end.
 
     `ids`: ids of the rows. `total`: the last stated one, None without any; `totals`: all stated ones. `is_idle`: it
-    ended at a page without new items. `is_end_shown`: it ended at an answer that only the end of the list explains.
+    ended at a page without new items. `is_end_shown`: it ended at a reply that only the end of the list explains.
     """
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class PagedItems(AsyncIterator[T]):
     Items that are created or deleted during the read move others to the next or the previous page. So the list is read
     again until a pass finds nothing new and nothing twice, or two passes find nothing new. One pass is enough if every
     page states the same total and as many items came. Neither the total nor the length of a page is trusted alone. Four
-    identical pages show that the platform ignores `page`; two are enough if its answers do not mention pages. A page
+    identical pages show that the platform ignores `page`; two are enough if its replies do not mention pages. A page
     that is null is requested once more, then skipped; two in a row end a pass, as does a page without new items.
     """
 
@@ -194,7 +194,7 @@ class PagedItems(AsyncIterator[T]):
 
     @property
     def is_complete(self) -> bool:
-        """True if the answers show that every row was received, unreadable ones included; False before the end.
+        """True if the replies show that every row was received, unreadable ones included; False before the end.
 
         >>> events = api.events.iterate()
         >>> names = [event.name async for event in events]

@@ -70,7 +70,7 @@ class Posters(Resource):
         return await self._object(Poster, make_request("GET", summary, *_posters(video_id), poster_id))
 
     async def create(self, video_id: Identifier, from_time: float) -> Poster | None:
-        """Create a poster from the frame at `from_time` seconds. Returns None if the answer lacks the poster.
+        """Create a poster from the frame at `from_time` seconds. Returns None if the reply lacks the poster.
 
         Raises Invalid for a time that is not a number, and any other ApiError.
 
@@ -99,7 +99,7 @@ class Posters(Resource):
         await self._success(make_request("DELETE", summary, *_posters(video_id), poster_id))
 
     async def upload_for_video(self, video_id: Identifier, poster_url: str) -> Poster | None:
-        """Set the picture at `poster_url` as a video's poster. Returns None if the answer lacks the poster.
+        """Set the picture at `poster_url` as a video's poster. Returns None if the reply lacks the poster.
 
         Raises ApiError.
 
@@ -108,7 +108,7 @@ class Posters(Resource):
         return await self._upload("X-Video-ID", video_id, poster_url, describe_call("upload poster of video", video_id))
 
     async def upload_for_event(self, event_id: Identifier, poster_url: str) -> Poster | None:
-        """Set the picture at `poster_url` as an event's poster. Returns None if the answer lacks the poster.
+        """Set the picture at `poster_url` as an event's poster. Returns None if the reply lacks the poster.
 
         Raises ApiError.
 

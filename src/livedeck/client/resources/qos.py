@@ -28,7 +28,7 @@ WATCH_INTERVAL = 5.0
 """Seconds between two reads of a watch. The document names no limit; the deck reads an event on air as often."""
 
 _REMEMBERED = 8192
-"""Minimum number of sample times that a watch remembers, more than two answers contain."""
+"""Minimum number of sample times that a watch remembers, more than two replies contain."""
 
 _NO_STATUS = -1
 _MAX_NUMBER = 2**53  # floats are exact up to here; no stream comes near
@@ -65,12 +65,12 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class QosSamples:
-    """The samples in the order of the answer, which may be unsorted and contain duplicates.
+    """The samples in the order of the reply, which may be unsorted and contain duplicates.
 
     A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. `time`: epoch seconds. A missing,
     null or unreadable number is NaN in its column, and -1 in `status`, because zero is a measurement. `extra`: index ->
     the undocumented fields of that sample. `dropped`: number of samples without a readable time. `unreadable`: column
-    -> number of values that are not numbers. `older`: number of older samples in the answer, beyond MAX_SAMPLES.
+    -> number of values that are not numbers. `older`: number of older samples in the reply, beyond MAX_SAMPLES.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -147,7 +147,7 @@ class Qos(Resource):
     async def get(self, event_id: Identifier) -> QosSamples:
         """Return the samples of the current stream, at most the newest 3600 (platform-api.md, "QoS response").
 
-        There are none before the stream starts: `newest` is then None. If the answer has more, only the newest
+        There are none before the stream starts: `newest` is then None. If the reply has more, only the newest
         MAX_SAMPLES are read. Raises ApiError.
 
         >>> samples = await api.qos.get(event_id)
@@ -239,7 +239,7 @@ def _is_another(before: Stream | None, stream: Stream | None) -> bool:
 class _NewSamples:
     """The samples of a watch that were not seen before. `since`: time after which stored samples count as new.
 
-    `is_continued`: the last answer repeats a sample that was seen before, so it is probably about the same stream.
+    `is_continued`: the last reply repeats a sample that was seen before, so it is probably about the same stream.
     """
 
     def __init__(self, since: datetime | None) -> None:
@@ -249,7 +249,7 @@ class _NewSamples:
         self._is_first = True
 
     def among(self, samples: QosSamples) -> list[QosSample]:
-        """Return the new samples by time; of the first answer only the newest, or those after `since`."""
+        """Return the new samples by time; of the first reply only the newest, or those after `since`."""
         places = {time: index for index, time in enumerate(samples.time)}
         times = sorted(places.keys() - self._seen)
         self.is_continued = not self._seen or len(times) < len(places)
@@ -269,7 +269,7 @@ def _is_plain(samples: QosSamples) -> bool:
 
 
 def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
-    """Return the samples of an answer that continues the samples `before`; None if a new row is not plain."""
+    """Return the samples of a reply that continues the samples `before`; None if a new row is not plain."""
     try:
         added = _parse_samples([*found.rows], summary, bits)
     except Unreadable:
@@ -286,7 +286,7 @@ def _continue(before: QosSamples, found: Continuation, summary: str, bits: float
 
 
 def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamples:
-    """Return the newest samples of an answer. Raises Unreadable if it has rows, but none has a time."""
+    """Return the newest samples of a reply. Raises Unreadable if it has rows, but none has a time."""
     kept = _newest(answered)
     parts = [_parse_slice(kept[start : start + _SLICE], bits) for start in range(0, len(kept), _SLICE)]
     samples = parts[0] if len(parts) == 1 else _joined(parts, len(answered) - len(kept))

@@ -1,7 +1,7 @@
-"""Reads only what a QoS answer adds to the one before. The platform repeats up to 3600 samples in each.
+"""Reads only what a QoS reply adds to the one before. The platform repeats up to 3600 samples in each.
 
-The result is always the same as after reading the whole answer: samples are reused only if their bytes are the same in
-both answers, one after the other. Anything else is read whole.
+The result is always the same as after reading the whole reply: samples are reused only if their bytes are the same in
+both replies, one after the other. Anything else is read whole.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _values = msgspec.json.Decoder(list[dict[str, object]]).decode
 
 _SHORT = 64 * 2**10
-"""Bytes of an answer that is always read whole, because that takes less than a millisecond."""
+"""Bytes of a reply that is always read whole, because that takes less than a millisecond."""
 
 _LARGEST = 32 * 2**20
-"""Bytes of all kept answers together. Further events are read whole."""
+"""Bytes of all kept replies together. Further events are read whole."""
 
 _KEPT_SECONDS = 60.0
-"""Seconds after which an answer is read whole again."""
+"""Seconds after which a reply is read whole again."""
 
 T = TypeVar("T")
 
 
 class Continuation(NamedTuple):
-    """A new answer: samples that the last answer had already, then added ones.
+    """A new reply: samples that the last reply had already, then added ones.
 
-    `first`: index, in the last answer, of the earliest sample that both have. `rows`: the added samples.
+    `first`: index, in the last reply, of the earliest sample that both have. `rows`: the added samples.
     """
 
     first: int
@@ -45,14 +45,14 @@ class _Kept(NamedTuple, Generic[T]):
 
 
 class LastAnswers(Generic[T]):
-    """The last answer of each event, to which the next is compared. `timer`: seconds that never run backwards."""
+    """The last reply of each event, to which the next is compared. `timer`: seconds that never run backwards."""
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer
         self._kept: dict[str, _Kept[T]] = {}
 
     def find(self, event_id: str, body: bytes) -> tuple[T, Continuation] | None:
-        """Return the samples of the last answer and how this one continues it; None if it must be read whole."""
+        """Return the samples of the last reply and how this one continues it; None if it must be read whole."""
         kept = self._kept.get(event_id)
         if kept is None or kept.until <= self._timer():
             return None
@@ -60,9 +60,9 @@ class LastAnswers(Generic[T]):
         return (kept.samples, found) if found else None
 
     def keep(self, event_id: str, body: bytes, samples: T, *, is_whole: bool) -> None:
-        """Keep an answer whose samples have nothing unreadable. `is_whole`: it was read whole, so its form is unknown.
+        """Keep a reply whose samples have nothing unreadable. `is_whole`: it was read whole, so its form is unknown.
 
-        Forgets the answers that are due to be read whole.
+        Forgets the replies that are due to be read whole.
         """
         now, before = self._timer(), self._kept.pop(event_id, None)
         self._kept = {key: kept for key, kept in self._kept.items() if kept.until > now}
@@ -74,7 +74,7 @@ class LastAnswers(Generic[T]):
         self._kept[event_id] = _Kept(body, samples, until)
 
     def forget(self, event_id: str) -> None:
-        """Forget the answer of an event."""
+        """Forget the reply of an event."""
         self._kept.pop(event_id, None)
 
 

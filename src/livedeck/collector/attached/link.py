@@ -134,6 +134,10 @@ class Link:
         """Send a PUT request and return the JSON object of the reply. Raises CollectorError."""
         return await self._ask("PUT", path, {}, body)
 
+    async def delete(self, path: str, *, idempotency_key: str = "") -> dict[str, Any]:
+        """Send a DELETE request and return the JSON object of the reply. Raises CollectorError."""
+        return await self._ask("DELETE", path, {"Idempotency-Key": idempotency_key} if idempotency_key else {})
+
     @asynccontextmanager
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:
         """Open the stream of events and comments after the event `last_id`.

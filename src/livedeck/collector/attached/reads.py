@@ -17,7 +17,9 @@ F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 _UNKNOWN = (404, "unknown")
 """Status and code of the refusal of a question that the collector does not have, because its version is older."""
 
-_ADDED = frozenset({HistoryReads.unwatched.__name__, HistoryReads.stops.__name__})
+_ADDED = frozenset(
+    question.__name__ for question in (HistoryReads.unwatched, HistoryReads.stops, HistoryReads.silence_log)
+)
 """Questions that the first collectors do not have. A report can be made without them, but not without any other."""
 
 
@@ -91,6 +93,7 @@ class RemoteHistory(HistoryReads):
     unwatched = _asked(HistoryReads.unwatched)
     stops = _asked(HistoryReads.stops)
     answer_log = _asked(HistoryReads.answer_log)
+    silence_log = _asked(HistoryReads.silence_log)
     ruling_log = _asked(HistoryReads.ruling_log)
     collected_streams = _asked(HistoryReads.collected_streams)
     alarm_log = _asked(HistoryReads.alarm_log)

@@ -17,6 +17,7 @@ from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
 from livedeck.collector.protocol.commands import key_text, request_of
+from livedeck.collector.protocol.silences import body_of
 from livedeck.collector.protocol.wire import Held
 from livedeck.log import Log
 from livedeck.monitor import (
@@ -44,11 +45,13 @@ from livedeck.monitor import (
     ResourceKey,
     RuleChange,
     Shown,
+    SilenceDraft,
     Snapshot,
     Thresholds,
     Verdict,
     Video,
 )
+from livedeck.monitor import Silence as SilenceOfAlarms
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.lifecycle import change_between
@@ -62,7 +65,13 @@ from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.own import NotWatched, OwnState, Why
 from livedeck.monitor.polling.machine import Machine
 from livedeck.monitor.polling.poller import wait_first
-from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, decode_explanation, encode_record
+from livedeck.monitor.published.codec import (
+    SHARED_LISTS,
+    UnreadableSnapshotError,
+    decode_explanation,
+    decode_silence,
+    encode_record,
+)
 from livedeck.text.times import parse_timestamp
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
@@ -263,6 +272,7 @@ class Remote:
             base = self._blind(base, silence)
         elif alone is None:
             base = self._unwatched(base)
+        self._own.take_silences(base.silences)
         own_changes, own_bells, _ = self._own.step(MonitorState((), _connected(now), now, silence=silence))
         alarms = urgent_first((*base.alarms, *self._own.ordered(())), base.events)
         return replace(
@@ -539,9 +549,13 @@ class Remote:
 
     async def _command(self, path: str, body: dict[str, Any], uid: str = "") -> dict[str, Any]:
         """Return the collector's reply to a command. `uid`: idempotency key. Raises AlarmRefused with the reason."""
-        for left in reversed(range(_TRIES if uid else 1)):
+        return await self._tried(lambda: self._link.post(path, body, idempotency_key=uid), _TRIES if uid else 1)
+
+    async def _tried(self, ask: Callable[[], Awaitable[dict[str, Any]]], tries: int) -> dict[str, Any]:
+        """Return the collector's reply to a request, after up to `tries` tries. Raises AlarmRefused with the reason."""
+        for left in reversed(range(tries)):
             try:
-                return await self._link.post(path, body, idempotency_key=uid)
+                return await ask()
             except CollectorRefusedError as refusal:
                 raise AlarmRefused(str(refusal)) from None
             except CollectorAwayError as error:
@@ -550,6 +564,31 @@ class Remote:
                     raise AlarmRefused(f"{outcome}: {error}") from None
             await self.clock.sleep(_TRY_SECONDS)
         raise AssertionError("the last try returns or raises")
+
+    async def add_silence(self, draft: SilenceDraft) -> SilenceOfAlarms:
+        """Add a silence, and return it. Raises AlarmRefused."""
+        return await self._change_silence(
+            lambda: self._link.post("/v1/silences", body_of(draft), idempotency_key=draft.uid)
+        )
+
+    async def extend_silence(self, silence_id: str, seconds: float) -> SilenceOfAlarms:
+        """Extend a silence, and return it. Raises AlarmRefused."""
+        path, uid = f"/v1/silences/{quote(silence_id, safe='')}", uuid4().hex
+        return await self._change_silence(lambda: self._link.post(path, {"seconds": seconds}, idempotency_key=uid))
+
+    async def end_silence(self, silence_id: str) -> SilenceOfAlarms:
+        """End a silence, or cancel a planned one, and return it. Raises AlarmRefused."""
+        path, uid = f"/v1/silences/{quote(silence_id, safe='')}", uuid4().hex
+        return await self._change_silence(lambda: self._link.delete(path, idempotency_key=uid))
+
+    async def _change_silence(self, ask: Callable[[], Awaitable[dict[str, Any]]]) -> SilenceOfAlarms:
+        """Return the silence in the collector's reply to a request. Raises AlarmRefused."""
+        if silence := self._silence():
+            raise AlarmRefused(f"silences are not possible: {silence.reason}")
+        try:
+            return decode_silence((await self._tried(ask, _TRIES)).get("silence", {}))
+        except UnreadableSnapshotError as error:
+            raise AlarmRefused(f"unknown whether the silence was changed: {error}") from None
 
     async def take_as_usual(self, event_id: str) -> bool:
         """Make the current values of an event its baseline. Returns False without samples. Raises AlarmRefused."""
@@ -623,6 +662,8 @@ class Remote:
         self._alone_ahead = monitor.clock.now() - self.clock.now()
         alarms = (alarm for alarm in _alarms_of(self._seen) if alarm.event_id != DECK)
         moved = [alarm.moved(self._alone_ahead.total_seconds()) for alarm in alarms]
+        ahead = self._alone_ahead.total_seconds()
+        monitor.take_silences([silence.moved(ahead) for silence in (self._seen.silences if self._seen else ())])
         monitor.take_over(moved, self.clock.ago(self._follower.quiet_since) + self._alone_ahead)
         self._alone, self._alone_since, self.clock.source = monitor, self.clock.monotonic(), monitor.clock
         monitor.set_focus(self._focus)
@@ -696,3 +737,12 @@ def _cleared(alarm: Alarm, at: datetime) -> Alarm:
 
 def _connected(now: datetime) -> ConnectionStatus:
     return ConnectionStatus(ConnectionState.OK, now, as_of=now)
+
+
+async def silences_of(link: Link) -> tuple[SilenceOfAlarms, ...]:
+    """Return the silences of a collector that run or are planned. Raises CollectorError."""
+    values = (await link.get("/v1/silences")).get("silences", [])
+    try:
+        return tuple(map(decode_silence, values))
+    except UnreadableSnapshotError as error:
+        raise CollectorAwayError(f"{link.host}: {error}") from None

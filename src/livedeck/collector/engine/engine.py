@@ -39,7 +39,7 @@ The rest is for jitter: an event of a dead collector is polled again within the 
 """
 
 _SILENT = 0.5
-"""Fraction of the TTL without a claim after which a collector counts as dead. Claims come every third of the TTL."""
+"""Fraction of the TTL without a claim after which a collector's name is free. Claims come every third of the TTL."""
 
 _LOOK = 0.2
 """Seconds between two checks for a live collector of the same name."""
@@ -65,9 +65,9 @@ _log = Log("livedeck.collector")
 
 
 def first_in_rank(event_id: str, workers: Iterable[str], shares: Mapping[str, int] = MappingProxyType({})) -> str:
-    """Return the worker that is responsible for an event; empty without workers.
+    """Return the worker that should hold the lease of an event; empty without workers.
 
-    Every collector computes the same worker (weighted rendezvous hashing). If a worker joins or leaves, only its share
+    Every collector computes the same result (weighted rendezvous hashing). If a worker joins or leaves, only its share
     of the events moves. `shares`: slow worker -> percent of the usual number of events; the others poll the rest.
     """
 
@@ -84,7 +84,7 @@ def _weight(event_id: str, worker: str) -> bytes:
 
 
 def _name(worker: str) -> str:
-    """Return the name of a worker in its settings."""
+    """Return the name that the worker has in its settings."""
     return worker.partition("/")[0]
 
 
@@ -93,19 +93,19 @@ _STEP = 5
 
 
 def _share(capacity: float, fair: float) -> int:
-    """Return the share of a slow worker in percent.
+    """Return the share of a worker in percent of the usual number of events.
 
-    `capacity`: number of events that it polls in time. `fair`: number of events of its usual part.
+    `capacity`: number of events that it polls in time. `fair`: usual number of events.
     """
     return max(_STEP, min(WHOLE, _STEP * floor(WHOLE / _STEP * capacity / fair))) if fair else WHOLE
 
 
 class Engine:
-    """`Shares` of the monitor, through Redis. Redis may become unreachable at any moment; no poll waits for it.
+    """Implementation of the monitor's `Shares` through Redis. No poll waits for Redis, which may become unreachable.
 
-    Call `join` before the monitor starts, `run` until cancelled, and `leave` to give back the leases. `ttl`: seconds
-    after which others take over the leases of a dead collector. `forgotten`: number of times that Redis lost its data.
-    `refused`: number of replies that came after another collector had taken over the event.
+    Call `join` before the monitor starts, `run` until cancelled, and `leave` to give back the leases. `ttl`: seconds,
+    nine tenths of which a lease lasts. `forgotten`: number of times that Redis lost its data. `refused`: number of
+    replies that Redis refused, because another collector held the lease of their event by then.
     """
 
     def __init__(self, store: SharedStore, clock: Clock, ttl: float) -> None:
@@ -227,8 +227,8 @@ class Engine:
     def note(self, work: str, error: SharedStoreError | None = None) -> None:
         """Note the success or failure of one kind of work in Redis.
 
-        After a refusal this collector counts as apart, because the others miss its work. Any other failure causes a
-        claim at once, which shows whether Redis is reachable.
+        A refusal makes this collector apart, because the others do not get its work. Any other failure causes a claim
+        at once, which shows whether Redis is reachable.
         """
         if isinstance(error, RefusedError):
             self._be_apart(work, str(error))
@@ -245,9 +245,9 @@ class Engine:
     # Background work
 
     async def has_namesake(self) -> bool:
-        """Return whether a live collector has the same name. Raises SharedStoreError.
+        """Return whether another running collector has the same name. Raises SharedStoreError.
 
-        Waits until a collector of this name claims leases, or until it is certain that it is dead.
+        Waits until a collector of this name claims leases, or until none has done so for half of the TTL.
         """
         name, first = _name(self._store.worker), dict[str, int]()
         until = self._clock.monotonic() + self._ttl

@@ -25,6 +25,7 @@ from livedeck.monitor import (
     IntentRecord,
     ProfileChoice,
     SharedAnswer,
+    Silence,
     UnitChoice,
     UsualMark,
 )
@@ -32,11 +33,12 @@ from livedeck.monitor import (
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Row: TypeAlias = AlarmAction | UsualMark | ProfileChoice | UnitChoice | IntentRecord
-"""An alarm action, ruling or intent of a person."""
+Row: TypeAlias = AlarmAction | Silence | UsualMark | ProfileChoice | UnitChoice | IntentRecord
+"""An alarm action, silence, ruling or intent of a person."""
 
 _ROWS: dict[str, TypeAdapter[Any]] = {
-    kind.__name__: TypeAdapter(kind) for kind in (AlarmAction, UsualMark, ProfileChoice, UnitChoice, IntentRecord)
+    kind.__name__: TypeAdapter(kind)
+    for kind in (AlarmAction, Silence, UsualMark, ProfileChoice, UnitChoice, IntentRecord)
 }
 
 _MAX_NUMBER = 2**53
@@ -119,7 +121,7 @@ def encode_row(row: Row) -> tuple[str, str]:
         row = replace(row, edits=())
     name = type(row).__name__
     text = json.dumps({"kind": name, "row": _ROWS[name].dump_python(row, mode="json")}, sort_keys=True)
-    if isinstance(row, AlarmAction):
+    if isinstance(row, AlarmAction | Silence):
         return row.uid, text
     return (row.id if isinstance(row, IntentRecord) else sha256(text.encode()).hexdigest()), text
 

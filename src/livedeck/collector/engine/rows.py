@@ -1,4 +1,4 @@
-"""Synchronisation of people's alarm actions, rulings and intents between the histories of the collectors.
+"""Synchronisation of people's alarm actions, silences, rulings and intents between the histories of the collectors.
 
 Each row has a uid and is stored once. The monitor finds the row in the history, like a row of another deck on the same
 machine (monitoring.md, "Shared alarms").
@@ -12,7 +12,7 @@ from datetime import timedelta
 from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.packets import Row, decode_row, encode_row
 from livedeck.collector.engine.shared import KEPT_ROWS, SharedStore, SharedStoreError, UnreadableLog
-from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord
+from livedeck.monitor import AlarmAction, Clock, History, HistoryReader, IntentRecord, Silence
 
 _LOOK_SECONDS = 0.3
 """Seconds between two passes, so that an action reaches all collectors within a second."""
@@ -25,7 +25,7 @@ _MAX_ROWS = 20_000
 
 
 class SharedRows:
-    """Exchange of the rows of people: sends new rows of the history to other collectors, and stores their rows.
+    """Exchanges rows of people: sends new rows of the history to other collectors, and stores their rows.
 
     `history`: history of this collector. `reader`: second reader of its file, with a cursor of its own.
     """
@@ -34,7 +34,7 @@ class SharedRows:
         self, engine: Engine, store: SharedStore, history: History, reader: HistoryReader, clock: Clock
     ) -> None:
         self._engine, self._store, self._history, self._reader = engine, store, history, reader
-        self._clock = clock
+        self._clock, self._again_at = clock, clock.now()
         self._rows: dict[str, str] = {}  # uid -> row of the last day
         self._unsent: dict[str, str] = {}
         self._forgotten, self._unreadable = 0, UnreadableLog()
@@ -49,10 +49,13 @@ class SharedRows:
     async def _send(self) -> None:
         since = self._clock.now() - timedelta(seconds=KEPT_ROWS)
         rows: list[Row] = [*await self._reader.new_alarm_actions(), *await self._reader.new_rulings()]
+        rows += await self._reader.new_silences()
         rows += await self._reader.intents(self._clock.now() - _INTENT_AGE)
+        await self._send_silences_again()
         for row in rows:
             uid, text = encode_row(row)
-            if row.at >= since and uid not in self._rows:
+            is_due = row.ends_at >= self._clock.now() if isinstance(row, Silence) else row.at >= since
+            if is_due and uid not in self._rows:
                 self._rows[uid] = self._unsent[uid] = text
         if self._engine.forgotten != self._forgotten:
             self._forgotten, self._unsent = self._engine.forgotten, dict(self._rows)
@@ -68,6 +71,14 @@ class SharedRows:
         else:
             self._engine.note(_ROWS)
 
+    async def _send_silences_again(self) -> None:
+        """Send running and planned silences twice a day, because Redis keeps rows for a day only."""
+        now = self._clock.now()
+        if now < self._again_at:
+            return
+        self._again_at = now + timedelta(seconds=KEPT_ROWS / 2)
+        self._unsent |= dict(map(encode_row, await self._reader.silence_log(now)))
+
     async def _receive(self) -> None:
         for text in self._engine.take_rows():
             try:
@@ -82,6 +93,8 @@ class SharedRows:
             self._rows[uid] = text
             if isinstance(row, AlarmAction):
                 self._history.record_alarm_action(row)
+            elif isinstance(row, Silence):
+                self._history.record_silence(row)
             elif isinstance(row, IntentRecord):
                 await self._history.record_intent(replace(row, pid=0))  # only its own collector records its outcome
             else:

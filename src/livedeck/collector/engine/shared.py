@@ -221,7 +221,10 @@ class SharedStore:
             await client.connection_pool.disconnect()
 
     async def faults(self) -> list[str]:
-        """Return the reasons why this Redis is unsuitable, the most serious first. Raises SharedStoreError."""
+        """Return why this Redis is unsuitable, the most serious fault first; empty if it suits.
+
+        Raises SharedStoreError.
+        """
         async with self._answered():
             info: Mapping[str, Any] = await self._leases.info("server", "persistence")
             found = []
@@ -433,7 +436,7 @@ class SharedDesk:
             return ""
 
     def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
-        """Store the state and messages in one step. An empty message deletes its key.
+        """Store the state and the messages in one step; an empty message deletes the stored one.
 
         `known_epoch`: epoch of the state from which the new state was made. Returns False if another collector holds
         the lease, or has held it since that epoch. Raises SharedStoreError.
@@ -442,7 +445,7 @@ class SharedDesk:
         return bool(self._run(_KEEP, self._worker, epoch, known_epoch, revision, state, *flat))
 
     def mark(self, epoch: int, messages: Mapping[str, str]) -> bool:
-        """Store messages. An empty message deletes its key.
+        """Store messages; an empty message deletes the stored one.
 
         Returns False if another collector holds the lease. Raises SharedStoreError.
         """

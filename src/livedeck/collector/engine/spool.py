@@ -171,7 +171,7 @@ class SharedSpool:
             for spooled in self._decoded(self._desk.message(key)):
                 message, rows = spooled.message, {key: _encode(Spooled(spooled.message, state, tries, answer))}
                 if is_taken or state == SENT:
-                    rows |= {_open_key(known.target, known.life): _encode_open(known) for known in _opens(message)}
+                    rows |= {_open_key(opened.target, opened.life): _encode_open(opened) for opened in _opens(message)}
                 if state != WAITING:
                     rows |= {_open_key(message.target, life): "" for life in message.ends}
                 self._write(rows)
@@ -252,15 +252,15 @@ def _open_key(target: str, life: str) -> str:
 
 
 def _opens(message: Message) -> tuple[Open, ...]:
-    """Return the alarms that the message opens; none if a stranger wrote what cannot be read."""
+    """Return the alarms that the message opens; none if they cannot be read, because a stranger wrote them."""
     try:
         return message.opens
     except (ValueError, KeyError, TypeError):
         return ()
 
 
-def _encode_open(known: Open) -> str:
-    return _OPENS.dump_json(known).decode()
+def _encode_open(opened: Open) -> str:
+    return _OPENS.dump_json(opened).decode()
 
 
 def _encode(spooled: Spooled) -> str:

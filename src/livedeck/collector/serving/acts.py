@@ -1,10 +1,13 @@
-"""Routes for people's actions at attached decks: alarm actions, rulings, interests (collector.md, "Commands")."""
+"""Routes for people's actions at attached decks: alarm actions, silences, rulings, interests.
+
+See collector.md, "Commands" and "Silences".
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
@@ -16,6 +19,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from livedeck.collector.protocol.commands import VERBS, Body, command_of, parse_key
+from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
 from livedeck.monitor import (
@@ -32,7 +36,10 @@ from livedeck.monitor import (
     Marker,
     Monitor,
     ResourceKey,
+    Silence,
+    SilenceGone,
     person,
+    preview_of,
 )
 from livedeck.monitor.published.codec import SHARED_LISTS, encode_record
 from livedeck.text.secrets import masked_line
@@ -104,6 +111,10 @@ def routes(monitor: Monitor, history: History | None) -> list[Route]:
     acts = _Acts(monitor, history)
     return [
         Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.act_on_alarm), methods=["POST"]),
+        Route("/v1/silences", endpoint("read", acts.list_silences)),
+        Route("/v1/silences", endpoint("act", acts.add_silence), methods=["POST"]),
+        Route("/v1/silences/{id:path}", endpoint("act", acts.extend_silence), methods=["POST"]),
+        Route("/v1/silences/{id:path}", endpoint("act", acts.end_silence), methods=["DELETE"]),
         Route("/v1/events/{id:path}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
         Route("/v1/events/{id:path}/content", endpoint("act", acts.choose_content), methods=["POST"]),
         Route("/v1/unit", endpoint("act", acts.choose_unit), methods=["POST"]),
@@ -149,6 +160,53 @@ class _Acts:
     def _alarm(self, key: AlarmKey) -> dict[str, Any]:
         alarm = self._monitor.find_alarm(key)
         return {"alarm": encode_record(alarm)} if alarm else {}
+
+    async def list_silences(self, _: Request, __: Caller) -> Any:
+        """Return the silences that run or are planned."""
+        return {"silences": [encode_record(silence) for silence in self._monitor.snapshot.silences]}
+
+    async def add_silence(self, request: Request, caller: Caller) -> Any:
+        """Add a silence, or say what it would cover."""
+        body = await read_body(request, DraftBody)
+        try:
+            draft = draft_of(body, caller.name, _uid(request))
+        except ValueError as error:
+            raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
+        if body.preview:
+            return self._told(lambda: self._monitor.draft_silence(draft))
+        return await self._stored(self._monitor.add_silence(draft))
+
+    async def extend_silence(self, request: Request, caller: Caller) -> Any:
+        """Extend a silence."""
+        body, name = await read_body(request, Extension), request.path_params["id"]
+        return await self._stored(
+            self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=_uid(request))
+        )
+
+    async def end_silence(self, request: Request, caller: Caller) -> Any:
+        """End a silence, or cancel a planned one."""
+        name = request.path_params["id"]
+        return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=_uid(request)))
+
+    async def _stored(self, work: Awaitable[Silence]) -> Any:
+        """Return the silence after `work`, once it is on the disk. Raises Refusal."""
+        try:
+            silence = await work
+        except AlarmRefused as refusal:
+            raise _refusal(refusal) from None
+        return {**self._told(lambda: silence), "say": f"silence {silence.id}{await self._keep()}"}
+
+    def _told(self, make: Callable[[], Silence]) -> dict[str, Any]:
+        """Return a silence and what it covers now. Raises Refusal."""
+        try:
+            silence = make()
+        except AlarmRefused as refusal:
+            raise _refusal(refusal) from None
+        covered = preview_of(silence, self._monitor.snapshot)
+        return {
+            "silence": encode_record(silence),
+            "covers": {"events": len(covered.events), "on_air": len(covered.on_air), "alarms": len(covered.alarms)},
+        }
 
     async def take_as_usual(self, request: Request, caller: Caller) -> Any:
         """Make the current values of an event its baseline."""
@@ -290,6 +348,10 @@ class Pokes:
     def _poke(self) -> None:
         self._waiting, self._due = False, asyncio.get_running_loop().time() + self._seconds
         self._refresh()
+
+
+def _refusal(refusal: AlarmRefused) -> Refusal:
+    return Refusal(404 if isinstance(refusal, SilenceGone) else 409, refusal.code, str(refusal))
 
 
 def _uid(request: Request) -> str:

@@ -81,7 +81,7 @@ def is_of(shown: Shown, alarm: Alarm) -> bool:
 
 
 def is_worse(alarm: Alarm, shown: Shown) -> bool:
-    """Return whether the alarm has a graver severity or a later stage than the operator saw."""
+    """Return whether the alarm has a higher severity or a later stage than the operator saw."""
     return alarm.severity.rank < shown.severity.rank or alarm.stage > shown.stage
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import NamedTuple
 
-from livedeck.monitor.alarms import actions, commands, faults, lifecycle, timeline
+from livedeck.monitor.alarms import actions, commands, faults, lifecycle, silencing, timeline
 from livedeck.monitor.alarms.actions import AlarmActions
 from livedeck.monitor.alarms.announce import (
     SHARED,
@@ -32,6 +32,7 @@ from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import RECONNECTING, IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
+from livedeck.monitor.model.silence import MaintenanceWindow, Silence, Silences
 from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.text.secrets import masked_line
@@ -65,7 +66,8 @@ class AlarmEngine:
     `alarms`: all current alarms by key, also those that are not announced yet.
     """
 
-    def __init__(self, thresholds: Thresholds) -> None:
+    def __init__(self, thresholds: Thresholds, windows: Sequence[MaintenanceWindow] = ()) -> None:
+        self._silences, self._windows = Silences(), windows
         self.alarms: Mapping[AlarmKey, Alarm] = {}
         self.judge_by(thresholds)
         self._held: Mapping[AlarmKey, Held] = {}  # onsets that may belong to an incident
@@ -105,6 +107,15 @@ class AlarmEngine:
     def is_used(self, uid: str) -> bool:
         """Return whether an action with this id is known."""
         return uid in self._carried_out
+
+    def take_silences(self, rows: Iterable[Silence]) -> bool:
+        """Apply rows of silences from any process, in any order, from the next step on. Returns whether any is new."""
+        before, self._silences = self._silences, self._silences.including(rows)
+        return self._silences != before
+
+    def silences(self, at: datetime) -> Silences:
+        """Return all silences at a time, with those of the maintenance windows. All times by this machine's clock."""
+        return self._silences.with_windows(self._windows, at)
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """Return the action of this command if it was carried out before, else None.
@@ -193,7 +204,7 @@ class AlarmEngine:
                 alarm = actions.follow(alarm, incident)
             cover = hidden_by(before.get(key), alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(before.get(key), alarm, cover, now, state.connection.own.stops)
-        after = self._bounded(after, state)
+        after = self._silenced(self._bounded(after, state), state, on_air)
         names = {event.id: event.event.name or event.id for event in state.events}
         steps = [_step(before.get(key), alarm, names, now) for key, alarm in after.items()]
         self.alarms = {step.alarm.key: step.alarm for step in steps}
@@ -220,6 +231,29 @@ class AlarmEngine:
         self._rung_at = {key: at for key, at in rung_at.items() if state.now - at < window}
         log = (*by_people, *(step.change for step in steps if step.change))
         return Evaluation((*changes, *announcement.changes), bells, log)
+
+    def _silenced(
+        self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState, on_air: frozenset[str]
+    ) -> dict[AlarmKey, Alarm]:
+        """Return the alarms, each with the silence that covers it now. `on_air`: ids of the events on air."""
+        offset = state.connection.clock_offset
+        wall = state.now + timedelta(seconds=offset)
+        running = [silence.moved(-offset) for silence in self.silences(wall).current(wall) if silence.covers(wall)]
+        if not running:
+            return {
+                key: alarm if alarm.silenced is None else silencing.silenced(alarm, None, state.now)
+                for key, alarm in alarms.items()
+            }
+        events = {event.id: silencing.case_event(event) for event in state.events}
+
+        def of(alarm: Alarm) -> Alarm:
+            is_on_air = not on_air.isdisjoint({alarm.event_id, *alarm.affects})
+            case = silencing.case_of(alarm, events)
+            return silencing.silenced(
+                alarm, silencing.silence_of(running, case, state.now, on_air=is_on_air), state.now
+            )
+
+        return {key: of(alarm) for key, alarm in alarms.items()}
 
     def _handled(self, alarm: Alarm, now: datetime, *, on_air: bool) -> Alarm:
         """Return the alarm after people's actions; if its shelf has ended, it is visible again."""
@@ -251,9 +285,9 @@ class AlarmEngine:
         return min(((held.until - now).total_seconds() for held in self._held.values()), default=inf)
 
     def _needs_ack(self, key: AlarmKey) -> bool:
-        """Return whether the alarm needs an acknowledgement now."""
+        """Return whether the alarm needs an acknowledgement now, and no silence covers it."""
         alarm = self.alarms.get(key)
-        return alarm is not None and alarm.needs_ack and alarm.active
+        return alarm is not None and alarm.needs_ack and alarm.active and alarm.silenced is None
 
     def ordered(self, events: Iterable[EventState]) -> tuple[Alarm, ...]:
         """Return all announced alarms, most urgent first."""

@@ -194,6 +194,9 @@ def _silent_alarms(case: ExplainCase, kind: str) -> Iterator[SilentKind]:
     """Yield the alarms that exist and tell nobody."""
     for alarm in _of_event(case, kind):
         by = person(alarm.answered_by)
+        if alarm.silenced:
+            end, author = alarm.silenced.until + case.skew, person(alarm.silenced.by)
+            yield SilentKind(alarm.key, f"silenced: {alarm.silenced.comment}", end, author)
         if alarm.key in case.waiting:
             why = "waits for an incident that may explain it"
             yield SilentKind(alarm.key, why, case.waiting[alarm.key] + case.skew)

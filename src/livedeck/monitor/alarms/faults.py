@@ -60,7 +60,7 @@ _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastSta
 """States in which samples of an event are polled."""
 
 _END_LASTS = 600.0
-"""Seconds after which the end of an event by somebody else needs nobody any more."""
+"""Seconds after which ENDED_ON_AIR clears by itself if the event still exists."""
 
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
@@ -215,7 +215,7 @@ def unjudged_events(state: MonitorState) -> frozenset[str]:
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Container[str]) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet.
 
-    So it is with the end of an event on air until `is_end_over`; an info clears by itself.
+    ENDED_ON_AIR is one of them until `is_end_over`, unless it is an info, which clears by itself.
     """
     for alarm in alarms:
         if not alarm.present:
@@ -230,8 +230,8 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Contai
 def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
     """Return whether the alarm of an event that ended on air is over.
 
-    It is over once a person acknowledged it. Else a gone event must be served again; another event must be on air
-    again, and its alarm lasts `_END_LASTS` at most.
+    It is over once a person has acknowledged it. Otherwise, a gone event must be served again; any other event must be
+    on air again, or `_END_LASTS` seconds must have passed.
     """
     event = next((event for event in state.events if event.id == alarm.event_id), None)
     if alarm.acknowledged_at is not None or is_of_gone_event(alarm):
@@ -243,7 +243,7 @@ def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
 
 
 def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
-    """Return an alarm that cannot be judged. QOS_STALE names a cause in this process, which hides any other."""
+    """Return an alarm of an event that cannot be judged. QOS_STALE names the cause if it lies in this process."""
     causes = [event.blame for event in state.events if event.id == alarm.event_id and alarm.kind == QOS_STALE]
     return replace(alarm, actual=causes[0].text) if causes and causes[0].is_own else alarm
 

@@ -32,6 +32,7 @@ _STALE_AFTER = timedelta(hours=24)
 _MOST_ACTORS = 10
 _HOUR = timedelta(hours=1)
 
+_BACK = frozenset({AlarmTransition.RELEASED, AlarmTransition.UNSILENCED})
 _OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 _HIDDEN = frozenset({AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE})
 _SHOWN = frozenset({AlarmTransition.UNSHELVED, AlarmTransition.IN_SERVICE})
@@ -77,7 +78,7 @@ def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[Alarm
     """Return the transitions that were announced as an alarm, without infos, which nobody is told.
 
     The history has onsets at their true times. An onset that was hidden before the longest wait for an incident was
-    never announced. A hidden alarm that became visible was.
+    never announced, nor one in a silence. A hidden or silenced alarm that became visible was.
     """
     log, wait = [*log], timedelta(seconds=limits.shared_hold_most)
     hidden = _times_of(log, {AlarmTransition.SUPPRESSED})
@@ -85,6 +86,7 @@ def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[Alarm
         record
         for record in log
         if _is_announced(record.turn, record.severity, record.state)
+        and not record.is_silenced
         and not (
             record.turn is AlarmTransition.RAISED
             and (at := _next(hidden[_key(record)], record.at)) is not None
@@ -94,8 +96,8 @@ def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[Alarm
 
 
 def _is_announced(turn: AlarmTransition, severity: Severity, state: AlarmState) -> bool:
-    """Return whether an announced transition tells of an alarm: it is raised, or becomes visible."""
-    is_shown = turn is AlarmTransition.RAISED or (turn is AlarmTransition.RELEASED and state.active)
+    """Return whether an announced transition tells of an alarm: it is raised, becomes visible, or its silence ends."""
+    is_shown = turn is AlarmTransition.RAISED or (turn in _BACK and state.active)
     return is_shown and severity is not Severity.INFO
 
 
@@ -114,7 +116,11 @@ class AnnouncementTally:
 
     def take(self, changes: Iterable[AlarmChange], now: datetime) -> None:
         """Add the announced transitions of a snapshot."""
-        alarms = [c.alarm for c in changes if _is_announced(c.transition, c.alarm.severity, c.alarm.state)]
+        alarms = [
+            change.alarm
+            for change in changes
+            if _is_announced(change.transition, change.alarm.severity, change.alarm.state) and not change.alarm.silenced
+        ]
         news = Counter((alarm.kind, alarm.severity.value) for alarm in alarms)
         self.counts = {key: self.counts.get(key, 0) + news[key] for key in {*self.counts, *news}}
         if self._at is not None:
@@ -296,9 +302,22 @@ def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:
             total += record.at - since.pop(key)
     total += sum((recorded.until - at for at in since.values()), timedelta())
     yield Figure("shelved_hours", "hours shelved or out of service", total / _HOUR, "h")
-    yield Figure("silenced_hours", "hours silenced", None, "h", missing=NOT_RECORDED)
+    yield Figure("silenced_hours", "hours silenced", _silenced_hours(recorded), "h")
     suppressed = sum(record.turn is AlarmTransition.SUPPRESSED for record in recorded.log)
     yield Figure("suppressed", "alarms hidden by another", float(suppressed))
+
+
+def _silenced_hours(recorded: AlarmHistory) -> float:
+    """Return the hours in which alarms stood in a silence, summed over the alarms."""
+    since: dict[AlarmKey, datetime] = {}
+    total = timedelta()
+    for record in recorded.log:
+        key = _key(record)
+        if record.is_silenced and record.turn not in _OVER:
+            since.setdefault(key, record.at)
+        elif key in since:
+            total += record.at - since.pop(key)
+    return (total + sum((recorded.until - at for at in since.values()), timedelta())) / _HOUR
 
 
 def _not_watched(recorded: AlarmHistory) -> Figure:

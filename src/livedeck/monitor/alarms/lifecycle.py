@@ -288,9 +288,14 @@ def _with_state(alarm: Alarm, state: AlarmState, cover: Cover, now: datetime, ne
 
 
 def is_audible(before: Alarm | None, after: Alarm) -> bool:
-    """Return whether the change makes the alarm ring. A flapping alarm does not ring again."""
-    if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO:
+    """Return whether the change makes the alarm ring. A flapping alarm does not ring again.
+
+    A silenced alarm does not ring; if it stands at the end of its silence, it rings then.
+    """
+    if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO or after.silenced:
         return False
+    if before and before.silenced:
+        return True
     if before and is_taken_back(before, after):
         return is_worse(after, before)
     if before is None or before.state is not after.state:
@@ -336,6 +341,8 @@ def _transition(before: Alarm | None, after: Alarm) -> AlarmTransition | None:
         return _state_transition(before, after)
     if before.severity is not after.severity:
         return AlarmTransition.SEVERITY
+    if after.active and bool(before.silenced) is not bool(after.silenced):
+        return AlarmTransition.SILENCED if after.silenced else AlarmTransition.UNSILENCED
     return AlarmTransition.NOTED if before.note != after.note else None
 
 

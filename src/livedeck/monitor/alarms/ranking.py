@@ -28,7 +28,7 @@ def urgent_first(alarms: Iterable[Alarm], events: Iterable[EventState]) -> tuple
     """Sort alarms by four criteria.
 
     1. Severity.
-    2. State: unacknowledged, acknowledged, cleared but not acknowledged.
+    2. State: unacknowledged, acknowledged or silenced, cleared but not acknowledged.
     3. Subject: the deck itself, events on air without a signal, other events on air, the rest.
     4. Age, oldest first.
     """
@@ -36,7 +36,8 @@ def urgent_first(alarms: Iterable[Alarm], events: Iterable[EventState]) -> tuple
 
     def urgency(alarm: Alarm) -> tuple[int, int, int, datetime, AlarmKey]:
         place = places.get(alarm.event_id, _LAST_PLACE)
-        return alarm.severity.rank, _STATE_RANKS.get(alarm.state, 1), place, alarm.since, alarm.key
+        state = AlarmState.ACKNOWLEDGED if alarm.silenced else alarm.state  # nobody is asked to handle it
+        return alarm.severity.rank, _STATE_RANKS.get(state, 1), place, alarm.since, alarm.key
 
     return tuple(sorted(alarms, key=urgency))
 

@@ -43,7 +43,7 @@ _AS_WHOLE = 10.0
 """Maximum unwatched seconds in ten minutes that the words of a duty cycle do not mention."""
 
 _MAX_CHECKPOINTS = 4
-"""Maximum number of checkpoints. Several of them keep samples that are minutes late cheap."""
+"""Maximum number of checkpoints. With several of them, a sample that is minutes late costs little."""
 
 SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
     (kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, SampleDetector)

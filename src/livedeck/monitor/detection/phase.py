@@ -78,15 +78,16 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """Return the planned start of the event, or of its pending stream if the event's is missing or past.
+    """Return the planned start of the event's pending stream, or of the event if the stream's is missing or past.
 
-    Of two past times the later counts.
+    The stream's comes first, because only it changes when somebody schedules or reschedules. Of two past times the
+    later counts.
     """
-    stream, start = event.stream, _scheduled(event)
+    stream, of_event = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None
-    if start is None or of_stream is None:
-        return start or of_stream
-    return start if start >= now else max(start, of_stream)
+    if of_event is None or of_stream is None:
+        return of_event or of_stream
+    return of_stream if of_stream >= now else max(of_event, of_stream)
 
 
 def _scheduled(event: Event) -> datetime | None:

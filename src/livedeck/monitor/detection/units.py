@@ -31,10 +31,10 @@ _VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.
 """Plausible rates in kbit/s of a picture and of sound (lowest, highest), and the lowest frame rate of a picture."""
 
 _ALIKE, _SOUNDS_ALIKE, _STREAMS_ALIKE, _SURE = 3, 10, 3, 30
-"""Minimum numbers for kbit/s.
+"""Minimum numbers of evidence for kbit/s.
 
-For the question: samples in a row with a picture, samples in a row of any kind, streams. For certainty: samples in a
-row of one stream.
+To ask: pictures in a row, or small samples in a row, of one stream; or streams with a picture. To choose kbit/s without
+asking: samples in a row of one stream that look like kbit/s.
 """
 
 _CONTRADICTIONS = 3

@@ -1,7 +1,7 @@
-"""Rules for the cause of missing data: the nearest that explains it is named, once. Pure.
+"""Rules for the cause of missing data. They name the nearest cause that explains the missing data. Pure.
 
-Nearest first: own stop, own slowness, own link, something in between, refusal, failure of the platform, its list, the
-stream. Causes behind the named one are not known. This file has the words of API_BLIND, RATE_LIMITED, LIST_WRONG and
+From near to far: own stop, own slowness, own link, something in between, refusal, failure of the platform, its list,
+the stream. Causes behind the named one are unknown. This file has the words of API_BLIND, RATE_LIMITED, LIST_WRONG and
 QOS_STALE.
 """
 
@@ -32,7 +32,7 @@ from livedeck.monitor.model.state import ListDoubt
 from livedeck.record import Record
 
 _PAYMENT_REQUIRED, _PROXY_LOGIN, _NETWORK_LOGIN = 402, 407, 511
-"""Statuses with advice of their own: 407 and 511 come from the way to the platform, never from the platform."""
+"""Statuses with a cause or advice of their own. A proxy sends 407 and a network 511; the platform sends neither."""
 
 CAUSES: Mapping[Culprit, str] = MappingProxyType(
     {
@@ -50,11 +50,11 @@ CAUSES: Mapping[Culprit, str] = MappingProxyType(
 )
 """Cause -> sentence for a diagnosis."""
 
-_FEWER = "Close other decks and scripts with this token; livedeck asks less often by itself."
+_FEWER = "Close other decks and scripts with this token; livedeck polls less often by itself."
 
 _ADVICE: Mapping[Culprit, str] = MappingProxyType(
     {
-        Culprit.OWN_STOP: "Wait for the first answers; watch the players.",
+        Culprit.OWN_STOP: "Wait for the first replies; watch the players.",
         Culprit.OWN_SLOWNESS: "Watch fewer events, use a larger machine, or add a collector; watch the players.",
         Culprit.COLLECTOR: "Run `livedeck doctor` to find the cause; watch the players.",
         Culprit.OWN_LINK: "Check this machine's network and the settings proxy and ca_file; watch the players.",
@@ -93,22 +93,22 @@ _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
 _SHORT: Mapping[Sight, str] = MappingProxyType(
     {
         Sight.NO_CONNECTION: "no connection",
-        Sight.SILENCE: "no answer in time",
-        Sight.UNDECIDED: "no answer in time",
+        Sight.SILENCE: "no reply in time",
+        Sight.UNDECIDED: "no reply in time",
         Sight.BREAK: "connections break",
         Sight.FOREIGN: "something answers in the platform's place",
         Sight.PACE: "the platform refuses our pace",
         Sight.TOKEN: "the platform refuses the token",
-        Sight.UNREADABLE: "the answers cannot be read",
-        Sight.CACHED: "the answers come from a cache",
+        Sight.UNREADABLE: "the replies cannot be read",
+        Sight.CACHED: "the replies come from a cache",
         Sight.UNSENT: "nothing can be sent",
     }
 )
-"""Failure -> words; others are told by their status."""
+"""Failure -> words. Any other failure is described by its status."""
 
 
 CHECKING = "answers again, checking"
-"""Text after the platform answered nothing, until a list and samples prove that events can be judged."""
+"""Text after an outage, until a list and samples prove that events can be judged."""
 
 UNWATCHED = Blame(Culprit.OWN_STOP, "livedeck did not watch", _ADVICE[Culprit.OWN_STOP], "livedeck did not watch")
 """Blame of a screen without a new snapshot: its monitor hangs, has ended, or was stopped with this process."""
@@ -118,14 +118,14 @@ NO_REPLY = Blame(Culprit.UNKNOWN, "no reply", _ADVICE[Culprit.UNKNOWN], "no repl
 
 
 class Facts(Record):
-    """Evidence of missing data. Leave out what is not known.
+    """Facts about missing data. Unknown facts keep their default.
 
-    `own`: stops and slowness of this process. `answered`: last good answer (this machine's clock). `is_asked_since`:
-    since the last stop enough was asked that the stop explains nothing any more. `failure`: last failed call.
-    `slowed_to`: seconds between two polls of an event after refusals of our pace, 0 without any. `unserved`: number of
-    events on air without an answer for long. `is_of_event`: the data are those of one event, and others are answered.
-    `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known events that the list
-    lacks. `silence`: silence of the collector that should bring the data.
+    `own`: stops and slowness of this process. `answered`: time of the last good reply (this machine's clock).
+    `is_asked_since`: enough calls were made since the last stop, so it no longer explains the silence. `failure`: last
+    failed call. `slowed_to`: seconds between two polls of an event after refusals of our pace, 0 without any.
+    `unserved`: number of events on air without a good reply for long. `is_of_event`: only the data of one event are
+    missing. `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known events that the
+    list lacks. `silence`: silence of the collector that should send the data.
     """
 
     own: OwnState = WATCHING
@@ -164,7 +164,7 @@ def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
 
 
 def seen(error: ApiError) -> Failure:
-    """Return a failed call as far as it tells who is to blame."""
+    """Return the facts of a failed call by which the cause is found."""
     if isinstance(error, Unreachable):
         return _unreachable(error)
     if isinstance(error, Unreadable):
@@ -179,7 +179,7 @@ def seen(error: ApiError) -> Failure:
 
 
 def is_common(failure: Failure) -> bool:
-    """Return whether the way of the failure is the platform's or the link's rather than one object's: 5xx, silence."""
+    """Return whether the platform or the link caused the failure, not the requested object: a 5xx, or silence."""
     return failure.sight in _COMMON or (failure.status or 0) >= 500
 
 
@@ -213,16 +213,16 @@ def _blame(cause: Culprit, text: str, short: str, advice: str = "") -> Blame:
 
 
 _BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
-"""Failures that a stop of this process explains: connections are dead after it, and a network takes its time."""
+"""Failures that a stop of this process explains: after it, connections are dead and the network needs some time."""
 
 _BY_SLOWNESS = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK})
-"""Failures that the slowness of this process explains: answers come, and are read too late."""
+"""Failures that the slowness of this process explains: replies arrive, but are read too late."""
 
 _STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped"}
 
 
 def _of_own(facts: Facts) -> Blame | None:
-    """Return the own cause of the missing data; None if this process explains nothing, or the platform spoke."""
+    """Return the cause in this process; None if this process is not the cause, or the platform has replied since."""
     sight, behind = facts.failure.sight, "why this event is not answered" if facts.is_of_event else _IS_ANSWERING
     stop = _unanswered_stop(facts)
     if stop and sight in _BY_STOP:
@@ -246,7 +246,7 @@ def _of_collector(facts: Facts) -> Blame | None:
 
 
 def _unanswered_stop(facts: Facts) -> NotWatched | None:
-    """Return the last sleep or stop of this process if it explains that nothing was answered since."""
+    """Return the last sleep or stop of this process if no reply came since, so that it explains the silence."""
     stop = next((stop for stop in reversed(facts.own.stops) if stop.why is not Why.SLOW), None)
     is_answered = facts.is_asked_since or (stop and facts.answered and facts.answered >= stop.until)
     return None if is_answered else stop
@@ -254,7 +254,7 @@ def _unanswered_stop(facts: Facts) -> NotWatched | None:
 
 def _of_pace(facts: Facts) -> Blame:
     each = f": each event every {facts.slowed_to:.0f} s" if facts.slowed_to else ""
-    unserved = f"; {facts.unserved} on air without an answer" if facts.unserved else ""
+    unserved = f"; {facts.unserved} on air without a reply" if facts.unserved else ""
     return _blame(Culprit.REFUSAL, f"{_SHORT[Sight.PACE]}{each}{unserved}", _SHORT[Sight.PACE])
 
 
@@ -276,11 +276,11 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.SILENCE: (Culprit.PLATFORM, "the platform takes calls and does not answer"),
         Sight.BREAK: (
             Culprit.UNKNOWN,
-            "connections break before an answer is complete: the platform, or a proxy or firewall on the way",
+            "connections break before a reply is complete: the platform, or a proxy or firewall on the way",
         ),
         Sight.UNDECIDED: (
             Culprit.UNKNOWN,
-            "no answer so far: the network or the platform, known with the next connection",
+            "no reply so far: the network or the platform, known with the next connection",
         ),
     }
 )

@@ -36,13 +36,13 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a live stream, two good replies without a sample, 4 s apart or more, with every planned poll between "
             "them, and no sample of the stream in the history",
             "no sample yet, asked for 6 s",
-            "the first samples",
+            "samples for 10 s",
         ),
         "RECONNECTING": Claim(
             "two good replies without a new sample, dated 4 s apart or more; the newest sample is too old for this "
             "stream's delay",
             "late or gone: known in 8 s",
-            "newer samples",
+            "newer samples for 10 s",
         ),
         "DROPOUTS": _of_samples("gaps between them for too much of the time"),
         "BLACKOUT": _of_samples("no picture: hardly any video rate, or no frames"),
@@ -64,14 +64,16 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "UNKNOWN_STATUS": _of_samples("a status that the document does not name"),
         "UNKNOWN_DATA": _of_samples("fields without a value"),
         "FUTURE_SAMPLES": Claim("a good reply with samples dated in the future", "", "a reply without them"),
-        "METRICS_LATE": Claim("the learnt usual delay of the samples", "", "a shorter usual delay"),
+        "METRICS_LATE": Claim("three late deliveries in a row of this stream", "", "a delivery that is not late"),
         "LATE_START": Claim(
-            "a planned start, and a reply about samples since the last stop of this process", "", "the first samples"
+            "a planned start, and a reply about samples since the last stop of this process",
+            "",
+            "the first samples, or 6 h after the start",
         ),
         "RESTREAM_DOWN": Claim(
             "a good list in which the restream is disconnected, while samples come",
             "",
-            "a good list in which the restream is connected",
+            "good lists in which the restream is connected for 30 s",
         ),
         "ENDED_ON_AIR": Claim(
             "gone: two whole lists, and two replies to requests by id, without the event, and no new sample. Otherwise "
@@ -89,7 +91,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "API_BLIND": Claim(
             "no good reply for 30 s of watching, and three tries",
             "the failure of the last call",
-            "a good list and good samples",
+            "a good list, and good samples of one event",
         ),
         "AUTH_FAILED": Claim("a list that the platform refused with 401 or 403", "", "a good list"),
         "RATE_LIMITED": Claim(
@@ -98,7 +100,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "CLOCK_SKEW": Claim("the dates of the last five replies", "", "dates that agree"),
         "MACHINE_CLOCK": Claim("a step between this machine's two clocks, or a stop of this process", "", "a minute"),
         "OWN_SLOW": Claim(
-            "30 s in which this process is late 5 % of the time, or makes too few of its planned polls in time",
+            "30 s in which 5 % of this process's wake-ups are late, or too few of its planned polls are made in time",
             "this machine is 3 s behind",
             "a minute below half of the limits",
         ),
@@ -121,12 +123,14 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "COLLECTOR_SILENT": Claim("12 s without a message of the collector, or its refusal", "", "a message"),
         "ENGINE_APART": Claim("a failed exchange with the shared Redis", "", "an exchange that succeeds"),
         "COLLECTOR_LOST": Claim(
-            "a lease that expired without a sign-off", "", "the collector is back, or an hour has passed"
+            "no claim of a lease for so long that its leases expired, and no sign-off",
+            "",
+            "the collector is back, or an hour has passed",
         ),
         "PLATFORM": Claim(
             "faults that began together on enough inputs",
             "",
-            "faults on fewer than half as many inputs, or on fewer than two",
+            "faults on fewer than two inputs, or on fewer than half of those that a new incident needs",
         ),
     }
 )

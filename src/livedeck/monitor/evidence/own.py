@@ -18,10 +18,10 @@ BEAT = 0.25
 """Seconds between two pulses of the event loop."""
 
 _IDLE = 0.05
-"""Share of a gap: a process that used or awaited the processor for less of it was stopped."""
+"""Share of a gap between pulses. A process that used or awaited the processor for a smaller share was stopped."""
 
 _BUSY = 0.8
-"""Share of the time: a process that uses or awaits the processor for at least this much lacks processor time."""
+"""Share of the window. A process that used or awaited the processor for at least this share lacks processor time."""
 
 _PERCENTILE = 0.95
 
@@ -29,10 +29,10 @@ _LEAST_ASKS = 5
 """Minimum number of planned polls in the window from which the share made in time is judged."""
 
 _SLACK, _SLACK_LEAST = 0.5, 2.5
-"""A poll may be late by this share of its interval, or by this many seconds if that is more: a round lasts as long."""
+"""A poll may be late by this share of its interval, or by these seconds if that is more: a round may last as long."""
 
 _CUT, _GROWTH = 0.8, 1.25
-"""Factors of the capacity: while this process is too slow, and in each window after that."""
+"""Factors by which the capacity changes in each window: while this process is too slow, and after that."""
 
 _KEPT, _KEPT_FOR = 16, timedelta(days=1)
 """Maximum number and age of the stops in memory; no alarm looks further back."""

@@ -112,7 +112,7 @@ class Asks(Record):
 
     @property
     def are_apart(self) -> bool:
-        """True if at least two good answers without news are far enough apart, with every planned ask between them."""
+        """True if two replies without a new sample are far enough apart, with every planned poll made between them."""
         return self.first is not None and self.answered is not None and self.answered - self.first >= ANSWERS_APART
 
     def _after_ask(self, sent: float, interval: float) -> Asks:

@@ -70,6 +70,14 @@ STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name
 Salvage reads this copy if the page of the streams is lost.
 """
 
+SILENCES = """
+CREATE TABLE IF NOT EXISTS silence (  -- actions on silences; times in microseconds since the epoch
+    id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, silence TEXT NOT NULL, at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL, body TEXT NOT NULL
+)
+"""
+"""Statement that adds the table of silences to any file when it is opened for writing."""
+
 _OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- alarm actions; times in microseconds since the epoch
     id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
@@ -320,6 +328,7 @@ class Database:
             if schema < SCHEMA:
                 _make_tables(db)
             db.execute(STREAM_COPY)
+            db.execute(SILENCES)
             db.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY_TIMEOUT)}")
         elif schema < SCHEMA:
             db.execute(NO_RECENT)

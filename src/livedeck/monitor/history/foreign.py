@@ -35,6 +35,7 @@ from livedeck.monitor.history.database import (
     OLDEST,
     RECORDING,
     SCHEMA,
+    SILENCES,
     STREAM_COPY,
     Database,
     StorageError,
@@ -63,7 +64,7 @@ _NEEDED = {
 
 _ENTRIES = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 _MAX_ENTRIES = 64
-"""Maximum number of entries in a schema; livedeck's has 21."""
+"""Maximum number of entries in a schema; livedeck's has 23."""
 
 _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 65_536,
@@ -446,7 +447,7 @@ class _Entry(NamedTuple):
 def _allowed_entries() -> frozenset[_Entry]:
     """Return every schema entry that livedeck has made since schema 3."""
     entries = set[_Entry]()
-    for script in (f"{MADE[0]};{STREAM_COPY}", _KEPT):
+    for script in (f"{MADE[0]};{STREAM_COPY};{SILENCES}", _KEPT):
         with closing(sqlite3.connect(":memory:")) as db:
             db.executescript(script)
             entries |= {_Entry.of(*row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")}

@@ -32,6 +32,7 @@ from livedeck.monitor.model.records import (
     WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
+from livedeck.monitor.model.silence import Silence
 from livedeck.monitor.model.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -141,6 +142,10 @@ class History(HistoryReads):
         """
         self._queue.retry()
         return await super().new_alarm_actions()
+
+    def record_silence(self, row: Silence) -> None:
+        """Store a row of a silence. Returns at once."""
+        self._queue.put(Batch(silences=(row,)))
 
     async def record_ruling(self, ruling: Ruling) -> None:
         """Store a person's ruling on how to judge an event."""

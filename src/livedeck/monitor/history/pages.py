@@ -21,6 +21,7 @@ _OF_INDEX = frozenset({_INDEX_INTERIOR, _INDEX_LEAF})
 _INTERIOR = frozenset({_INDEX_INTERIOR, _TABLE_INTERIOR})
 
 _FILE_HEADER = 100
+_MAGIC = b"SQLite format 3\0"
 _SIZES = tuple(512 << step for step in range(8))
 
 _SAMPLED = 50
@@ -107,6 +108,18 @@ class PageFile:
     def overflows(self) -> Collection[int]:
         """Page numbers of the overflow pages that hold the rest of the long rows read so far."""
         return self._owners.keys()
+
+    @property
+    def missing(self) -> int:
+        """Number of pages that the header counts and the file lacks; 0 if the header is unreadable."""
+        header = self._bytes(1)[:_FILE_HEADER]
+        is_counted = header.startswith(_MAGIC) and header[24:28] == header[92:96]  # else the number may be old
+        return max(0, int.from_bytes(header[28:32]) - self.count) if is_counted else 0
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the file has no byte, nor its log a page. Nothing tells what it held."""
+        return not self._length and not self._frames
 
     def close(self) -> None:
         """Close the file and its log."""

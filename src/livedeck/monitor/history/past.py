@@ -44,6 +44,7 @@ CREATE TEMP VIEW recent AS SELECT recent.* FROM main.recent JOIN main.stream ON 
 CREATE TEMP VIEW rollup AS SELECT rollup.* FROM main.rollup JOIN temp.known USING (stream) WHERE slot < newest / {SLOT};
 CREATE TEMP VIEW journal AS SELECT * FROM main.journal WHERE at <= (SELECT at / 1000 FROM temp.cut);
 CREATE TEMP VIEW answer AS SELECT * FROM main.answer WHERE at <= (SELECT at FROM temp.cut);
+CREATE TEMP VIEW silence AS SELECT * FROM main.silence WHERE at <= (SELECT at FROM temp.cut);
 CREATE TEMP VIEW alarm AS SELECT rowid, * FROM main.alarm WHERE changed <= (SELECT at FROM temp.cut);
 CREATE TEMP VIEW learnt AS SELECT * FROM main.learnt WHERE at <= (SELECT at / 1000 FROM temp.cut)
 """  # noqa: S608  constants
@@ -139,7 +140,7 @@ def _open(path: Path) -> Database:
     db = open_foreign(path, views=True)
     try:
         for statement in _VIEWS.split(";\n"):
-            if "recent" in db.tables or "TEMP VIEW recent" not in statement:
+            if all(table in db.tables or f"TEMP VIEW {table} " not in statement for table in ("recent", "silence")):
                 db.run(statement)
     except BaseException:
         db.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples
+from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples, silences
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
@@ -38,6 +38,7 @@ from livedeck.monitor.model.records import (
     WatchRecord,
 )
 from livedeck.monitor.model.ruling import Ruling
+from livedeck.monitor.model.silence import Silence
 
 T = TypeVar("T")
 
@@ -114,6 +115,7 @@ class HistoryReads(ABC):
     def __init__(self) -> None:
         self._actions: _RowCursor[AlarmAction] = _RowCursor(alarm_actions.read)
         self._rulings: _RowCursor[Ruling] = _RowCursor(journal.rulings)
+        self._silences: _RowCursor[Silence] = _RowCursor(silences.read)
 
     @property
     @abstractmethod
@@ -131,6 +133,10 @@ class HistoryReads(ABC):
     async def new_rulings(self) -> tuple[Ruling, ...]:
         """Return the rulings that any process has stored since the previous call, in the order of writing."""
         return await self._read(self._rulings.read, ())
+
+    async def new_silences(self) -> tuple[Silence, ...]:
+        """Return the rows of silences that any process has stored since the previous call, in the order of writing."""
+        return await self._read(self._silences.read, ())
 
     async def series(self, event_id: str, stream_id: str, since: float, until: float, columns: int) -> Buckets:
         """Return the samples of a stream from `since` to `until` (epoch s, server clock), gathered into `columns`."""
@@ -242,6 +248,10 @@ class HistoryReads(ABC):
             return tuple(action for action in alarm_actions.read(db, 0)[1] if action.at >= since)
 
         return await self._read(read, ())
+
+    async def silence_log(self, since: datetime) -> tuple[Silence, ...]:
+        """Return the silences that end at a time or later, with their present values, in the order of their start."""
+        return await self._read(partial(silences.since, moment=since), ())
 
     async def ruling_log(self, since: datetime) -> tuple[Ruling, ...]:
         """Return the rulings of people since a time, in the order of writing."""

@@ -38,6 +38,7 @@ The time counts from the stream's base; in `recent` it counts from the epoch.
 
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
 _ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
+_SILENCES = "SELECT * FROM silence WHERE at < :until * 1000 AND ends_at >= :since * 1000"
 _ANSWERS = "SELECT * FROM answer WHERE at >= :since * 1000 AND at < :until * 1000"
 
 _BATCH = 1000
@@ -98,7 +99,7 @@ def export(
                         keep = partial(_reduced, chosen=chosen) if event_ids else None
                         published.copy(history, db, bounds["since"] * 1000, bounds["until"] * 1000, keep)
                 copy.copy_samples()
-            tables = ("event", "stream", "sample", "journal", "alarm", "answer", "published")
+            tables = ("event", "stream", "sample", "journal", "alarm", "answer", "silence", "published")
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
             rows["sample"] += db.rows("SELECT count(*) FROM recent")[0][0]
         return Recording(target, rows, file.path.stat().st_size)
@@ -132,6 +133,8 @@ class _Copy:
         entries = self._read("journal", _ENTRIES, self._bounds)
         self._write("journal", ((None, *row) for _, *row in entries if is_all or self._is_about_chosen(row)))
         self._write("alarm", (row for row in self._read("alarm", _ALARMS, self._bounds) if row[0] in self._chosen))
+        if is_all:
+            self._write("silence", self._read("silence", _SILENCES, self._bounds))
         self._write("answer", (row for row in self._read("answer", _ANSWERS, self._bounds) if row[2] in self._chosen))
 
     def _read(self, table: str, query: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:

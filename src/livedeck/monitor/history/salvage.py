@@ -22,7 +22,7 @@ from msgspec import field
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
-from livedeck.monitor.history import alarm_actions, journal, samples
+from livedeck.monitor.history import alarm_actions, journal, samples, silences
 from livedeck.monitor.history.columns import SLOT, TABLES, Column
 from livedeck.monitor.history.database import Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.foreign import current_stop, open_to_change
@@ -31,6 +31,7 @@ from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm, Severity
 from livedeck.monitor.model.records import NotificationRecord
 from livedeck.record import Record
+from livedeck.text.values import counted
 
 _LIMIT = 900.0
 """Seconds after which the salvage stops. A month of ten events takes six or seven minutes."""
@@ -58,11 +59,14 @@ WORDS = {
     "journal": "log entries",
     "alarm": "alarms",
     "answer": "alarm actions",
+    "silence": "actions on silences",
     "published": "published snapshots",
 }
 """Table -> words for its rows in the result."""
 
-_BEFORE_OTHERS = ("event", "stream", "answer", "alarm", "journal", "learnt")
+_EMPTY = "the file is empty: nothing tells what it held"
+
+_BEFORE_OTHERS = ("event", "stream", "answer", "silence", "alarm", "journal", "learnt")
 
 
 class Salvage(Record):
@@ -75,8 +79,8 @@ class Salvage(Record):
         until: Last time of a saved row.
         lost_since: First time of a lost sample; None if no sample is known to be lost.
         lost_until: Last time of a lost sample.
-        unreadable: Number of unreadable pages.
-        fault: Reason if the salvage stopped early; otherwise empty.
+        unreadable: Number of unreadable pages, and of those that the file lacks at its end.
+        fault: Reason why more may be lost than can be told: the salvage stopped early, or the file is empty.
     """
 
     saved: Mapping[str, int] = field(default_factory=dict)
@@ -95,10 +99,10 @@ class Salvage(Record):
         lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
         others = sum(count for table, count in self.lost.items() if table not in WORDS)
         lost += [f"{others:,} other rows"] if others else []
-        lost += [f"{self.unreadable:,} unreadable pages"] if self.unreadable else []
+        lost += [f"{counted(self.unreadable, 'page')} unreadable or cut off"] if self.unreadable else []
         parts = [f"saved: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
         parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
-        parts += [f"stopped early: {self.fault}"] if self.fault else []
+        parts += [self.fault] if self.fault else []
         return "; ".join(parts)
 
 
@@ -120,7 +124,7 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
         try:
             work.copy_all()
         except (StorageError, TimeoutError) as error:
-            fault = str(error)
+            fault = f"stopped early: {error}"
         return work.result(fault)
 
 
@@ -202,8 +206,8 @@ class _Salvage:
             {table: count for table, count in self._lost.items() if count},
             *_moments(self._since, self._until),
             *_moments(self._lost_since, self._lost_until),
-            len(self._unreadable.difference(self._file.overflows)) + self._file.blank,
-            fault,
+            len(self._unreadable.difference(self._file.overflows)) + self._file.blank + self._file.missing,
+            fault or (_EMPTY if self._file.is_empty else ""),
         )
 
     def _sort_pages(self) -> None:
@@ -432,6 +436,7 @@ JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "journal": _is_entry,
     "alarm": _is_alarm,
     "answer": alarm_actions.is_sound,
+    "silence": silences.is_sound,
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
 """Table -> function that returns whether this version can parse a row (column name -> value)."""

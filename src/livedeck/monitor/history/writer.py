@@ -21,7 +21,7 @@ from msgspec import field
 
 from livedeck.log import Log
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples
+from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples, silences
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
@@ -30,6 +30,7 @@ from livedeck.monitor.model.alarm import Alarm, AlarmKey
 from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.readings import NO_STATUS, Readings
 from livedeck.monitor.model.records import LinkRecord
+from livedeck.monitor.model.silence import Silence
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.record import Record
 
@@ -249,6 +250,7 @@ class Batch(Record):
         entries: Journal entries.
         alarms: State of each changed alarm, by key and onset.
         actions: Alarm actions.
+        silences: Rows of silences.
         learnt: New baselines of streams.
         snapshots: Published snapshots, oldest first.
     """
@@ -259,6 +261,7 @@ class Batch(Record):
     actions: tuple[AlarmAction, ...] = ()
     learnt: Mapping[StreamKey, Learnt] = field(default_factory=dict)
     snapshots: tuple[Snapshot, ...] = ()
+    silences: tuple[Silence, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.samples) or self.has_rows
@@ -266,7 +269,8 @@ class Batch(Record):
     @property
     def has_rows(self) -> bool:
         """True if the batch has anything besides samples."""
-        return bool(self.entries or self.actions or self.alarms or self.learnt or self.snapshots)
+        rows = self.entries, self.actions, self.silences, self.alarms, self.learnt, self.snapshots
+        return any(map(bool, rows))
 
     def then(self, later: Batch) -> Batch:
         """Return both batches as one. The later one wins; the oldest entries beyond the limits are dropped."""
@@ -277,6 +281,7 @@ class Batch(Record):
             (*self.actions, *later.actions)[-_WAITING:],
             {**self.learnt, **later.learnt},
             (*self.snapshots, *later.snapshots)[-_WAITING_SNAPSHOTS:],
+            (*self.silences, *later.silences)[-_WAITING:],
         )
 
 
@@ -333,6 +338,7 @@ class HistoryWriter:
             return
         with writer.db.transaction():
             alarm_actions.write(writer.db, batch.actions)
+            silences.write(writer.db, batch.silences)
             entries: Iterable[Entry] = batch.entries
             for without_duplicates in (alarms.without_duplicates, _without_duplicate_links, events.without_duplicates):
                 entries = without_duplicates(writer.db, entries)

@@ -14,6 +14,12 @@ from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level, c
 from livedeck.monitor.signal.memory import quiet_limit
 from livedeck.text.values import bits
 
+AUDIO_LOST = "AUDIO_LOST"
+"""Name of the alarm kind for missing sound."""
+
+NEVER_HEARD = "audio, or content silent"
+"""Expectation of an event that has had no sound since livedeck first saw it. The silence may be intended."""
+
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
     """Return whether no alarm kind of this file judges the sample BAD."""
@@ -78,7 +84,7 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
     if features.has_sound:
         return Evidence("video without audio", "audio")
-    return Evidence(f"no sound {features.known_words}", "audio, or content silent")
+    return Evidence(f"no sound {features.known_words}", NEVER_HEARD)
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
@@ -101,7 +107,7 @@ def _describe_high(features: SampleFeatures, thresholds: Thresholds) -> Evidence
 
 AUDIO_KINDS = (
     AlarmKind(
-        name="AUDIO_LOST",
+        name=AUDIO_LOST,
         severity=Severity.CRITICAL,
         component=Component.AUDIO,
         detector=SampleDetector(
@@ -135,7 +141,7 @@ AUDIO_KINDS = (
             spoils=AUDIO,
             began=_began_low,
         ),
-        hidden_by=("AUDIO_LOST",),
+        hidden_by=(AUDIO_LOST,),
         shared=False,
         explained_by=(Pattern.NETWORK, Pattern.BURSTS, Pattern.AUDIO),
         diagnosis=Diagnosis(

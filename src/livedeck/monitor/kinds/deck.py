@@ -153,7 +153,7 @@ class Wave(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """True if the alarms become an incident in case all late inputs turn out to be lost."""
+        """True if the alarms would become an incident if all late inputs turned out to be lost."""
         return self.possible >= self.needed
 
 

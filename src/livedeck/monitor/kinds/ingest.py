@@ -44,7 +44,10 @@ def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Obse
 
 
 def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:
-    """Return the last time at which no sample is proven; None once samples have come for `silence_off` seconds."""
+    """Return the time of the last reply that proves that no sample ever came (server time).
+
+    None once samples have come for `silence_off` seconds.
+    """
     if case.phase.ingest.state is IngestState.NONE:
         return case.quality.empty_at
     features, first_time = case.analysis.features, case.analysis.first_time
@@ -127,7 +130,7 @@ _ENDS = {
 
 
 def is_of_gone_event(alarm: Alarm) -> bool:
-    """Return whether an ENDED_ON_AIR alarm says that its event is gone. The history keeps nothing but these words."""
+    """Return whether an ENDED_ON_AIR alarm says that its event is gone, by its text: the history has nothing else."""
     return alarm.actual.startswith(f"{_ENDS[EndWay.GONE]},")
 
 

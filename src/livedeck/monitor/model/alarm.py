@@ -87,6 +87,15 @@ class TimelineEntry(NamedTuple):
     actor: str = ""
 
 
+class Silenced(Record):
+    """Silence that covers an alarm now. `id`: its id; `until`: its end for this alarm; `by`: who added it."""
+
+    id: str
+    until: datetime
+    comment: str
+    by: str
+
+
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """Present or past fault.
@@ -102,8 +111,8 @@ class Alarm:
     time of the last acknowledgement (given or taken back), shelving or unshelving. `shelved_until`: end of the shelf;
     None without an end. `reason`: reason for the shelf or for out of service. `parent`: kind of the alarm that hides
     this one. `verdict`: verdict of the person who closed the alarm, or empty. `hides`: gravest severity of the symptoms
-    that are hidden together with this shelved or out-of-service alarm; None if it hides none. `timeline`: changes of
-    this occurrence, oldest first.
+    that are hidden together with this shelved or out-of-service alarm; None if it hides none. `silenced`: silence in
+    which the alarm neither rings nor notifies; None without one. `timeline`: changes of this occurrence, oldest first.
     """
 
     event_id: str
@@ -137,6 +146,7 @@ class Alarm:
     found: bool = False
     cleared_at: datetime | None = None
     hides: Severity | None = None
+    silenced: Silenced | None = None
     verdict: str = ""
 
     @property
@@ -180,6 +190,7 @@ class Alarm:
             activations=tuple(at + ahead for at in self.activations),
             timeline=tuple(entry._replace(at=entry.at + ahead) for entry in self.timeline),
             cleared_at=self.cleared_at and self.cleared_at + ahead,
+            silenced=self.silenced and replace(self.silenced, until=self.silenced.until + ahead),
         )
 
 
@@ -200,6 +211,8 @@ class AlarmTransition(StrEnum):
     OUT_OF_SERVICE = "out of service"
     IN_SERVICE = "in service"
     NOTED = "noted"
+    SILENCED = "silenced"
+    UNSILENCED = "silence ended"
 
 
 _BY_PERSON = frozenset(

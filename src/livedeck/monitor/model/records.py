@@ -30,7 +30,8 @@ from livedeck.text.secrets import masked_line
 class AlarmRecord(Record):
     """Transition of an alarm, with the alarm after the transition.
 
-    `actor`: person who caused the transition, or empty. `process`: process that recorded it.
+    `actor`: person who caused the transition, or empty. `process`: process that recorded it. `is_silenced`: a silence
+    covered the alarm after the transition.
     """
 
     at: datetime
@@ -50,6 +51,7 @@ class AlarmRecord(Record):
     cause: str = ""
     actor: str = ""
     process: str = ""
+    is_silenced: bool = False
 
     def __post_init__(self) -> None:
         _mask(self, "subject", "target_name", "actual", "expected", "reason", "note")
@@ -74,6 +76,7 @@ class AlarmRecord(Record):
             alarm.diagnosis.cause,
             change.actor,
             process,
+            alarm.silenced is not None,
         )
 
 
@@ -151,6 +154,17 @@ class EventRecord(Record):
             (event.record.parent_id if event.record else None) or "",
             presets=event.video.presets if event.video else None,
         )
+
+    @property
+    def planned(self) -> datetime | None:
+        """Planned start: that of a stream that has not begun, else that of the event."""
+        is_pending = self.is_waiting and self.finished_at is None
+        return (self.started_at if is_pending else None) or self.scheduled
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if the event waits for its planned start, also if it is late."""
+        return self.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
 
     @property
     def is_completed(self) -> bool:

@@ -14,6 +14,7 @@ from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
+from livedeck.monitor.model.silence import Silence
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState, ListDoubt
 from livedeck.monitor.model.withheld import Withheld
 from livedeck.record import Record
@@ -31,8 +32,8 @@ class Snapshot(Record):
     has them, or if an older version made it.
 
     Of alarms: `alarms`: alarms that need an operator now, most urgent first. `quiet`: alarms that are hidden or cleared
-    less than 5 min ago. `bells`: alarms that ring now. `flood`: the last 10 min brought more alarms than a person can
-    follow.
+    less than 5 min ago. `silences`: silences that run or are planned, in the order of their start. `bells`: alarms that
+    ring now. `flood`: the last 10 min brought more alarms than a person can follow.
 
     Since the last snapshot: `changes`: announced transitions of alarms. `log`: all transitions at their true times;
     None if equal to `changes`. `alarm_actions`: operators' actions, here and at other decks. `rule_changes`: changes of
@@ -60,6 +61,7 @@ class Snapshot(Record):
     list_doubt: ListDoubt | None = None
     withheld: Mapping[str, Withheld] | None = None
     log: tuple[AlarmChange, ...] | None = None
+    silences: tuple[Silence, ...] = ()
 
     @property
     def true_changes(self) -> tuple[AlarmChange, ...]:

@@ -59,10 +59,10 @@ class AlarmLimits(Record, kw_only=True):
     shared_recent: Annotated[float, Limit("s", "a fault that began earlier did not begin together with a new one")] = (
         300.0
     )
-    shared_events: Annotated[int, Limit("events", "two faults at once may be chance")] = 3
+    shared_events: Annotated[int, Limit("inputs", "two faults at once may be chance")] = 3
     shared_part: Annotated[
         float,
-        Limit("share of the events on air", "if a smaller share fails, each event probably has a cause of its own"),
+        Limit("share of the inputs on air", "if a smaller share fails, each input probably has a cause of its own"),
     ] = 0.5
     shared_hold: Annotated[
         float, Limit("s", "an onset waits this long for an incident, because every event is polled within this time")
@@ -209,10 +209,9 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "a monitor that is this late has not watched: it was stopped, asleep or too slow")
     ] = 5.0
     own_window: Annotated[float, Limit("s", "the lateness of this machine is judged over this time")] = 30.0
-    own_late: Annotated[float, Limit("s", "a machine that is this late for 5 % of the time is too slow")] = 1.0
+    own_late: Annotated[float, Limit("s", "a machine is too slow if 5 % of its wake-ups are later than this")] = 1.0
     own_asks: Annotated[
-        float,
-        Limit("share of the planned polls", "a machine that makes fewer of its polls within 1.5 intervals is too slow"),
+        float, Limit("share of the planned polls", "a machine that makes fewer of its polls in time is too slow")
     ] = 0.8
     own_asks_critical: Annotated[
         float, Limit("share of the planned polls", "OWN_SLOW is critical if fewer polls are in time for `own_hold`")

@@ -34,7 +34,7 @@ from livedeck.client import (
     Subtitle,
     VideoSettings,
 )
-from livedeck.monitor.model import alarm, alarm_action, explanation, limits, own, ruling, state
+from livedeck.monitor.model import alarm, alarm_action, explanation, limits, matching, own, ruling, silence, state
 from livedeck.monitor.model.blame import Blame, Failure
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
@@ -89,8 +89,11 @@ _FIELDS: Mapping[type, str] = {
     Blame: "cause text advice short",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
-    "flapping escalated stage affects timeline diagnosis found cleared_at hides "
+    "flapping escalated stage affects timeline diagnosis found cleared_at hides silenced "
     "verdict",
+    alarm.Silenced: "id until comment by",
+    silence.Silence: "uid id matchers starts_at ends_at by comment at actor passes until_end_of",
+    matching.Matcher: "field op value",
     alarm.Diagnosis: "cause viewers advice",
     alarm.AlarmChange: "at transition alarm",
     alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
@@ -143,6 +146,10 @@ _LIST_DOUBT = "list_doubt"
 
 _WITHHELD = "withheld"
 """Member of a snapshot with the facts about keys and addresses; older programs do not write it."""
+
+_SILENCES = "silences"
+"""Field of a snapshot; it is written only if a silence runs or is planned."""
+
 _LOG = "log"
 """Field of a snapshot; it is written only if it differs from `changes`."""
 
@@ -183,6 +190,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
             **{_STORED.get(name, name): _of_field(Snapshot, name).encode(getattr(snapshot, name)) for name in _HEAD},
             **_encode_shortfall(snapshot.shortfall),
             **({_LIST_DOUBT: encode_record(snapshot.list_doubt)} if snapshot.list_doubt else {}),
+            **({_SILENCES: _of_field(Snapshot, _SILENCES).encode(snapshot.silences)} if snapshot.silences else {}),
             **({} if snapshot.log is None else {_LOG: _of_field(Snapshot, _LOG).encode(snapshot.log)}),
         },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
@@ -223,6 +231,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             shortfall=_decode_shortfall(head),
             list_doubt=_record(state.ListDoubt).decode(head[_LIST_DOUBT]) if _LIST_DOUBT in head else None,
             log=_of_field(Snapshot, _LOG).decode(head.get(_LOG)),
+            silences=_of_field(Snapshot, _SILENCES).decode(head.get(_SILENCES, [])),
             events=tuple(
                 _decode_state(
                     values["events"][event_id],
@@ -246,6 +255,15 @@ def encode_record(record: Any) -> Values:
     kind: Any = type(record)
     values: Values = _record(kind).encode(record)
     return values
+
+
+def decode_silence(values: Values) -> silence.Silence:
+    """Decode a silence. Raises UnreadableSnapshotError."""
+    try:
+        found: silence.Silence = _record(silence.Silence).decode(values)
+    except _UNREADABLE as error:
+        raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+    return found
 
 
 def decode_alarm(values: Values) -> alarm.Alarm:

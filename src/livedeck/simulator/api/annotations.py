@@ -82,9 +82,9 @@ class AnnotationList(ListQuery):
 
 
 def new_annotation(annotation_id: str, media_id: str, created_at: str, draft: Document) -> Document:
-    """Return the stored form of an annotation.
+    """Return the stored form of an annotation. `media_id`: id of the video on which it is shown.
 
-    `media_id`: the video that carries it. Its `video_id`: the video that it points to.
+    The field `video_id` of `draft` is another video, to which the annotation leads.
     """
     empty = {"video_id": None, "link": "", "annotation_poster_id": None, "updated_at": None}
     fixed = {"id": annotation_id, "media_id": media_id, "of_video": media_id, "created_at": created_at}
@@ -132,8 +132,7 @@ async def delete_annotation(request: ApiRequest[None]) -> Response:
 def _check(request: ApiRequest[Any], annotation: Document, changes: Document) -> None:
     """Raise the documented error for an end before the start, or for a video or poster that does not exist.
 
-    Only `changes` are checked for existence: a client that sends back an annotation whose video was deleted since
-    changes nothing.
+    Checks ids only in `changes`. So a client may edit an annotation whose video or poster was deleted meanwhile.
     """
     if annotation["end_time"] < annotation["start_time"]:
         raise invalid(("end_time", "must not be before start_time"))

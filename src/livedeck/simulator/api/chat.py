@@ -91,7 +91,7 @@ def _csv(messages: Iterator[Message]) -> Iterator[str]:
 
 
 class _RowWriter:
-    """A writer that returns rows of CSV as text, one at a time."""
+    """Formats rows as CSV text, one at a time."""
 
     def __init__(self) -> None:
         self._buffer = io.StringIO(newline="")

@@ -60,14 +60,14 @@ class ScheduleDraft(RequestBody):
 
 
 class RecordDraft(RequestBody):
-    """The place of an event's recording."""
+    """The project or folder for an event's recordings."""
 
     of = Record
     parent_id: OptionalUuid = UNSET
 
 
 class VideoDraft(RequestBody):
-    """The picture of an event."""
+    """The picture sizes to which the platform transcodes an event."""
 
     of = Video
     presets: Annotated[list[Preset], Field(max_length=len(PRESETS))] | None = UNSET
@@ -225,7 +225,7 @@ def _restream(world: World, event: Document, draft: Document, before: list[Docum
 
 
 async def enable_event(request: ApiRequest[None]) -> Response:
-    """Let streams in and viewers watch."""
+    """Enable the event: it accepts streams, and viewers can watch it."""
     event = find_event(request)
     if event["completed_at"]:
         raise conflict("the event is completed")
@@ -264,7 +264,7 @@ def _finish(stream: Document, at: str) -> Document:
 
 
 async def move_event(request: ApiRequest[EventMove]) -> Response:
-    """Put the event into another project or folder."""
+    """Move the event to another project or folder."""
     event, draft = find_event(request), await request.body()
     event |= _place(request, "parent_id", draft.parent_id) | {"updated_at": request.world.timestamp()}
     request.world.store.update("event", event)

@@ -62,19 +62,19 @@ class Stream(ApiObject):
 
 
 class Record(ApiObject):
-    """The place of an event's recording."""
+    """The project or folder for an event's recordings."""
 
     parent_id: OptionalUuid
 
 
 class Video(ApiObject):
-    """The picture of an event."""
+    """The picture sizes to which the platform transcodes an event."""
 
     presets: list[Preset] | None
 
 
 class Audio(ApiObject):
-    """The sound of an event."""
+    """The mapping of an event's sound channels."""
 
     channel_mapping: Any
 
@@ -224,7 +224,10 @@ def show_event(event: Document, request: ApiRequest[Any]) -> Document:
 
 
 def current_stream(event: Document, now: float) -> Document | None:
-    """Return the current stream; a pending one is live from the time that its encoder first sent."""
+    """Return the event's stream at `now` (epoch seconds), or None.
+
+    A pending stream becomes live when its encoder first sends.
+    """
     stream: Document | None = event["stream"]
     if stream is None or stream["status"] != "pending":
         return stream
@@ -233,10 +236,10 @@ def current_stream(event: Document, now: float) -> Document | None:
 
 
 def reopen(event: Document) -> Document:
-    """Return the event, ready for a new start. Raises the documented error for a completed one-time event.
+    """Return the event without its completion. Raises the documented error for a completed one-time event.
 
-    Completing ends one round of a recurring event. The next schedule, a stream or `scheduled.time`, opens the next
-    round; until then enabling and ingest are refused like on any completed event (platform-api.md, "Error codes").
+    A recurring event is completed after each of its shows. Until a stream or `scheduled.time` is set for the next show,
+    it refuses to be enabled and refuses ingest, like any completed event (platform-api.md, "Error codes").
     """
     if event["completed_at"] and event["type"] == "one-time":
         raise conflict("the event is completed")

@@ -1,4 +1,4 @@
-"""Posters in answers, and the pictures behind them: real PNGs, derived from the poster's id, never stored."""
+"""Posters in responses, and the pictures behind them: real PNGs, derived from the poster's id, never stored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show_poster(poster: Document, origin: str) -> Document:
 
 @lru_cache(maxsize=64)
 def png(poster_id: str, width: int, height: int) -> bytes:
-    """Return a picture of a dusk that darkens from the top down: grey for the default poster, tinted for any other."""
+    """Return a PNG that gets darker from the top down: grey for the default poster, tinted for any other."""
     tint = (1.0, 1.0, 1.0) if poster_id == "default" else _tint(poster_id)
     rows = b"".join(
         b"\0" + bytes(round((150 - 110 * y // height) * part) for part in tint) * width for y in range(height)

@@ -17,8 +17,8 @@ MAX_SPEED = 1000.0
 class ClockState:
     """The time of a clock as a function of this machine's time.
 
-    The clock showed `base` at `set_at` (epoch seconds of this machine) and gains `speed` simulated seconds a second,
-    unless it is paused.
+    The clock showed `base` at `set_at` (epoch seconds of this machine). Unless paused, it advances by `speed` simulated
+    seconds in each second.
     """
 
     base: datetime

@@ -174,7 +174,7 @@ def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, flo
 
 
 MAX_SAMPLES = 3600
-"""Samples in an answer (platform-api.md, "QoS response")."""
+"""Samples in a response (platform-api.md, "QoS response")."""
 
 
 class EncoderState(NamedTuple):
@@ -211,7 +211,7 @@ def current_state(states: EncoderStates, now: float) -> EncoderState | None:
 
 @dataclass(slots=True)
 class _SampleCache:
-    """Encoded samples of one stream up to the tick `until`, valid for its `states` only."""
+    """Encoded samples of one stream up to the tick `until`. Valid only for these `states` of its encoder."""
 
     states: EncoderStates
     until: int | None = None
@@ -219,7 +219,7 @@ class _SampleCache:
 
 
 class Encoders:
-    """The samples of every stream as JSON; `cadence` is seconds between samples, whose times are multiples of it."""
+    """The samples of every stream as JSON. `cadence`: seconds between samples; sample times are multiples of it."""
 
     def __init__(self, cadence: float) -> None:
         self.cadence = cadence

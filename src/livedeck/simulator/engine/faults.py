@@ -24,7 +24,7 @@ from livedeck.simulator.engine.store import Store
 from livedeck.simulator.errors import of_status
 
 PADDING = 10 * 1024 * 1024
-"""Bytes added to a huge answer."""
+"""Bytes added to a huge response."""
 
 Json = Any
 
@@ -153,7 +153,7 @@ ABORT = "livedeck.abort"
 """The key in a scope's extensions of a function that cuts the connection, if there is a connection."""
 
 SKEW = "livedeck.skew"
-"""The key in a scope's extensions of the seconds that the `Date` of the answer is ahead."""
+"""The key in a scope's extensions of the seconds that the `Date` of the response is ahead."""
 
 
 class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not the error
@@ -193,7 +193,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LateRequest:
-    """A request that was answered before the app carries it out, at `due` (epoch seconds)."""
+    """A request whose response was sent before the app carries it out. `due`: time to do so (epoch seconds)."""
 
     due: float
     app: ASGIApp
@@ -201,7 +201,7 @@ class LateRequest:
     body: bytes
 
     async def land(self) -> None:
-        """Carry out the request and discard its answer."""
+        """Carry out the request and discard its response."""
         message = {"type": "http.request", "body": self.body, "more_body": False}
 
         async def receive() -> Message:
@@ -297,7 +297,7 @@ FaultEffect = Callable[[FaultHit, Scope, Receive, Send], Awaitable[None]]
 
 
 def apply_faults(app: ASGIApp, faults: list[Fault], now: float, late: LateRequests) -> ASGIApp:
-    """Return the app wrapped in the faults; those that change an answer are inside those that cut or replace it."""
+    """Return the app wrapped in the faults. Faults that change a response are inside those that cut or replace it."""
     for fault in sorted(faults, key=lambda fault: _LAYERS.get(fault.kind, len(_LAYERS))):
         app = partial(FAULT_EFFECTS[fault.kind], FaultHit(fault, now, app, late))
     return app
@@ -346,7 +346,7 @@ async def _lose(hit: FaultHit, scope: Scope, receive: Receive, _send: Send) -> N
 
 
 async def _apply_late(hit: FaultHit, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer before the change is made, like a gateway that gives up while the platform goes on."""
+    """Respond before the change is made, like a gateway that gives up while the platform still works on it."""
     request = LateRequest(hit.now + hit.fault.seconds, hit.app, scope, await _read_body(receive))
     if hit.fault.lands == "at-once":
         await request.land()
@@ -377,7 +377,7 @@ async def _answer_any_status(hit: FaultHit, scope: Scope, receive: Receive, send
 
 
 async def _discard(_message: Message) -> None:
-    """Discard an answer."""
+    """Discard a response."""
 
 
 async def _cut_connection(scope: Scope) -> None:
@@ -394,7 +394,7 @@ _LATE_ANSWERS: Mapping[str, FaultEffect] = {
     "broken-json": _answer_no_json,
     "status": _answer_any_status,
 }
-"""The answer to the sender of a delayed change."""
+"""Value of `answer` -> response to the sender of a delayed change."""
 
 LATE_ANSWERS = tuple(_LATE_ANSWERS)
 LANDINGS = ("at-once", "late", "never")
@@ -453,7 +453,7 @@ def _change_json(body: bytes, change: Callable[[Any], Any]) -> bytes:
 
 
 async def _hold_answer(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
-    """Return the whole answer of the app without sending it."""
+    """Return the whole response of the app without sending it."""
     messages: list[Message] = []
 
     async def keep(message: Message) -> None:
@@ -481,12 +481,12 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
 }
 """The effect of each kind of fault.
 
-`drop` does nothing and sends no answer. `lose` carries out the request and sends no answer. `late-apply` carries it out
-at once, later or never, and its answer does not say which.
+`drop` does nothing and sends no response. `lose` carries out the request and sends no response. `late-apply` carries it
+out at once, later or never, and its response does not say which.
 """
 
 _LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "late-samples", "skew"), 0), "drip": 1, "truncate": 2}
-"""Nesting of the faults that change an answer, from the inside out."""
+"""Nesting of the faults that change a response, from the inside out."""
 
 
 def start_fault(fault: Fault, now: float, seconds: float | None) -> Fault:

@@ -49,9 +49,9 @@ DELETE FROM tally;
 INSERT INTO tally SELECT kind, workspace, count(*) FROM document GROUP BY kind, workspace;
 """
 _INDEXED = {"created_at": "json_extract(json, '$.created_at')", "name": "json_extract(json, '$.name')"}
-"""Fields with an index, and their expressions: SQLite uses an index only for the same text, not for a placeholder.
+"""Field with an index -> its SQL expression. SQLite uses the index only if a query has exactly this text.
 
-The text of a query comes from this module alone; a field from a caller is a value of a placeholder, or a key of this.
+No text from a caller becomes part of a query: a field is a key of this table, or the value of a placeholder.
 """
 
 

@@ -56,7 +56,10 @@ class Timeline:
         self._playback, self._done = playback, 0
 
     def go_on(self, make_playback: Callable[[str, Mapping[str, Any], float], Playback]) -> None:
-        """Continue the kept scenario from its position. `make_playback` takes a name, a table and the begin."""
+        """Continue the kept scenario from its position.
+
+        `make_playback`: makes the playback from the name, the table and the start (epoch seconds) of the scenario.
+        """
         kept = self._store.get("world", "playback")
         if kept is not None:
             self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])

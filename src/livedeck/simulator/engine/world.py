@@ -30,14 +30,14 @@ class Workspace:
 
 
 def kept_clock(store: Store) -> SimulatorClock | None:
-    """Return the clock that the store keeps, or None; unless paused, it kept running while the simulator was down."""
+    """Return the clock from the store, or None. Unless it was paused, it ran on while the simulator was stopped."""
     document = store.get("world", "clock")
     return None if document is None else SimulatorClock.going_on(ClockState.of(document["state"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The table and the seed that the served workspace was first created from."""
+    """The table and the seed from which the served workspace was first created."""
 
     workspace: str
     seed: int
@@ -81,7 +81,7 @@ class World:
         )
 
     def seed(self) -> int:
-        """Return the seed that everything was derived from."""
+        """Return the seed from which ids, keys and signals are derived."""
         return int(self._root()["seed"])
 
     def secret(self) -> bytes:
@@ -89,7 +89,7 @@ class World:
         return str(self._root()["secret"]).encode()
 
     def draw(self) -> int:
-        """Return a number that never repeats and depends on the seed and the past only. Call it in a transaction."""
+        """Return the next pseudorandom number of the seed. Call it in a transaction."""
         root = self._root()
         self.store.update("world", root | {"drawn": root["drawn"] + 1})
         return number_of(root["seed"], "drawn", root["drawn"])

@@ -25,8 +25,8 @@ A = TypeVar("A", bound=RequestBody)
 class Command(Generic[A]):
     """A named command for the control API and for scenarios.
 
-    `target` is the kind of document that it applies to (event, room), or empty. `run` takes the world, the time (epoch
-    seconds), that document and the arguments, and returns the answer of the control API.
+    `target`: kind of document that it changes (event, room), or empty. `run`: carries it out; takes the world, the time
+    (epoch seconds), that document and the arguments, and returns the response of the control API.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Command(Generic[A]):
 
 
 class NoArguments(RequestBody):
-    """The arguments of a command that takes none."""
+    """No arguments."""
 
 
 class EncoderArguments(RequestBody):
@@ -67,7 +67,7 @@ class RelayArguments(RequestBody):
 
 
 class FaultArguments(RequestBody):
-    """A `Fault`, and the seconds that it `lasts`."""
+    """The fields of a `Fault`, and `lasts`: the seconds for which it is in force."""
 
     kind: Annotated[str, one_of(*FAULT_EFFECTS)]
     method: Annotated[str, one_of("", "GET", "POST", "PUT", "PATCH", "DELETE")] = UNSET

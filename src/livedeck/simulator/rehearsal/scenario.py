@@ -45,13 +45,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An alarm that the fault raises.
+    """An alarm that the scenario must raise.
 
-    `since` and `until`: begin and end of its cause, in seconds from the start (`until` None: the cause stays). `event`
-    is empty for an alarm about the platform; `target` names the part of the event that is wrong. `severity`: the
-    highest that it reaches; empty: any. `most`: how often it may come while the cause lasts. `flapping`: whether that
-    is too often to ring each time. `shown`: False if another alarm suppresses it, so that it is visible for a moment at
-    most.
+    `since`, `until`: start and end of its cause, in seconds from the start of the scenario; `until` is None if the
+    cause stays. `event`: name of the event; empty for an alarm about the platform. `target`: part of the event with the
+    fault. `severity`: highest severity of the alarm; empty for any. `most`: maximum number of times that it is raised.
+    `flapping`: the alarm flaps. `shown`: False if another alarm suppresses it, so that it is hardly visible.
     """
 
     kind: str

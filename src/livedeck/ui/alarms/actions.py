@@ -6,10 +6,32 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from livedeck.monitor import TAKE_BACK_FOR, Alarm, AlarmRefused, AlarmState, BitrateUnit, Severity, Verdict, person
+from livedeck.monitor import (
+    AUDIO_LOST,
+    MOST_ON_AIR,
+    NEVER_HEARD,
+    TAKE_BACK_FOR,
+    Alarm,
+    AlarmRefused,
+    AlarmState,
+    BitrateUnit,
+    Content,
+    EventState,
+    Matcher,
+    MatchField,
+    MatchOp,
+    Severity,
+    Silence,
+    SilenceDraft,
+    Snapshot,
+    Verdict,
+    covered_alarms,
+    person,
+)
 from livedeck.operations.operation import Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.presentation import events
+from livedeck.presentation.silences import moment_text, named
 from livedeck.text import values
 from livedeck.ui.alarms.view import TABS
 from livedeck.ui.shell.commands import unknown_text
@@ -43,6 +65,16 @@ UNITS = [
     ("2", BitrateUnit.BIT.value, "bit/s: an HD picture has 2000000 to 8000000"),
 ]
 """Units of bit rates: key, value and label."""
+
+UNTIL_EVENT_ENDS = "until the event ends"
+LENGTHS = {"30 min": 1800.0, "2 h": 7200.0}
+"""Lengths of a silence in seconds."""
+
+EVERY_SEVERITY, NOT_CRITICAL = "every severity", "all but critical"
+
+COMMENT = Field("comment", "Comment", required=True, hint="why nobody needs to hear these alarms")
+ASK_TOGETHER = 3
+"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
 
 Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
@@ -143,6 +175,104 @@ def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
     return _ask_form(ctx, "out of service", REMOVE, {"reason": ""}, change)
 
 
+def silence(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Silence the alarm under the cursor, its event, or its kind; in the list of silences, extend a silence."""
+    if found := ctx.screen_of(BaseScreen).silence_at_cursor():
+        return _extend_silence(ctx, found)
+    seen, alarm = ctx.last_seen(), _target_alarm(ctx)
+    state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
+    if seen is None or (alarm is None and state is None):
+        ctx.announce("no alarm to silence", Severity.INFO)
+        return None
+    if alarm is not None:
+        ctx.screen_of(BaseScreen).pin(alarm)
+        state = seen.find(alarm.event_id)
+    return _silence(ctx, seen, alarm, state)
+
+
+async def _silence(ctx: Context, seen: Snapshot, alarm: Alarm | None, state: EventState | None) -> None:
+    """Show the form of a silence, whose choices say how many alarms each would cover now, and add the silence."""
+    choices = _covered(seen, alarm, state)
+    is_on_air = state is not None and state.phase.tally.expects_signal
+    lengths = (*LENGTHS, *([UNTIL_EVENT_ENDS] if is_on_air else []))
+    fields = (
+        Field("what", "Silence", FieldKind.CHOICE, choices=tuple(choices)),
+        Field("length", "For", FieldKind.CHOICE, choices=lengths),
+        Field("passes", "Severity", FieldKind.CHOICE, choices=(EVERY_SEVERITY, NOT_CRITICAL)),
+        COMMENT,
+    )
+    current = {"what": next(iter(choices)), "length": lengths[0], "passes": EVERY_SEVERITY, "comment": ""}
+    name = _name(alarm) if alarm else events.name(state) if state else ""
+    form = FormState(f"{name}: silence", FormSchema(fields, dict), current, button="Silence")
+
+    async def attempt(result: FormResult) -> Silence:
+        entries = result.entries
+        is_until_end = entries["length"] == UNTIL_EVENT_ENDS
+        draft = SilenceDraft(
+            choices[str(entries["what"])],
+            MOST_ON_AIR.total_seconds() if is_until_end else LENGTHS[str(entries["length"])],
+            str(entries["comment"]),
+            passes=Severity.CRITICAL if entries["passes"] == NOT_CRITICAL else None,
+            until_end_of=state.id if state and is_until_end else "",
+            actor=ctx.monitor.actor,
+        )
+        return await ctx.monitor.add_silence(draft)
+
+    added = await ctx.confirmer.try_form(form, attempt, AlarmRefused)
+    if added is not None:
+        await _announce_silence(ctx, added, "silence.add", "silenced")
+
+
+def _covered(seen: Snapshot, alarm: Alarm | None, state: EventState | None) -> dict[str, tuple[Matcher, ...]]:
+    """Return the possible silences: words with the number of alarms that are covered now -> matchers."""
+    kind = (Matcher(MatchField.KIND, MatchOp.IS, alarm.kind),) if alarm else ()
+    event = (Matcher(MatchField.EVENT, MatchOp.IS, state.id),) if state else ()
+    choices: dict[str, tuple[Matcher, ...]] = {}
+    if alarm and state:
+        choices[f"{alarm.kind} of this event"] = (*kind, *event)
+    if state:
+        choices["this event"] = event
+    if alarm:
+        choices[f"{alarm.kind} of every event"] = kind
+    return {f"{words} ({_count_covered(seen, matchers)} now)": matchers for words, matchers in choices.items()}
+
+
+def _count_covered(seen: Snapshot, matchers: tuple[Matcher, ...]) -> str:
+    count = len(covered_alarms(matchers, seen))
+    return f"{count} alarm{'' if count == 1 else 's'}"
+
+
+async def _extend_silence(ctx: Context, found: Silence) -> None:
+    """Show the form of a longer silence, and extend it."""
+    fields = (Field("length", "By", FieldKind.CHOICE, choices=tuple(LENGTHS)),)
+    title, current = f"{values.safe(found.id, 60)}: extend", {"length": "30 min"}
+    form = FormState(title, FormSchema(fields, dict), current, button="Extend", allow_unchanged=True)
+
+    async def attempt(result: FormResult) -> Silence:
+        return await ctx.monitor.extend_silence(found.id, LENGTHS[str(result.entries["length"])])
+
+    extended = await ctx.confirmer.try_form(form, attempt, AlarmRefused)
+    if extended is not None:
+        await _announce_silence(ctx, extended, "silence.extend", "silence extended")
+
+
+async def _end_silence(ctx: Context, found: Silence) -> None:
+    try:
+        ended = await ctx.monitor.end_silence(found.id)
+    except AlarmRefused as error:
+        ctx.announce(str(error), Severity.WARNING)
+    else:
+        await _announce_silence(ctx, ended, "silence.end", "silence ended")
+
+
+async def _announce_silence(ctx: Context, changed: Silence, action: str, word: str) -> None:
+    states = ctx.snapshot.events if ctx.snapshot else ()
+    (shown,) = named([changed], {state.id: events.name(state) for state in states})
+    until = "" if action == "silence.end" else f" until {moment_text(changed.ends_at, ctx.clock.now())}"
+    ctx.announce(f"{values.safe(shown.what, 80)}: {word}{until}, {values.safe(changed.comment, 80)}")
+    await ctx.confirmer.audit_local(action, Target("silence", changed.id, shown.what), changed.comment)
+
+
 def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Attach a note to the alarm."""
     alarm = _target_alarm(ctx)
@@ -195,7 +325,12 @@ async def _close(ctx: Context, alarm: Alarm, verdict: str) -> None:
 
 
 def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Take back your last acknowledgement, or bring back a hidden alarm, whichever was more recent."""
+    """Take back your last acknowledgement, or bring back a hidden alarm, whichever was more recent.
+
+    In the list of silences, end the silence under the cursor.
+    """
+    if found := ctx.screen_of(BaseScreen).silence_at_cursor():
+        return _end_silence(ctx, found)
     acknowledged, away = _target_alarms(ctx, _is_acknowledged), _target_alarm(ctx, is_away)
     ctx.screen_of(BaseScreen).pin(away or next(iter(acknowledged), None))
     own = _last_given(alarm for alarm in acknowledged if _is_own(ctx, alarm))
@@ -359,6 +494,49 @@ async def _choose_unit(ctx: Context, name: str) -> None:
         ctx.announce("Unit unchanged: already set here, or as bitrate_unit in the settings", Severity.WARNING)
 
 
+def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+    """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
+
+    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
+    """
+    silent = tuple(other for other in alarms if is_active(other) and other.found and other.expected == NEVER_HEARD)
+    return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()
+
+
+def choose_silent(ctx: Context, _: str) -> Awaitable[None] | None:
+    """Ask whether the event under the cursor is meant to be silent, or all events that have never had sound."""
+    alarm = _target_alarm(ctx)
+    if alarm is None or alarm.kind != AUDIO_LOST:
+        ctx.announce("no alarm of missing sound is under the cursor", Severity.WARNING)
+        return None
+    seen = ctx.last_seen()
+    return _choose_silent(ctx, alarm, silent_together(alarm, seen.alarms if seen else ()))
+
+
+async def _choose_silent(ctx: Context, alarm: Alarm, silent: Sequence[Alarm]) -> None:
+    from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+    name = values.safe(alarm.subject, 40)
+    options = [("2", "this", f"yes, {name}: set its content to silent"), ("0", "none", f"no: show the QoS of {name}")]
+    if silent:
+        options.insert(0, ("1", "all", f"yes, all: {', '.join(values.safe(other.subject, 20) for other in silent)}"))
+    title = f"{values.counted(len(silent), 'event')} never had sound" if silent else f"{name} has no sound"
+    chosen = await ctx.ask(ChoiceScreen(f"{title}. Is this intended?", options))
+    if chosen == "none":
+        ctx.select_event(alarm.event_id)
+        ctx.go_to("qos")
+    elif chosen is not None:
+        changed = [other for other in (silent if chosen == "all" else (alarm,)) if await _make_silent(ctx, other)]
+        ctx.announce(f"content silent: {values.counted(len(changed), 'event')}")
+
+
+async def _make_silent(ctx: Context, alarm: Alarm) -> bool:
+    if not await ctx.monitor.choose_content(alarm.event_id, Content.SILENT):
+        return False
+    await ctx.confirmer.audit_local("event.content", Target("event", alarm.event_id, alarm.subject), "content silent")
+    return True
+
+
 def _screen_type() -> type[AlarmsScreen]:
     from livedeck.ui.alarms.screen import AlarmsScreen
 
@@ -436,10 +614,21 @@ ALARMS = (
         ("u",),
         "take back",
         f"Take back your last acknowledgement for the event within {TAKE_BACK_MINUTES} min, or bring back an alarm "
-        "that is shelved or out of service",
+        "that is shelved or out of service; in the list of silences, end the silence",
         take_back,
         home="alarms",
         blocked=_needs_collector,
+        is_for_now=True,
+    ),
+    Action(
+        "alarm.silence",
+        ("M",),
+        "silence",
+        "Silence this alarm, its event or its kind for a time: no bell, no notification; in the list of silences, "
+        "extend the silence",
+        silence,
+        home="alarms",
+        blocked=needs_collector,
         is_for_now=True,
     ),
 )
@@ -482,12 +671,25 @@ UNIT = (
     ),
 )
 
+SILENT = (
+    Action(
+        "alarm.silent",
+        (),
+        "silent",
+        "Set the content of an event without sound to silent, or of all if three or more never had sound",
+        choose_silent,
+        ("alarms",),
+        blocked=needs_collector,
+        is_for_now=True,
+    ),
+)
+
 LOGS = (
     Action(
         "log.next",
         ("right_square_bracket", "right"),
         "next log",
-        "Show the next log (board, incidents, actions, notices, connection, kpi), or the log that you name",
+        "Show the next log (board, incidents, silences, actions, notices, connection, kpi), or the log that you name",
         next_log,
         ("alarms",),
         takes="[NAME]",
@@ -506,6 +708,6 @@ LOGS = (
 FEATURE = Feature(
     tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs"),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*ALARMS, *CLOSE, *WHY, *UNIT, *LOGS),
+    actions=(*ALARMS, *CLOSE, *WHY, *UNIT, *SILENT, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),
 )

@@ -8,16 +8,20 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Snapshot, read_figures
+from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
+from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import named
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
+from livedeck.ui.alarms.actions import silent_together
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     FIGURES,
     LOG,
+    SILENCES,
     TABS,
     FigureRow,
     LoggedAction,
@@ -106,6 +110,12 @@ class AlarmsScreen(BaseScreen):
             return None
         return find_row(ALARMS, all_alarms(displayed[0]), self._selections["alarms"].key)
 
+    def silence_at_cursor(self) -> Silence | None:
+        """Return the silence under the cursor of the silences; None on another tab."""
+        silences = [record for record in self._log if isinstance(record, Silence)] if self._tab == SILENCES else []
+        row: LogRecord | None = find_row(LOG, silences, self._selections["log"].key)
+        return row if isinstance(row, Silence) else None
+
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
         """Return the alarm under the cursor of the board, even if `wants` rejects it."""
         if not self._is_board:
@@ -156,16 +166,16 @@ class AlarmsScreen(BaseScreen):
         self.query_one("#figures").display = self._has_figures
         if not self._is_board:
             self._update_log(snapshot)
-        name, schema, _ = self.listing(snapshot)
+        name, schema, rows = self.listing(snapshot)
         filtered, view = self.filtered_rows(snapshot, render_time)
         selection = self._selections[name]
-        selection.follow_rows(schema, filtered.rows, render_time)
+        selection.follow_rows(schema, filtered.rows, rows, render_time)
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         if self._is_board:
-            rows = len(filtered.rows) + len(section_heads(filtered.rows))
+            table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
             above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
-            lines = max(MIN_ROWS, rows) + above
+            lines = max(MIN_ROWS, table_lines) + above
             self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
@@ -205,11 +215,12 @@ class AlarmsScreen(BaseScreen):
             if is_seen(snapshot, render_time):
                 return clear_text(snapshot, render_time)
             return NOT_SEEN if is_whole(snapshot) else f"{NOT_SEEN}; {missing_text(snapshot)}"
+        if self._tab == SILENCES:
+            return "No silence runs or is planned"
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
-        if self._has_figures:
-            return "One moment: the figures of the last 7 days are read"
-        return f"No entries in the last {LOG_HOURS} h"
+        is_reading = self._has_figures and not self._figures
+        return "One moment: reading 7 days" if is_reading else f"No entries in the last {LOG_HOURS} h"
 
     def _update_log(self, snapshot: Snapshot) -> None:
         """Reread the log on display if the snapshot or the tab has changed."""
@@ -221,6 +232,9 @@ class AlarmsScreen(BaseScreen):
     async def _read_log(self, tab: str) -> None:
         if tab == "kpi":
             await self._read_figures()
+        elif tab == SILENCES:
+            displayed = self.ctx.displayed()
+            self._log = named(displayed[0].silences, _names(displayed[0])) if displayed else ()
         else:
             self._log = tuple(newest_first(await self._records(tab))[:MAX_LOG_ROWS])
         self.refresh_all()
@@ -250,18 +264,25 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event. If the alarm asks for the unit of the bit rates, show the question."""
-        alarm = self.alarm_at_cursor()
+        """Show the QoS of the alarm's event. An alarm that asks something shows its question instead."""
+        alarm, displayed = self.alarm_at_cursor(), self.ctx.displayed()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")
+        elif alarm is not None and displayed and silent_together(alarm, displayed[0].alarms):
+            self.ctx.dispatch("alarm.silent")
         elif alarm is not None and alarm.event_id:
             self.ctx.select_event(alarm.event_id)
             self.ctx.go_to("qos")
 
 
+def _names(snapshot: Snapshot) -> dict[str, str]:
+    """Return event id -> name."""
+    return {state.id: event_name(state) for state in snapshot.events}
+
+
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
     """Return the age of the oldest new alarm and the median time to acknowledge, as texts. An unknown one is empty."""
-    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack]
+    new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack and not alarm.silenced]
     waits = [
         (alarm.acknowledged_at - alarm.since).total_seconds()
         for alarm in all_alarms(snapshot)

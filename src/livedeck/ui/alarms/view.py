@@ -17,6 +17,7 @@ from livedeck.monitor import (
     Figure,
     LinkRecord,
     NotificationRecord,
+    Silence,
     Snapshot,
     person,
 )
@@ -27,11 +28,13 @@ from livedeck.presentation.badges import (
     CONNECTION_BADGES,
     OUTCOME_BADGES,
     SEVERITY_BADGES,
+    SILENCE_GLYPH,
     severity_chip,
     words_role,
 )
 from livedeck.presentation.kpi import goal_text, mark, value_text
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import silenced_text, time_text, what_text
 from livedeck.presentation.table import Column, TableSchema
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import Line, ShadedLine, StyleRole, fit, labelled, plain, wrap
@@ -39,7 +42,9 @@ from livedeck.text.values import age, safe, short_duration
 from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signal_backdrop, signal_lines
 from livedeck.ui.shell.preferences import Notice
 
-TABS = ("board", "incidents", "actions", "notices", "connection", "kpi")
+SILENCES = "silences"
+
+TABS = ("board", "incidents", SILENCES, "actions", "notices", "connection", "kpi")
 """Names of the tabs: the board, then the logs."""
 
 LABEL_CELLS = 11
@@ -66,7 +71,8 @@ def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
     _, state, _ = ALARM_STATE_BADGES[alarm.state]
     lasted = age(render_time.seconds_since(alarm.changed))
     unshared = f"  {NOT_SHARED}" if alarm.key in render_time.unshared else ""
-    return f"{state} for {lasted}{_until(alarm, render_time)}{_by(alarm)}{unshared}"
+    silenced = f"  {silenced_text(alarm, render_time.now)}" if alarm.silenced else ""
+    return f"{state} for {lasted}{_until(alarm, render_time)}{_by(alarm)}{silenced}{unshared}"
 
 
 def panel_lines(
@@ -164,7 +170,7 @@ class LoggedAction(NamedTuple):
         return self.record.at
 
 
-LogRecord = AlarmRecord | LoggedAction | LinkRecord | NotificationRecord | Notice
+LogRecord = AlarmRecord | Silence | LoggedAction | LinkRecord | NotificationRecord | Notice
 
 
 def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
@@ -172,10 +178,12 @@ def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
     return sorted(records, key=lambda record: record.at, reverse=True)
 
 
-def log_line(record: LogRecord) -> Line:
+def log_line(record: LogRecord, now: datetime) -> Line:
     """Return a record as a line: time, severity, action and subject."""
     if isinstance(record, AlarmRecord):
         return _alarm(record)
+    if isinstance(record, Silence):
+        return _silence(record, now)
     if isinstance(record, LoggedAction):
         return _logged_action(record)
     if isinstance(record, LinkRecord):
@@ -201,6 +209,19 @@ def _alarm(record: AlarmRecord) -> Line:
         *fit([(f" {record.kind}", words_role(record.severity) if loud else StyleRole.DIM)], 18),
         (f" {safe(record.actual)}", StyleRole.TEXT),
         (f"   {words}" if words else "", StyleRole.DIM),
+    ]
+
+
+def _silence(silence: Silence, now: datetime) -> Line:
+    """Return a silence with its start, its end, the alarms that it covers, its comment and its author."""
+    is_running = silence.covers(now)
+    word, role = ("running", StyleRole.STRONG) if is_running else ("planned", StyleRole.DIM)
+    return [
+        *_time(silence.starts_at),
+        *fit([(f"{SILENCE_GLYPH} {word}", role)], 11),
+        *fit([(time_text(silence, now), StyleRole.TEXT)], 28),
+        (f" {what_text(silence)}", StyleRole.STRONG),
+        (f"   {safe(silence.comment, 200)}, {safe(person(silence.by), 60)}   {safe(silence.id, 80)}", StyleRole.DIM),
     ]
 
 
@@ -279,11 +300,11 @@ LOG: TableSchema[LogRecord] = TableSchema(
             "WHEN (UTC)",
             40,
             0,
-            lambda record, _: log_line(record),
+            lambda record, at: log_line(record, at.now),
             lambda record, _: record.at.timestamp(),
             grows=True,
         ),
     ),
-    key=lambda record: f"{record.at.timestamp()} {hash(record)}",
-    text=lambda record: plain(log_line(record)).casefold(),
+    key=lambda record: record.id if isinstance(record, Silence) else f"{record.at.timestamp()} {hash(record)}",
+    text=lambda record: plain(log_line(record, record.at)).casefold(),
 )

@@ -11,7 +11,6 @@ from livedeck.monitor import KnownStream, Snapshot, known_streams, remembered_st
 from livedeck.operations.schema import FieldValues
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.chat import view
 from livedeck.ui.chat.form import EMPTY_FILTER
 from livedeck.ui.chat.jobs import exports_of
@@ -20,10 +19,8 @@ from livedeck.ui.chat.state import Following, StreamChoice, StreamList, current_
 from livedeck.ui.chat.view import MESSAGES, Keys, Source, Tail
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.keymap import key_of, with_keys
-from livedeck.ui.shell.screen import BaseScreen
-
-GONE = " This event is no longer in the platform's list: press {screen.events} to see the others"
+from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.screen import BaseScreen, no_event_line
 
 
 class ChatScreen(BaseScreen):
@@ -60,7 +57,7 @@ class ChatScreen(BaseScreen):
         if self._preview and source and source.stream and source.stream.id != self._preview.export.stream_id:
             self._drop_preview()
         keys, width, now = self._keys(), self.size.width, self.ctx.clock.monotonic()
-        gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+        gone = [no_event_line(self.ctx, "screen.events")] if snapshot.events else []
         self._read_on()
         following, table, preview = self._following, self.query_one(Table), self._preview
         count = preview.count if preview else 0

@@ -102,7 +102,7 @@ def poster(ctx: Context, argument: str) -> Awaitable[Any]:
     from livedeck.operations.posters import PICTURE_FORM
 
     event = _target(ctx)
-    state = _single_field_form(f"Poster of {event.target.name}", PICTURE_FORM, "", argument, "Set picture")
+    state = _single_field_form(f"Poster of {event.target.name}", PICTURE_FORM, "", argument, "Set poster")
     return ctx.confirmer.run_form(state, lambda form: SetEventPoster(event, form.draft))
 
 

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 
+def _base_screen(ctx: Context) -> BaseScreen | None:
+    """Return the screen in front, also if a dialog is open over it."""
+    return next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
+
+
 def _listing(ctx: Context) -> Listing | None:
     """Return the table of the screen, also if a dialog is open over it; None before the first snapshot."""
-    displayed = ctx.displayed()
-    screen = next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
+    displayed, screen = ctx.displayed(), _base_screen(ctx)
     return screen.listing(displayed.snapshot) if screen and displayed else None
 
 
@@ -36,7 +40,7 @@ def filter_rows(ctx: Context, argument: str) -> None:
     if argument:
         remark, valid = _filter_remark(ctx, argument)
         if valid:
-            _change_view(ctx, listing, filter=argument)
+            _filter_by(ctx, listing, argument)
         else:
             ctx.announce("".join(text for text, _ in remark).strip(" ▲"), Severity.WARNING)
         return
@@ -44,11 +48,22 @@ def filter_rows(ctx: Context, argument: str) -> None:
 
     def apply(text: str | None) -> None:
         if text is not None:
-            _change_view(ctx, listing, filter=text)
+            _filter_by(ctx, listing, text)
 
     title = "filter: words, tally:air, health<70, alarm:crit, ! negates"
     value = ctx.preferences.view(listing.name).filter
     ctx.open(PromptScreen(title, lambda text: _filter_remark(ctx, text), value), apply)
+
+
+def _filter_by(ctx: Context, listing: Listing, text: str) -> None:
+    """Show only matching rows. If one row is left, select it, because the person has named it."""
+    _change_view(ctx, listing, filter=text)
+    screen, render_time = _base_screen(ctx), ctx.render_time()
+    if text and screen and render_time:
+        rows = apply_view(listing.schema, listing.rows, TableView(filter=text), render_time).rows
+        if len(rows) == 1:
+            table = screen.table()
+            table.post_message(table.Moved(listing.schema.key(rows[0]), table.id))
 
 
 def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:

@@ -20,7 +20,8 @@ class RowSelection:
     At first the first row is selected. If the selected row leaves the table, no row is selected until a person chooses
     one, even if the row returns (interface.md, "Selection"). `follows_first`: always select the first row until a
     choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has created. The row
-    is selected once it appears, unless another row is chosen before.
+    is selected once it appears, unless another row is chosen before. `was_hidden`: a filter
+    has hidden the row that was selected.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
@@ -29,6 +30,7 @@ class RowSelection:
         self.awaited: str | None = None
         self._name = ""  # of the selected row, at its last paint
         self._left = ""  # name of the row that has left the table
+        self.was_hidden = False
         self._follows_first = follows_first
 
     def choose(self, key: str) -> None:
@@ -40,17 +42,18 @@ class RowSelection:
         if not self.is_chosen:
             self.key = key
 
-    def follow(self, name: str | None, first: str | None) -> None:
+    def follow(self, name: str | None, first: str | None, *, is_hidden: bool = False) -> None:
         """Update the selection after a change of the table's rows.
 
         `name`: name of the selected row, None if that row is gone. `first`: key of the first row, None without rows.
+        `is_hidden`: a filter hides the row that is gone.
         """
         if not self.is_chosen:
             self._begin(first)
         elif name is not None:
             self._name = name
         elif self.key is not None:
-            self._left, self.key = self._name or self.key, None
+            self._left, self.was_hidden, self.key = self._name or self.key, is_hidden, None
 
     def _begin(self, first: str | None) -> None:
         if self._follows_first:
@@ -58,16 +61,27 @@ class RowSelection:
         elif first is not None:
             self.choose(first)
 
-    def follow_rows(self, schema: TableSchema[T], rows: Sequence[T], render_time: RenderTime) -> T | None:
-        """Update the selection for the rows of the table, and return the selected row; None if there is none."""
+    def follow_rows(
+        self, schema: TableSchema[T], rows: Sequence[T], everything: Sequence[T], render_time: RenderTime
+    ) -> T | None:
+        """Update the selection for the rows of the table, and return the selected row; None if there is none.
+
+        `everything`: the rows without a filter.
+        """
         row = find_row(schema, rows, self.key)
-        self.follow(None if row is None else schema.row_name(row, render_time), schema.key(rows[0]) if rows else None)
+        self.follow(
+            None if row is None else schema.row_name(row, render_time),
+            schema.key(rows[0]) if rows else None,
+            is_hidden=row is None and self.key is not None and find_row(schema, everything, self.key) is not None,
+        )
         return row if row is not None else find_row(schema, rows, self.key)
 
     def missing_text(self, noun: str) -> str:
         """Return a text if the selected row left the table: `nothing is selected: "X" left the list; choose a room`."""
-        article = "an" if noun[0] in "aeiou" else "a"
-        return f'nothing is selected: "{self._left}" left the list; choose {article} {noun}' if self._left else ""
+        if not self._left:
+            return ""
+        what = f'the filter has hidden "{self._left}"' if self.was_hidden else f'"{self._left}" left the list'
+        return f"nothing is selected: {what}; choose {'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def find_row(schema: TableSchema[T], rows: Sequence[T], key: str | None) -> T | None:

@@ -36,7 +36,7 @@ from livedeck.ui.qos import side, view
 from livedeck.ui.qos.past import Subject, current_stream, load_streams, open_stream, with_current
 from livedeck.ui.qos.series import HistoryQuery
 from livedeck.ui.shell.keymap import with_keys
-from livedeck.ui.shell.screen import BaseScreen, waiting_text
+from livedeck.ui.shell.screen import BaseScreen, no_event_line, waiting_text
 
 SIDE_FROM = 160
 """Minimum width in cells of a screen with panes beside the chart."""
@@ -150,8 +150,6 @@ class QosSide(Canvas):
 
 NOT_SELECTED = "No event selected: choose one on the Events screen"
 
-GONE = " This event is no longer in the platform's list: press {qos.back} to see the others"
-
 
 class QosScreen(BaseScreen):
     """Video, audio, frame rate and status on one time axis."""
@@ -215,9 +213,17 @@ class QosScreen(BaseScreen):
     def shows_alarm(self, alarm: Alarm) -> bool:
         """Return whether the alarm needs a separate line. False if its fault is in the list of faults."""
         subject = self.subject()
-        state = subject.state if subject else None
-        ongoing = {episode.kind for episode in state.episodes if episode.until is None} if state else set()
-        return state is None or alarm.event_id != state.id or alarm.kind not in ongoing
+        ongoing = {episode.kind for episode in self._faults(subject) if episode.until is None} if subject else set()
+        return subject is None or alarm.event_id != subject.state.id or alarm.kind not in ongoing
+
+    def _faults(self, subject: Subject) -> list[Episode]:
+        """Return the faults of the subject, in the order of the list. The alarms are those of the event's present."""
+        displayed, state = self.ctx.displayed(), subject.state
+        if displayed is None or subject.stream is not None:
+            return view.sort_episodes(state.episodes)
+        snapshot = displayed[0]
+        alarms = [alarm for alarm in snapshot.alarms if alarm.event_id == state.id]
+        return view.with_running(state.episodes, alarms, snapshot.link.skew)
 
     def subject(self) -> Subject | None:
         """Return the subject of the charts; None without one.
@@ -241,9 +247,9 @@ class QosScreen(BaseScreen):
         selected = self.ctx.selected_event()
         self.ctx.watch_event(selected.id if selected else None)
         chart.has_side = side_pane.display = self.size.width >= SIDE_FROM
-        shown = self._shown(*subject[:2]) if subject else None
+        shown = self._shown(subject) if subject else None
         if subject is None:
-            gone: list[Line] = [[(with_keys(GONE, self.ctx.actions), StyleRole.WARNING)]] if snapshot.events else []
+            gone = [no_event_line(self.ctx, "qos.back")] if snapshot.events else []
             self.query_one("#title", LinesWidget).show(gone)
         else:
             self._open_if_completed(subject.state)
@@ -362,26 +368,28 @@ class QosScreen(BaseScreen):
             return None
         return subject.stream or current_stream(*subject[:2])
 
-    def _shown(self, state: EventState, render_time: RenderTime) -> view.Shown | None:
+    def _shown(self, subject: Subject) -> view.Shown | None:
         """Return the content of the screen for an event; None before the first reply for the event."""
+        state, render_time, _ = subject
         axis = self._axis(state, render_time)
         whole_axis = chart_axis(state, render_time, None, self.query_one(QosChart).columns)
         if axis is None or whole_axis is None:
             return None
         second = self._second_subject()
         whole = _series(self._whole_history, state, render_time, whole_axis)
-        markers = (marker.at for marker in self._history.markers(state.id))
+        markers, faults = (marker.at for marker in self._history.markers(state.id)), self._faults(subject)
         chart = view.Chart(
             _series(self._history, state, render_time, axis),
             whole,
             self._second_series(state, second, axis) if second else None,
             self._cursor_cell(axis),
-            view.flags(axis, state.episodes, (*markers, *(ruling.moment for ruling in state.rulings))),
+            view.flags(axis, faults, (*markers, *(ruling.moment for ruling in state.rulings))),
             self._is_fitted,
             has_grid=self.has_chart_grid,
             window=f"{view.window_words(axis, whole)}   {with_keys(WINDOW_KEYS, self.ctx.actions)}",
         )
-        return view.Shown(state, render_time, chart, second.state if second else None, self._selected_episode(state))
+        second_state, selected = second.state if second else None, self._selected_episode(state)
+        return view.Shown(state, render_time, chart, faults, second_state, selected)
 
     def _axis(self, state: EventState, render_time: RenderTime) -> Axis | None:
         span, columns = view.RANGES[self._range][1], self.query_one(QosChart).columns
@@ -562,11 +570,11 @@ class QosScreen(BaseScreen):
     def select_fault(self, step: int) -> None:
         """Select the next (1) or previous (-1) fault in the list, and move the cursor to the start of the fault."""
         subject = self.subject()
-        if subject is None or not subject.state.episodes:
+        episodes = self._faults(subject) if subject else []
+        if subject is None or not episodes:
             self.ctx.announce("no faults known for this event")
             return
         state = subject.state
-        episodes = view.sort_episodes(state.episodes)
         index = view.index_of(episodes, self._selected_episode(state))
         episode = episodes[0 if index is None else min(max(index + step, 0), len(episodes) - 1)]
         self._episode = state.id, episode

@@ -32,9 +32,8 @@ def side_lines(shown: view.Shown, width: int, height: int) -> list[ShadedLine]:
     """Return the panes, one above the other, in at most `height` lines. Panes that do not fit are omitted."""
     state, axis, inner = shown.state, shown.chart.series.axis, width - 4
     panes: list[tuple[str, str, Sequence[ShadedLine]]] = [("Episodes", "", _episodes(shown, inner))]
-    episodes = view.sort_episodes(state.episodes)
-    if episodes:
-        episode = episodes[view.index_of(episodes, shown.episode) or 0]
+    if shown.episodes:
+        episode = shown.episodes[view.index_of(shown.episodes, shown.episode) or 0]
         panes.append(("Why", "", _why(episode, state, shown.render_time, inner)))
     if shown.second is not None:
         panes.append(("Compared with", "", _comparison(state, shown.second, axis, inner)))
@@ -58,7 +57,7 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
-    faults = view.fault_lines(shown.state, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
+    faults = view.fault_lines(shown.episodes, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
     calm = (
         (doubt_text(shown.state, shown.render_time), StyleRole.STALE)
         if shown.is_doubtful
@@ -75,6 +74,8 @@ def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
 
 def _why(episode: Episode, state: EventState, render_time: RenderTime, width: int) -> list[ShadedLine]:
     glyph, _, role = SEVERITY_BADGES[episode.severity]
+    role = role if episode.until is None else StyleRole.DIM  # only a present fault is filled
+    when = "since" if episode.until is None else "from"
     diagnosis = diagnose(episode.kind, state if episode.until is None else None)
     length = compact_duration(((episode.until or render_time.server) - episode.since).total_seconds())
     texts = {
@@ -85,7 +86,7 @@ def _why(episode: Episode, state: EventState, render_time: RenderTime, width: in
         "do": diagnosis.advice,
     }
     lines: list[ShadedLine] = [
-        [(f" {glyph} {episode.kind} ", role), (f"  since {episode.since:%H:%M:%S}  {length}", StyleRole.TEXT)]
+        [(f" {glyph} {episode.kind} ", role), (f"  {when} {episode.since:%H:%M:%S}  {length}", StyleRole.TEXT)]
     ]
     for label, text in texts.items():
         for row, part in enumerate(wrap(text, StyleRole.TEXT, width - LABEL_CELLS)):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from textwrap import wrap
 from typing import NamedTuple
 
-from livedeck.monitor import Episode, EventState, Severity, diagnose
+from livedeck.monitor import Alarm, Episode, EventState, Severity, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
 from livedeck.presentation.past_streams import PastStream, day_words, stream_words
@@ -39,6 +39,20 @@ LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
 """
 
 LABEL_CELLS = 10
+
+
+def with_running(episodes: Iterable[Episode], alarms: Iterable[Alarm], skew: float) -> list[Episode]:
+    """Return the faults of an event, sorted, together with faults that only an alarm shows, such as a lost encoder.
+
+    `alarms`: alarms of the event. `skew`: seconds by which the platform's clock is ahead of this machine's.
+    """
+    found = list(episodes)
+    ongoing = {(episode.kind, episode.target) for episode in found if episode.until is None}
+    for alarm in alarms:
+        if alarm.is_ongoing and (alarm.kind, alarm.target) not in ongoing:
+            since, actual, expected = alarm.since + timedelta(seconds=skew), alarm.actual, alarm.expected
+            found.append(Episode(alarm.kind, alarm.severity, alarm.target, since, None, actual, expected))
+    return sort_episodes(found)
 
 
 def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
@@ -74,13 +88,12 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
 
 
 def fault_lines(
-    state: EventState, selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
+    episodes: Sequence[Episode], selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
 ) -> list[Line]:
     """Return the faults that fit into `rows` lines. The selected fault is always included and marked.
 
-    Lines of at least `ACTUAL_CELLS` cells also show the actual value.
+    Lines of at least `ACTUAL_CELLS` cells also show the actual value. `episodes`: all faults, in order.
     """
-    episodes = sort_episodes(state.episodes)
     marked = index_of(episodes, selected) or 0
     first = max(0, marked - rows + 1)
     return [
@@ -89,21 +102,19 @@ def fault_lines(
     ]
 
 
-def episode_lines(
-    state: EventState, selected: Episode | None, render_time: RenderTime, width: int, rows: int
-) -> list[Line]:
+def episode_lines(shown: Shown, width: int, rows: int) -> list[Line]:
     """Return the list of faults, with cause, effect and advice of the selected fault beside it.
 
     A narrow screen has only the selected fault, with cause, effect and advice under it.
     """
-    episodes = sort_episodes(state.episodes)
+    state, render_time, episodes, selected = shown.state, shown.render_time, shown.episodes, shown.episode
     if not episodes or rows < 1:
         return []
     episode = episodes[index_of(episodes, selected) or 0]
     if width < LIST_CELLS + 30:
         return [_episode(episode, render_time, marked=True, cells=width), *_notes(episode, state, width)][:rows]
     list_cells = min(max(LIST_CELLS, width - NOTES_CELLS), MAX_LIST_CELLS)
-    lines = fault_lines(state, selected, render_time, rows, cells=list_cells)
+    lines = fault_lines(episodes, selected, render_time, rows, cells=list_cells)
     notes = _notes(episode, state, width - list_cells)
     lines += [[] for _ in range(min(rows, len(notes)) - len(lines))]
     return [
@@ -130,9 +141,12 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
 
 
 def _notes(episode: Episode, state: EventState, width: int) -> list[Line]:
-    """Return a fault's cause, effect on viewers and advice, each in as many lines as necessary."""
+    """Return advice, cause and effect on viewers of a fault, each in as many lines as necessary.
+
+    The advice is first, because the last lines are cut off where there is little room.
+    """
     diagnosis = diagnose(episode.kind, state if episode.until is None else None)
-    texts = {"cause": diagnosis.cause, "viewers": diagnosis.viewers, "do": diagnosis.advice}
+    texts = {"do": diagnosis.advice, "cause": diagnosis.cause, "viewers": diagnosis.viewers}
     return [
         labelled(f" {'' if row else label}", [(part, StyleRole.TEXT)], LABEL_CELLS)
         for label, text in texts.items()
@@ -237,11 +251,12 @@ def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: 
 
 
 class Shown(NamedTuple):
-    """Content of the screen: an event, its chart, a second event, and the selected fault."""
+    """Content of the screen: an event, its chart, its faults in order, a second event, and the selected fault."""
 
     state: EventState
     render_time: RenderTime
     chart: Chart
+    episodes: Sequence[Episode] = ()
     second: EventState | None = None
     episode: Episode | None = None
 
@@ -256,7 +271,7 @@ def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
     if rows < 1:
         return []
     signs = wrap_groups(legend(shown.chart.series.counts, is_stale=shown.is_doubtful), width)
-    return [signs, *episode_lines(shown.state, shown.episode, shown.render_time, width, rows - 1)]
+    return [signs, *episode_lines(shown, width, rows - 1)]
 
 
 def empty_lines(state: EventState) -> list[Line]:

@@ -153,10 +153,11 @@ class RoomsScreen(BaseScreen):
     def _fill(self, pane: str, rooms: CachedList[Room], render_time: RenderTime, empty_text: str) -> list[ShadedLine]:
         """Show a table with the operator's filter and sorting. Returns the line of the filter."""
         schema, table_view = PANES[pane], self.ctx.preferences.view(pane)
-        filtered = filtering.apply_view(schema, self._rows(pane, rooms), table_view, render_time)
+        rows = self._rows(pane, rooms)
+        filtered = filtering.apply_view(schema, rows, table_view, render_time)
         selection = self._selections[pane]
         if rooms.as_of is not None:  # before the first response no row can have vanished
-            selection.follow_rows(schema, filtered.rows, render_time)
+            selection.follow_rows(schema, filtered.rows, rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
         if pane == "rooms":  # the profiles get the rest of the height

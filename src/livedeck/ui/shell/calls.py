@@ -17,7 +17,7 @@ NOTIFICATION_GAP = timedelta(seconds=5)
 
 
 class Calls(Record):
-    """Enabled ways to call.
+    """Ways to alert a person that are on: bell, desktop notification, window title.
 
     `notification`: kind of control string (`osc9`, `osc99`, `osc777`), or another value for none.
 
@@ -66,11 +66,12 @@ class Caller:
 def title_string(calls: Calls, snapshot: Snapshot, profile: str) -> str:
     """Return the control string that sets the window title.
 
-    The title has the most urgent unacknowledged alarm and the number of the others. Empty if `window_title` is off.
+    The title has the most urgent alarm that awaits an acknowledgement and the number of the others. Empty if
+    `window_title` is off.
     """
     if not calls.window_title:
         return ""
-    waiting = [alarm for alarm in snapshot.alarms if alarm.needs_ack]
+    waiting = [alarm for alarm in snapshot.alarms if alarm.needs_ack and not alarm.silenced]
     more = f" +{len(waiting) - 1}" if len(waiting) > 1 else ""
     words = f"{_words(waiting[0])}{more} - " if waiting else ""
     return osc_title(calls.write(f"{words}livedeck {profile}"))

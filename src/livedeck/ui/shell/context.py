@@ -160,6 +160,9 @@ class Context(Protocol):
     def no_event_text(self) -> str:
         """Return the reason why no event is selected, and advice."""
 
+    def has_hidden_event(self) -> bool:
+        """Return whether no event is selected because a filter has hidden the selected one."""
+
     def has_chosen_event(self) -> bool:
         """Return whether the operator has chosen an event at least once.
 

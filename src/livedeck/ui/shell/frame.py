@@ -9,9 +9,10 @@ from textual.geometry import Size
 
 from livedeck.monitor import AttachedFeed, Feed, Playback, Snapshot
 from livedeck.presentation.alarms import count_line
-from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES
+from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES, SILENCE_GLYPH
 from livedeck.presentation.connection import behind_text, is_seen, skew_text
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import count_text
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
@@ -41,6 +42,7 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
     right: Groups[Role] = [
         (0, [(f"{_machine_time(snapshot, render_time):%H:%M:%S}Z", StyleRole.STRONG)]),
         (5, _local_time(_machine_time(snapshot, render_time), identity["zone"])),
+        (1, _silences(snapshot, render_time)),
         (0, _alarm_counts(snapshot, render_time)),
     ]
     return justify(left, right, width)
@@ -50,6 +52,12 @@ def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
     """Return chips with the numbers of alarms. Without alarms, returns `clear` only if all data are known and fresh."""
     counts = linked(count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)), "screen.alarms")
     return [*counts, (" ", StyleRole.TEXT)] if counts else []
+
+
+def _silences(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
+    """Return the number of running silences as a link to their list; empty without one."""
+    text = count_text(snapshot.silences, render_time.now)
+    return [(f"{SILENCE_GLYPH} {text}", Link(StyleRole.WARNING, "screen.alarms"))] if text else []
 
 
 def _connection(snapshot: Snapshot, render_time: RenderTime) -> Line:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, AlarmState, EventState, Snapshot
+from livedeck.monitor import Alarm, AlarmState, EventState, Silence, Snapshot
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, is_whole, missing_line, missing_text
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
@@ -58,8 +58,8 @@ def is_active(alarm: Alarm) -> bool:
 
 
 def is_waiting(alarm: Alarm) -> bool:
-    """Return whether the alarm awaits an acknowledgement."""
-    return alarm.active and alarm.needs_ack
+    """Return whether the alarm awaits an acknowledgement. A silenced alarm does not."""
+    return alarm.active and alarm.needs_ack and not alarm.silenced
 
 
 def is_away(alarm: Alarm) -> bool:
@@ -74,6 +74,19 @@ def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
         for event_id in {alarm.event_id, *alarm.affects}:
             by_event.setdefault(event_id, []).append(alarm)
     return by_event
+
+
+EVENT_GONE = " This event is no longer in the platform's list: press {key} to see the others"
+EVENT_HIDDEN = " A filter has hidden this event: press {key} to choose one"
+
+
+def no_event_line(ctx: Context, action: str) -> Line:
+    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows the others.
+
+    The screen has a snapshot, so the event was in it.
+    """
+    text = EVENT_HIDDEN if ctx.has_hidden_event() else EVENT_GONE
+    return [(with_keys(text.replace("{key}", f"{{{action}}}"), ctx.actions), StyleRole.WARNING)]
 
 
 class Listing(NamedTuple):
@@ -265,6 +278,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     def _show_lines(self, name: str, lines: Sequence[ShadedLine]) -> None:
         self.query_one(f"#{name}", LinesWidget).show(lines)
+
+    def silence_at_cursor(self) -> Silence | None:
+        """Return the silence under the cursor; None on a screen without silences."""
+        return None
 
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
         """Return the text for alarms in the footer: the kind of the first alarm, and the number of the others.

@@ -102,7 +102,7 @@ class VideoTab(BaseScreen):
         if listed != self._listed:
             self._listed, self._row = listed, RowSelection()
         if self.cached().as_of is not None:  # before the first response no row can have vanished
-            self._row.follow_rows(self.SCHEMA, rows, render_time)
+            self._row.follow_rows(self.SCHEMA, rows, self.rows(), render_time)
 
     def on_screen_suspend(self) -> None:
         """Stop polling the lists once another screen hides this one. A dialog does not stop the polls."""
@@ -236,7 +236,7 @@ class VideosScreen(VideoTab):
         is_listed = video is None or find_row(self.SCHEMA, self.rows(), video.id) is not None
         has_answers = displayed and all(displayed[0].cached(key).as_of for key in self.keys(displayed[0]))
         if is_listed or has_answers:  # a list that is still loading may contain it
-            self._row.follow_rows(self.SCHEMA, rows, render_time)
+            self._row.follow_rows(self.SCHEMA, rows, self.rows(), render_time)
         if not is_listed and has_answers:
             self.selection.video = None
 

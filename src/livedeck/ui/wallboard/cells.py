@@ -6,7 +6,7 @@ from functools import partial
 
 from livedeck.monitor import BroadcastState, EventState, Grade, IngestState
 from livedeck.presentation import events
-from livedeck.presentation.badges import TALLY_BADGES
+from livedeck.presentation.badges import SILENCE_GLYPH, TALLY_BADGES
 from livedeck.presentation.events import STANDING_WORDS, Standing, standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, fit_height, join, plain, width
@@ -14,7 +14,7 @@ from livedeck.text.values import NO_DATA
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import PLAIN, wrap_text
 from livedeck.ui.wallboard.recent import on_board, recent_bars, recent_chart
-from livedeck.ui.wallboard.tiles import BOARDS, WRONG, wrong_words
+from livedeck.ui.wallboard.tiles import BOARDS, WRONG, silenced_badge, wrong_words
 
 _FILLS = {Standing.BAD: StyleRole.CRITICAL, Standing.WATCH: StyleRole.WARNING_CHIP}
 """Standing of an event -> fill behind its name and problem. A healthy event has no fill."""
@@ -37,7 +37,8 @@ def cell_lines(
     if state is None:
         return [fit([], cells)] * height
     draw = partial(_draw, state, render_time, (cells - 1, height - (height > 2)), cache)
-    lines = cache.get("cell", state.id, state, (size, render_time.stale, render_time.no_go(state.id)), draw)
+    seen = (size, render_time.stale, render_time.no_go(state.id), silenced_badge(state, render_time))
+    lines = cache.get("cell", state.id, state, seen, draw)
     return fit_height(lines, height, fit([], cells))
 
 
@@ -61,6 +62,7 @@ def _head(state: EventState, render_time: RenderTime, size: tuple[int, int]) -> 
     cells, height = size
     role = StyleRole.DIM if events.is_doubtful(state, render_time) else _name_role(state)
     sign: Line = [("≠ ", StyleRole.WARNING)] if events.odd_sign(state) else []
+    sign += [(f"{SILENCE_GLYPH} ", StyleRole.WARNING)] if render_time.silenced_until(state) else []
     stand = _stand(state, render_time, min_cells=3 if height < 2 else 0)
     if height < 2:
         free = max(1, cells - 1 - width(stand) - width(sign))

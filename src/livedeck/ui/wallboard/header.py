@@ -14,7 +14,9 @@ from livedeck.monitor import (
     EventState,
     RuleChange,
     Severity,
+    Silence,
     Snapshot,
+    end_of_silence,
 )
 from livedeck.presentation import events
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line, count_line, rule_words, severity_glyph
@@ -30,6 +32,7 @@ from livedeck.presentation.connection import (
 )
 from livedeck.presentation.events import STANDING_WORDS, Standing
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import moment_text
 from livedeck.text import values
 from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, join, justify, width
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, cut, max_scale, text_cells, text_lines
@@ -47,6 +50,9 @@ WIDEST = ("▒ 888 on air", "00:00:00")
 
 UPCOMING_CELLS = 24
 """Maximum width, in cells, of a name among the next events."""
+
+MAX_NAMED = 2
+"""Maximum number of events that the footer names for a silence."""
 
 _WIDE_GAP = ("    ", StyleRole.TEXT)
 
@@ -219,6 +225,28 @@ def rule_line(change: RuleChange, snapshot: Snapshot) -> Line:
     name = next((events.name(state) for state in snapshot.events if state.id == change.event_id), "")
     role = StyleRole.WARNING if change.is_fault else StyleRole.INFO
     return [(f" {'▲' if change.is_fault else '●'} {change.at:%H:%M:%S}Z  {rule_words(change, name)} ", role)]
+
+
+def maintenance_text(model: WallModel) -> str:
+    """Return the running silences: `MAINTENANCE Studio A until 04:00Z (2 alarms silenced)`; empty without one."""
+    texts = [
+        f"{_silenced_names(model, silence)} until {moment_text(silence.ends_at, model.render_time.now)} "
+        f"({_silenced_count(model.snapshot.alarms, silence)})"
+        for silence in model.render_time.silences
+    ]
+    return f"MAINTENANCE {'; '.join(texts)}" if texts else ""
+
+
+def _silenced_names(model: WallModel, silence: Silence) -> str:
+    """Return the names of the events on the wall that a silence may cover, or its conditions without such an event."""
+    names = [events.name(state) for state in model.states if end_of_silence([silence], state, model.render_time.now)]
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"{', '.join(names[:MAX_NAMED])}{more}" or values.safe(silence.what, 60)
+
+
+def _silenced_count(alarms: Sequence[Alarm], silence: Silence) -> str:
+    count = sum(alarm.silenced is not None and alarm.silenced.id == silence.id for alarm in alarms)
+    return f"{count} alarm{'' if count == 1 else 's'} silenced"
 
 
 def headline(model: WallModel) -> str:

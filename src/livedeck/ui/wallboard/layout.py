@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from livedeck.monitor import BroadcastState, EventState
 from livedeck.presentation import events
 from livedeck.presentation.alarms import count_line
+from livedeck.presentation.badges import SILENCE_GLYPH
 from livedeck.presentation.events import STANDING_WORDS
 from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, fit, fit_height, justify, width, wrap_groups
 from livedeck.ui.wallboard import header
@@ -157,7 +158,7 @@ class WallLayout:
 
     def _make_body(self, seats: Seats) -> _Body:
         above = header.HEADER_LINES[self._header_scale]
-        size = self.cells, max(1, self.lines - above)
+        size = self.cells, max(1, self.lines - above - len(self._below()))
         if len(self._model.states) > self._wall.tiles:
             seated = seats.seat(self._model.states)
             return _GridBody(self._model, size, self._cache, seated, self._frame_scale)
@@ -174,7 +175,13 @@ class WallLayout:
             return fit_height([fit(self._one_line(page_text), self.cells)], self.lines, fit([], self.cells))
         above = header.header(self._model, self.cells, self._header_scale, page=page_text, zone=self._wall.zone)
         body = self._body.draw(page)
-        return [*above, *body][: self.lines]
+        below = self._below()
+        return [*[*above, *body][: self.lines - len(below)], *below]
+
+    def _below(self) -> list[ShadedLine]:
+        """Return the line with the running silences, if there are any. It is on every page."""
+        text = "" if self._is_small else header.maintenance_text(self._model)
+        return [fit([(f" {SILENCE_GLYPH} {text} ", StyleRole.WARNING_CHIP)], self.cells, ellipsis=True)] if text else []
 
     def _one_line(self, page_text: str) -> Line:
         model = self._model

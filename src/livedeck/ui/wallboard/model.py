@@ -63,10 +63,11 @@ class WallModel:
 
     @property
     def is_idle(self) -> bool:
-        """True if the wall may dim: no event on air, no alarm, no NO-GO, and fresh data."""
+        """True if the wall may dim: no event on air, no alarm, no NO-GO, no running silence, and fresh data."""
         doubtful = self.render_time.stale or self.fault
         is_no_go = any(self.render_time.no_go(state.id) for state in self.states)
-        return not (self.on_air or self.alarms or doubtful or self.hidden_critical or is_no_go)
+        silences = self.render_time.silences
+        return not (self.on_air or self.alarms or doubtful or self.hidden_critical or is_no_go or silences)
 
 
 def wall_model(
@@ -146,7 +147,7 @@ def unacknowledged_events(model: WallModel) -> frozenset[str]:
     return frozenset(
         event_id
         for alarm in model.alarms
-        if alarm.severity is Severity.CRITICAL and alarm.state is AlarmState.UNACKNOWLEDGED
+        if alarm.severity is Severity.CRITICAL and alarm.state is AlarmState.UNACKNOWLEDGED and not alarm.silenced
         for event_id in (alarm.event_id, *alarm.affects)
         if event_id
     )

@@ -35,7 +35,7 @@ from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.recent import MAX_STEPS
 from livedeck.ui.wallboard.seats import name_order
-from livedeck.ui.wallboard.tiles import kind_words, worst_finding
+from livedeck.ui.wallboard.tiles import kind_words, silenced_badge, worst_finding
 
 T = TypeVar("T")
 
@@ -265,6 +265,7 @@ def _banners(model: WallModel) -> list[Banner]:
         for line in (
             missing_line(model.snapshot),
             FLOOD_LINE if model.snapshot.flood else [],
+            [(header.maintenance_text(model), StyleRole.WARNING)] if model.render_time.silences else [],
             *(header.rule_line(change, model.snapshot) for change in model.rule_changes),
         )
         if line
@@ -284,7 +285,7 @@ def _words(line: Line) -> str:
 def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
     """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
     loss, doubt = _interruption(state, render_time), events.doubt_of_encoder(state, render_time)
-    args = (render_time.stale, render_time.blame, has_curves, loss, doubt)
+    args = (render_time.stale, render_time.blame, has_curves, loss, doubt, silenced_badge(state, render_time))
     return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
 
 
@@ -309,7 +310,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
         is_lit=state.phase.tally is BroadcastState.ON_AIR and tone is not Standing.STALE,
         label=(f"{name}, {state.phase.tally.value.lower()}", "".join(f", {words}" for words in spoken if words)),
         why=why,
-        detail=", ".join(filter(None, (detail, lag))),
+        detail=", ".join(filter(None, (silenced_badge(state, render_time), detail, lag))),
         sign=sign,
         health=health,
         rate=_rate(plain(events.video(state, render_time))),

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from livedeck.monitor import EventState, Finding, Grade, IngestState
 from livedeck.presentation import events
-from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, SILENCE_GLYPH, words_role
 from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.preflight import Item, Mark
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.silences import moment_text
 from livedeck.text.segments import (
     Group,
     Line,
@@ -128,17 +129,19 @@ def _bar(state: EventState, render_time: RenderTime, cells: int, cache: DrawCach
     clock = events.clock(state, render_time)
     clock = f"{'' if clock == NOT_APPLICABLE else clock} "
     lost, free = plain(interruption(state, render_time)), max(0, cells - 2 - len(clock))
-    draw = partial(_bar_head, state, render_time, lost, free)
+    silenced = silenced_badge(state, render_time)
+    draw = partial(_bar_head, state, render_time, lost, silenced, free)
     running = lost or events.doubt_of_encoder(state, render_time)
-    head = cache.get("bar", state.id, state, (free, running, render_time.stale, render_time.no_go(state.id)), draw)
+    seen = (free, running, silenced, render_time.stale, render_time.no_go(state.id))
+    head = cache.get("bar", state.id, state, seen, draw)
     role = EDGES[standing(state, render_time)][2]
     return [(f"{head} {clock}"[-(cells - 1) :], role), _BLANK]
 
 
-def _bar_head(state: EventState, render_time: RenderTime, lost: str, cells: int) -> str:
+def _bar_head(state: EventState, render_time: RenderTime, lost: str, silenced: str, cells: int) -> str:
     """Return the part of the bar before the clock, in exactly `cells` cells."""
     stands = standing(state, render_time)
-    tally = f" {plain(events.tally(state, render_time)).strip()}"
+    tally = f" {plain(events.tally(state, render_time)).strip()}{f'  {silenced}' if silenced else ''}"
     why = (lost or wrong_words(state)) if stands in WRONG else ""
     words = _BAR_WORDS.get(stands, "") + why
     if len(tally) + 2 + cell_len(words) > cells:
@@ -148,6 +151,12 @@ def _bar_head(state: EventState, render_time: RenderTime, lost: str, cells: int)
     texts = [(0, tally), (0, words), (1, lag)]
     groups: list[Group] = [(rank, [(text, StyleRole.TEXT)]) for rank, text in texts if text]
     return plain(fit(wrap_groups(groups, cells), cells, ellipsis=True))
+
+
+def silenced_badge(state: EventState, render_time: RenderTime) -> str:
+    """Return `M 04:00Z`, the end of the silence of an event; empty without one."""
+    until = render_time.silenced_until(state)
+    return f"{SILENCE_GLYPH} {moment_text(until, render_time.now)}" if until else ""
 
 
 WRONG = frozenset({Standing.BAD, Standing.WATCH})
