@@ -689,7 +689,7 @@ LOGS = (
         "log.next",
         ("right_square_bracket", "right"),
         "next log",
-        "Show the next log (board, incidents, silences, actions, notices, connection, kpi), or the log that you name",
+        "Show the next log (board, incidents, silences, actions, notices, kpi, connection), or the log that you name",
         next_log,
         ("alarms",),
         takes="[NAME]",

@@ -44,7 +44,7 @@ from livedeck.ui.shell.preferences import Notice
 
 SILENCES = "silences"
 
-TABS = ("board", "incidents", SILENCES, "actions", "notices", "connection", "kpi")
+TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection")
 """Names of the tabs: the board, then the logs."""
 
 LABEL_CELLS = 11
