@@ -46,17 +46,15 @@ class Sample(NamedTuple):
 class Counted:
     """Counts of a process that are not in its snapshots. A count is None if the process does not have the task.
 
-    `turns`: number of state changes of alarms (`count_turns`). `announced`: number of announced alarms by kind and
-    severity. `flood_seconds`: seconds in an alarm flood. `notifications`: number of attempts by route and result.
+    `turns`: number of state changes of alarms (`count_turns`). `notifications`: number of attempts by route and result.
     `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
     decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
     events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
-    number of its writes that the engine refused.
+    number of its writes that the engine refused. `announced`: number of announced alarms by kind and severity.
+    `flood_seconds`: seconds in an alarm flood.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
-    announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    flood_seconds: float | None = None
     requests: RequestCounts | None = None
     notifications: Mapping[tuple[str, str], int] = field(default_factory=dict)
     spool_messages: int | None = None
@@ -66,6 +64,8 @@ class Counted:
     events_owned: int | None = None
     is_apart: bool | None = None
     writes_refused: int | None = None
+    announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    flood_seconds: float | None = None
 
 
 NOTHING_COUNTED = Counted()
