@@ -156,7 +156,8 @@ class AlarmEngine:
             until = None if alarm.is_ongoing else at
         else:
             until = None if is_note else alarm.shelved_until
-        reasons = {ActionKind.NOTE: alarm.note, ActionKind.CLOSE: alarm.verdict}
+        verdict = alarm.verdict if command.kind is ActionKind.CLOSE else ""  # else acknowledged after it had cleared
+        reasons = {ActionKind.NOTE: alarm.note, ActionKind.CLOSE: verdict}
         given = AlarmAction(
             command.uid,
             key,
