@@ -25,6 +25,7 @@ CRITICAL_SHARE, ACKNOWLEDGE_P50, ACKNOWLEDGE_P95, PRECISION = 0.05, 60.0, 300.0,
 """Goals of the figures."""
 
 NOT_RECORDED, NOT_WATCHED, NOTHING = "not recorded", "not watched", "nothing to measure"
+UNDER_AN_HOUR = "under an hour"
 
 _CHATTERS, _CHATTERS_IN = 3, timedelta(seconds=60)
 _FLEETS = timedelta(seconds=30)
@@ -181,10 +182,10 @@ def _share(part: int, whole: int) -> float | None:
 def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: AlarmLimits) -> Iterator[Figure]:
     times = sorted(record.at for record in announced)
     hours = _operator_hours(recorded)
-    load = len(times) / hours if hours else None
+    load = len(times) / hours if hours >= 1 else None  # less is no rate by the hour
     yield Figure("announced", "alarms announced", float(len(times)))
     yield Figure("operator_hours", "operator hours in watched time", hours, "h")
-    yield Figure("per_operator_hour", "announced per operator and hour", load, "", PER_HOUR, missing=NOT_WATCHED)
+    yield Figure("per_operator_hour", "announced per operator and hour", load, "", PER_HOUR, missing=UNDER_AN_HOUR)
     window = timedelta(seconds=limits.flood_window)
     most, first = 0, 0
     for last, at in enumerate(times):
