@@ -356,7 +356,11 @@ def _names(names: Sequence[str]) -> str:
 
 def _page(entry: Entry, sender: Sender) -> str:
     """Return the address of your page about the event; empty if there is none."""
-    return sender.link.replace("{event_id}", quote(entry.event_id[:200], safe="")) if entry.event_id else ""
+    return (
+        sender.link.replace("{event_id}", quote(entry.event_id[:200], safe="", errors="replace"))
+        if entry.event_id
+        else ""
+    )
 
 
 def _is_mixed(entries: Sequence[Entry]) -> bool:
