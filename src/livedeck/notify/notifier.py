@@ -236,6 +236,8 @@ class Notifier:
         """Take a step each `_TICK` seconds while a group or a critical alarm waits, if no newer snapshot came."""
         while True:
             await self._clock.sleep(_TICK)
+            if self._stepping.locked():
+                continue  # a newer snapshot is there
             async with self._stepping:
                 last, now = self._last, self._clock.now()
                 is_old = last is not None and now - last.at >= timedelta(seconds=_TICK)
