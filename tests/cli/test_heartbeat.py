@@ -31,6 +31,7 @@ class Reply:
     status: int = 200
     text: str = ""
     retry_after: float | None = None
+    body: bytes = b""
 
 
 def said(

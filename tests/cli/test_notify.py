@@ -66,6 +66,12 @@ def test_a_route_is_tried_and_explained_and_its_address_is_shown_nowhere(tmp_pat
     body = json.loads(sink.received[0].body)
     assert body["status"] == "test"
     assert re.match(r"livedeck/[0-9a-f]{8}/", body["alarms"][0]["dedup_key"])
+    ended = called(tmp_path, "notify", "test", "--end", env=env)
+    assert ended.stdout == "ops -> ops: taken: 200 thanks\nops -> ops, end: taken: 200 thanks\n"
+    begin, end = (json.loads(received.body) for received in sink.received[1:])
+    assert [begin["title"], end["title"]] == ["TEST livedeck", "TEST livedeck ended"]
+    assert begin["alarms"][0]["dedup_key"] == end["alarms"][0]["dedup_key"]
+    assert (begin["alarms"][0]["cleared"], bool(end["alarms"][0]["cleared"])) == (None, True)
     sink.status, sink.answer = 403, f"no {SECRET}".encode()
     refused = called(tmp_path, "notify", "test", "ops", env=env)
     assert refused.returncode == 1
@@ -74,6 +80,42 @@ def test_a_route_is_tried_and_explained_and_its_address_is_shown_nowhere(tmp_pat
     assert (unknown.returncode, "no such route 'boss'; known: ops" in unknown.stderr) == (2, True)
     shown = called(tmp_path, "config", "show", env=env)
     assert SECRET not in tried.stdout + refused.stdout + unknown.stderr + shown.stdout
+
+
+def test_every_level_is_tried_and_doctor_names_those_without_a_test(tmp_path: Path, sink: Sink) -> None:
+    env = configured(tmp_path, sink)
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'{config.read_text()}levels = [{{ after = 5, to = "boss" }}, {{ after = 15, to = "cto" }}]\n'
+        f'[notify.targets.boss]\nwebhook_file = "{tmp_path}/hook"\n'
+        f'[notify.targets.cto]\nslack_file = "{tmp_path}/hook"\n'
+    )
+
+    def untested() -> list[str]:
+        """What `doctor` says about tests."""
+        checks = json.loads(called(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
+        return [check["found"] for check in checks if check["name"] == "notify" and check["verdict"] == "warn"]
+
+    assert untested() == [
+        "ops -> ops: never tested",
+        "ops, level 1 -> boss: never tested",
+        "ops, level 2 -> cto: never tested",
+    ]
+    one = called(tmp_path, "notify", "test", "ops", "--level", "1", env=env)
+    assert (one.returncode, one.stdout) == (0, "ops, level 1 -> boss: taken: 200 thanks\n")
+    assert untested() == ["ops -> ops: never tested", "ops, level 2 -> cto: never tested"]
+    every = called(tmp_path, "notify", "test", env=env)
+    assert [line.partition(":")[0] for line in every.stdout.splitlines()] == [
+        "ops -> ops",
+        "ops, level 1 -> boss",
+        "ops, level 2 -> cto",
+    ]
+    assert untested() == []
+    tested = tmp_path / "history.sqlite.notify.tested"
+    tested.write_text(re.sub(r'"20\d\d-', '"2020-', tested.read_text()))
+    assert next(finding.partition(" on ")[0] for finding in untested()) == "ops -> ops: last tested"
+    none = called(tmp_path, "notify", "test", "--level", "3", env=env)
+    assert (none.returncode, "no level 3" in none.stderr) == (2, True)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what apprise imports

@@ -17,7 +17,7 @@ SIMPLE = {
     "config check": (), "config keys": (), "config path": (), "config show": (), "docs": ("commands",), "doctor": (),
     "event check": (), "event preflight": (ON_AIR,), "event wait": (ON_AIR, "--until", "on-air"), "help": ("event",),
     "past check": (), "past episodes": (), "past handover": (), "past report": ("--day", "today"),
-    "past search": ("Kept",), "past vacuum": (), "status": (), "demo": (),
+    "past search": ("Kept",), "past vacuum": (), "silence list": ("--json",), "status": (), "demo": (),
     "api": ("GET", "/v2/live/events"),
 }  # fmt: skip
 """Commands of no operation that print and leave, with what they need."""
@@ -84,6 +84,7 @@ def test_every_command_that_prints_is_tried() -> None:
     screens = {"serve", "wall", "event qos", "event chat", "collector run", "past record", "past replay"}
     changes = {
         "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change close", "config init",
+        "silence add", "silence extend", "silence end",
         "collector dashboard", "collector token create", "collector token rotate", "collector token delete",
         "event content", "event rebaseline", "notify list", "notify test",
         "notify dead list", "notify dead show", "notify dead retry", "notify dead drop", "past export", "past prune",

@@ -20,7 +20,7 @@ from livedeck.cli import SECTIONS, TREE, main
 from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe, flag_text
 from livedeck.cli.description import description_file, load_description, purposes
 from livedeck.cli.schema import command_schemas
-from livedeck.monitor import ActionKind, HistoryReader
+from livedeck.monitor import ActionKind, HistoryReader, MatchField
 
 ROWS = {
     "": "",
@@ -65,6 +65,7 @@ NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
     "alarm explain", "alarm close", "alarm kpi", "alarm link",
     "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
+    "silence list", "silence add", "silence extend", "silence end",
 )  # fmt: skip
 """Commands that had no word before."""
 
@@ -112,12 +113,17 @@ def test_the_help_of_the_description_is_that_of_the_command(tmp_path: Path, widt
 
 
 def test_a_flag_has_one_meaning_in_every_command() -> None:
-    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads."""
+    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads.
+
+    The conditions of a silence are the fields of an alarm, so their flags belong to `silence add`.
+    """
     meanings = defaultdict[str, set[str]](set)
-    fields = set[str]()
-    for _, command in leaves():
+    fields, conditions = set[str](), {*MatchField}
+    for path, command in leaves():
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:
+                if path == "silence add" and param.name in conditions:
+                    continue
                 if str(param.name).startswith("field_"):
                     fields |= {*param.opts}
                 else:
@@ -317,6 +323,50 @@ def shown(rows: str) -> Iterator[str]:
 def test_the_purposes_are_those_of_the_description() -> None:
     described = {path: facts["purpose"] for path, facts in load_description().items() if path}
     assert purposes() == described
+
+
+def test_a_silence_of_a_command_takes_the_exit_code_and_not_the_text(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        env = {
+            "LIVEDECK_BASE_URL": service["base_url"],
+            "LIVEDECK_TOKEN": service["token"],
+            "LIVEDECK_HISTORY": str(tmp_path / "history.sqlite"),
+        }
+
+        def silence(*line: str) -> subprocess.CompletedProcess[str]:
+            return called(tmp_path, "silence", *line, env=env)
+
+        listed = json.loads(called(tmp_path, "alarm", "list", "--json", env=env).stdout)["alarms"]
+        found = next(alarm for alarm in listed if alarm["kind"] == "KEYFRAME_SEVERE")  # it lasts
+        flags = ("--event", found["event_id"], "--comment", "encoder swap", "--json")
+        before = called(tmp_path, "event", "check", found["event_id"], env=env)
+        preview = silence("add", *flags, "--duration", "2h", "--preview")
+        none = silence("list", "--json")
+        long = silence("add", *flags, "--duration", "5h")
+        everything = silence("add", "--name", "*", "--comment", "x", "--duration", "15m")
+        unclear = silence("add", "--match", "colour = red", "--comment", "x", "--duration", "15m")
+        endless = silence("add", "--name", "x", "--comment", "x")
+        added = json.loads(silence("add", *flags, "--duration", "2h").stdout)["silence"]
+        during = called(tmp_path, "event", "check", found["event_id"], env=env)
+        extended = json.loads(silence("extend", added["id"], "30m", "--json").stdout)["silence"]
+        shown = json.loads(silence("list", "--json").stdout)["silences"]
+        handover = called(tmp_path, "past", "handover", env=env)
+        ended = silence("end", added["id"][:5])
+        again = silence("end", added["id"])
+        after = called(tmp_path, "event", "check", found["event_id"], env=env)
+    assert (before.returncode, during.returncode, after.returncode) == (1, 0, 1), (before, during, after)
+    assert "silenced until" in during.stdout
+    assert "(encoder swap, " in during.stdout
+    covered = json.loads(preview.stdout)
+    assert not covered["saved"]
+    assert found["kind"] in {alarm["kind"] for alarm in covered["covers"]["alarms"]}
+    assert json.loads(none.stdout)["silences"] == []
+    codes = [done.returncode for done in (long, everything, unclear, endless, ended, again)]
+    assert codes == [6, 6, 2, 2, 0, 6]
+    assert "4" in long.stderr
+    assert [silence["id"] for silence in shown] == [added["id"]]
+    assert extended["ends_at"] > added["ends_at"]
+    assert handover.returncode == 0
 
 
 def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:

@@ -91,12 +91,22 @@ def page(name: str) -> str:
 
 SINK_ADDRESSES: Mapping[str, Callable[[Sink], str]] = {
     "webhook": lambda sink: sink.address,
+    "alertmanager": lambda sink: sink.address,
+    "pagerduty": lambda _: "integration-key",
+    "slack": lambda sink: sink.address,
+    "teams": lambda sink: sink.address,
     "apprise": lambda sink: sink.address.replace("http://", "json://"),
 }
 """The address of a sink for each kind of target."""
 
+SINK_OPTIONS: Mapping[str, Callable[[Sink], Mapping[str, str]]] = {"pagerduty": lambda sink: {"api": sink.address}}
+"""Further settings of a target that reaches a sink."""
+
+SERVICE_HANGS = "notify/test_services.py::test_a_service_that_hangs_is_given_up_and_tried_again"
+
 HANGS = {
     "webhook": "notify/test_strangers.py::test_a_try_ends_soon_and_a_status_counts_whatever_comes_after_it",
+    **dict.fromkeys(("alertmanager", "pagerduty", "slack", "teams"), SERVICE_HANGS),
     "apprise": "notify/test_mail.py::test_a_mail_that_hangs_is_given_up_at_its_limit_and_nothing_is_left_of_it",
 }
 """The test of each kind with a receiver that never ends its response."""
@@ -117,13 +127,16 @@ async def way(*allowed: str) -> AsyncIterator[Outgoing]:
         yield outgoing
 
 
-def target_settings(kind: str, address: str, home: Path, *allowed: str) -> Settings:
-    """Settings with one target of that kind."""
+def target_settings(kind: str, sink: Sink, home: Path, *allowed: str) -> Settings:
+    """Settings with one target of that kind, which reaches the sink."""
+    address = SINK_ADDRESSES[kind](sink)
+    options = SINK_OPTIONS[kind](sink) if kind in SINK_OPTIONS else {}
     assert {f"{kind}_command", f"{kind}_file"} <= {*ADDRESS_SOURCES} & {*TargetSettings.model_fields}
     file = home / "address"
     file.write_text(address)
     file.chmod(0o600)
-    notify: Any = {"targets": {"ops": {f"{kind}_file": str(file)}}, "allow_private": allowed}
+    target = {"type": kind, f"{kind}_file": str(file), **options}
+    notify: Any = {"targets": {"ops": target}, "allow_private": allowed}
     return Settings(base_url="https://api.example", history=str(home / "history.sqlite"), notify=notify)
 
 
@@ -135,7 +148,7 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
     file, _, test = HANGS[kind].partition("::")
     assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), f"{HANGS[kind]} is gone: HANGS"
     with http_sink() as sink:
-        settings = target_settings(kind, SINK_ADDRESSES[kind](sink), home, "127.0.0.1")
+        settings = target_settings(kind, sink, home, "127.0.0.1")
         async with way("127.0.0.1") as outgoing:
             (target,) = (await make_targets(settings, outgoing)).values()
             assert (await target.send(message())).is_taken, f"{kind}: no message arrives at a sink"
@@ -144,10 +157,10 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
             refused = await target.send(message())
             assert not refused.is_taken, f"{kind}: a failure of the receiver counts as taken"
             assert refused.answer
-        unreachable = target_settings(kind, SINK_ADDRESSES[kind](sink), home)
+        unreachable = target_settings(kind, sink, home)
         faults = await notify_faults(unreachable)
         assert any("allow_private" in fault for fault in faults), f"{kind}: doctor sees no refusal: find_refusal"
-    for setting in (f"{kind}_command", f"{kind}_file"):
+    for setting in (f"{kind}_command", f"{kind}_file", *TARGETS[kind].options):
         assert f"`{setting}`" in page("notifications"), f'notifications.md, "Targets": a row of `{setting}`'
         assert f"`{setting}`" in page("settings"), "settings.md: livedeck docs --write src/livedeck/docs"
         assert setting in template(), f"config init: {setting} is missing in settings/template.py"

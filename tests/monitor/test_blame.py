@@ -40,7 +40,7 @@ BEGIN, END = 30.0, 110.0
 
 PLACE = "something answers in the platform's place (portal, login page, gateway)"
 OWN = "this machine's network, proxy or certificates: "
-SILENT = "the platform takes calls and does not answer"
+SILENT = "the platform accepts connections but does not reply"
 
 BLAME = {
     Trouble.NAME: (Culprit.OWN_LINK, f"{OWN}the platform's name has no address"),
@@ -54,10 +54,10 @@ BLAME = {
         f"{OWN}no trusted connection to the platform; its certificate may have changed",
     ),
     Trouble.HANDSHAKE: (Culprit.PLATFORM, SILENT),
-    Trouble.STATUS: (Culprit.PLATFORM, "the network is well: the platform answers 503"),
+    Trouble.STATUS: (Culprit.PLATFORM, "the network works: the platform answers 503"),
     Trouble.GATEWAY: (
         Culprit.PLATFORM,
-        "the platform answers 503, or a gateway before it: it is not the platform's own error",
+        "the platform, or a gateway before it, answers 503: it is not an error in the platform's own form",
     ),
     Trouble.PAGE: (Culprit.STRANGER, PLACE),
     Trouble.SHAPE: (Culprit.STRANGER, PLACE),

@@ -496,7 +496,7 @@ async def test_a_slow_machine_names_a_platform_that_answers_503() -> None:
     stage.fails = 503, {}
     while (snapshot := await deck.next()).link.state is not ConnectionState.BLIND:
         pass
-    assert api_blind(snapshot)[0][0] == "the network is well: the platform answers 503"
+    assert api_blind(snapshot)[0][0] == "the network works: the platform answers 503"
     await deck.close()
 
 
@@ -527,7 +527,7 @@ async def test_a_platform_that_fails_after_a_stop_is_named_at_once() -> None:
     begun = clock.monotonic()
     last = (await until(deck, begun + 10))[-1]
     await deck.close()
-    assert last.link.blame.text == "the network is well: the platform answers 503"
+    assert last.link.blame.text == "the network works: the platform answers 503"
 
 
 def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accused_any_more() -> None:

@@ -195,6 +195,22 @@ async def test_who_gets_no_answer_says_so() -> None:
         assert {name: member.is_answering for name, member in pair.members.items()} == {"a": False, "b": True}
 
 
+async def test_shared_samples_prove_nothing_of_the_time_before_them() -> None:
+    """Only the newest samples of a reply are shared, and a slow reader misses some of these."""
+    async with two() as pair:
+        pair.members["b"].is_deaf = True
+        await pair.run(60)  # b learns from its own polls how far a reply reaches back
+        pair.stages["b"].fails_qos = 503, {}
+        await pair.run(120)
+        pair.members["b"].is_deaf = False
+        await pair.run(140)
+        held = [state for state in pair.last["b"].events if pair.table.held[state.id] == "a"]
+        assert all(state.qos.not_watched and state.qos.not_watched[-1].seconds > 15 for state in held)
+        alarms = (*pair.last["b"].alarms, *pair.last["b"].quiet)
+        assert not [alarm for alarm in alarms if alarm.kind == "RECONNECTING"]
+        assert not [episode for state in held for episode in state.episodes]
+
+
 async def test_samples_of_another_stream_are_not_taken() -> None:
     async with two() as pair:
         await pair.run(12)

@@ -79,6 +79,32 @@ async def test_a_list_that_is_short_by_eleven_events_ends_none_of_them(deck: Rai
     assert not any(state.is_stale for state in snapshot.events)
 
 
+async def test_a_list_that_lacks_one_more_event_is_wrong_without_a_break(deck: Raise) -> None:
+    one = deck(*events(30))
+    await one.until(10)
+    hide(one, *(f"e{number}" for number in range(11)))
+    await raised(one, 60)
+    hide(one, *(f"e{number}" for number in range(12)))
+    end, changes = one.clock.monotonic() + 60, list[str]()
+    while one.clock.monotonic() < end:
+        changes += [change.transition for change in (await one.next()).changes]
+    assert changes == []
+    (alarm,) = (await one.next()).alarms
+    assert alarm.actual == "the list lacks 12 of 30 events that are still served"
+
+
+async def test_an_incomplete_list_after_a_whole_one_is_requested_again_soon_and_then_at_the_usual_interval(
+    deck: Raise,
+) -> None:
+    one = deck(*events(2))
+    await one.until(20)
+    since, one.stage.announced = one.clock.monotonic(), 9
+    await one.until(80)
+    first, second, third = sorted({time for time in one.stage.times("list") if time > since})[:3]  # several pages each
+    assert second - first < 3
+    assert third - second > 10
+
+
 @pytest.mark.parametrize("announced", [1, 0])
 async def test_a_total_that_agrees_with_a_short_list_proves_nothing(deck: Raise, announced: int) -> None:
     one = deck(*events(2))
@@ -94,11 +120,24 @@ async def test_an_event_that_fails_by_id_is_neither_gone_nor_stale_while_its_sam
     await one.until(10)
     hide(one, *(f"e{number}" for number in range(6)))
     one.stage.broken = {"by id"}
-    (alarm,) = await raised(one, 2 * _TOLD_WITHIN)
-    assert alarm.actual == "the list lacks 6 of 6 events that are still served"
+    (alarm,) = await raised(one, _TOLD_WITHIN)
+    assert (alarm.kind, alarm.severity) == ("LIST_WRONG", Severity.WARNING)
     assert await raised(one, 120) == []
+    (alarm,) = (await one.next()).alarms
+    assert alarm.actual == "the list lacks 6 of 6 events that are still served"
     snapshot = await one.next()
     assert [(state.phase.tally, state.is_stale) for state in snapshot.events] == [(BroadcastState.ON_AIR, False)] * 6
+
+
+async def test_requests_by_id_that_hang_keep_neither_the_list_nor_the_samples_waiting(deck: Raise) -> None:
+    one = deck(*events(20))
+    await one.until(20)
+    hide(one, *(f"e{number}" for number in range(20)))
+    one.stage.late = {f"by id e{number}" for number in range(20)}
+    (alarm,) = await raised(one, _TOLD_WITHIN)
+    assert alarm.kind == "LIST_WRONG"
+    assert await raised(one, 60) == []
+    assert not any(state.is_stale for state in (await one.next()).events)
 
 
 async def test_an_event_of_which_nothing_answers_is_doubted_and_stays(deck: Raise) -> None:
@@ -122,6 +161,15 @@ async def test_an_event_that_is_denied_by_id_while_its_samples_come_is_a_contrad
     state = (await one.next()).find("e1")
     assert state
     assert (state.phase.tally, state.is_stale) == (BroadcastState.ON_AIR, False)
+
+
+async def test_a_list_without_a_deleted_event_is_followed_by_the_next_one_a_second_later(deck: Raise) -> None:
+    one = deck(*events(3))
+    await one.until(20)
+    since, one.stage.events = one.clock.monotonic(), one.stage.events[1:]
+    await one.until(60)
+    first, second = sorted({time for time in one.stage.times("list") if time > since})[:2]
+    assert second - first < 1.5
 
 
 @pytest.mark.parametrize("others", [1, 0])

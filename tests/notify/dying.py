@@ -135,7 +135,7 @@ class TurnClock:
 class Poster:
     """The way to the receiver, of the standard library. It says which process sends."""
 
-    status, text, retry_after = 200, "", None
+    status, text, retry_after, body = 200, "", None, b""
 
     async def __call__(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Poster:
         """One try; where nobody answers it is none."""

@@ -367,9 +367,11 @@ def test_what_was_sent_is_not_sent_again_where_that_cannot_be_written(tmp_path: 
     receiver = Receiver([YES])
 
     class Unmarked(Spool):
-        def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+        def mark(
+            self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = ""
+        ) -> None:
             """The disk is full by then."""
-            del key, state, tries, answer, is_taken
+            del key, state, tries, answer, is_taken, receipt
             raise SpoolError("the disk is full")
 
     async def work(notifier: Notifier) -> None:

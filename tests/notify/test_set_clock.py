@@ -33,7 +33,9 @@ def test_what_is_kept_is_read_in_the_times_of_who_reads_it(tmp_path: Path, offse
     (before,), (life,) = desk.state.lives.values(), state.lives.values()
     assert (life.id, life.since, life.seen_at) == (before.id, before.since - ahead, before.seen_at - ahead)
     assert life.notified["ops"] == before.notified["ops"]._replace(at=before.notified["ops"].at - ahead)
-    assert datetime.fromisoformat(life.escalated["ops"]) == ran_out - ahead
+    (escalated,) = life.escalated.values()
+    assert datetime.fromisoformat(escalated) == ran_out - ahead
+    assert [*life.repeated.values()] == [at - ahead for at in before.repeated.values()]
     assert state.sent == {box: tuple(at - ahead for at in moments) for box, moments in desk.state.sent.items()}
 
 

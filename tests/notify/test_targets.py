@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import re
+import shutil
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+import livedeck
 from livedeck.client import Outgoing, Reply
 from livedeck.monitor import Severity
-from livedeck.notify import AppriseTarget, Delivery, Heartbeat, Message, TargetError, Vitals, Webhook, failure
+from livedeck.notify import (
+    TARGETS,
+    AppriseTarget,
+    Delivery,
+    Given,
+    Heartbeat,
+    Means,
+    Message,
+    TargetError,
+    Vitals,
+    Webhook,
+    failure,
+)
 from notify.sinks import LOOPBACK, Sink, http_sink
 from notify.stage import NOW, Desk, alarm
 from virtual_clock import VirtualClock
@@ -45,6 +64,15 @@ async def outgoing() -> AsyncIterator[Outgoing]:
         yield made
 
 
+PAGE = (Path(livedeck.__file__).parent / "docs" / "notifications.md").read_text(encoding="utf-8")
+
+
+def page_code(first: str) -> str:
+    """The block of Python of the page that begins so."""
+    (found,) = (block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if block.startswith(first))
+    return str(found)
+
+
 def hmac_by_hand(secret: bytes, body: bytes) -> str:
     """RFC 2104, in two lines of its own."""
     block = secret.ljust(64, b"\0")
@@ -54,15 +82,53 @@ def hmac_by_hand(secret: bytes, body: bytes) -> str:
 
 async def test_a_webhook_gets_the_json_signed_under_its_key_and_no_token(sink: Sink, outgoing: Outgoing) -> None:
     sent = message()
-    delivery = await Webhook(outgoing.send, f"{sink.address}/hook?key=1", "of the hook").send(sent)
+    delivery = await Webhook(outgoing.send, f"{sink.address}/hook?key=1", ("of the hook",), lambda: 1795810445.9).send(
+        sent
+    )
     (received,) = sink.received
     assert (delivery.is_taken, delivery.answer) == (True, "200 thanks")
     assert (received.method, received.path) == ("POST", "/hook?key=1")
     assert received.body == sent.payload.encode()
     assert json.loads(received.body)["id"] == received.headers["idempotency-key"] == sent.key
-    assert received.headers["x-livedeck-signature"] == f"sha256={hmac_by_hand(b'of the hook', received.body)}"
+    digest = hmac_by_hand(b"of the hook", b"1795810445." + received.body)
+    assert received.headers["x-livedeck-signature"] == f"t=1795810445,v1={digest}"
     assert received.headers["content-type"] == "application/json"
     assert "authorization" not in received.headers
+
+
+async def test_both_keys_sign_while_a_receiver_changes_from_one_to_the_other(sink: Sink, outgoing: Outgoing) -> None:
+    means = Means(outgoing.send, lambda _: None, {}, LOOPBACK)
+    target = TARGETS["webhook"].make(means, Given(sink.address, "the new one\n\n  the old one\n"))
+    await target.send(message())
+    (received,) = sink.received
+    header = received.headers["x-livedeck-signature"]
+    code = page_code("import hmac, time")
+    for secret, is_ours in (("the new one", True), ("the old one", True), ("another", False)):
+        given: dict[str, object] = {"header": header, "body": received.body, "secret": secret}
+        exec(code, given)
+        assert given["is_ours"] is is_ours
+    old = re.sub("t=([0-9]+)", "t=1795810445", header)
+    late: dict[str, object] = {"header": old, "body": received.body, "secret": "the new one"}
+    exec(code, late)
+    assert late["is_ours"] is False
+    with pytest.raises(TargetError, match="more than two lines"):
+        TARGETS["webhook"].make(means, Given(sink.address, "a\nb\nc"))
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl on this machine")
+def test_openssl_checks_a_signature_as_the_documentation_says(tmp_path: Path, sink: Sink) -> None:
+    async def send() -> None:
+        async with Outgoing() as way:
+            await Webhook(way.send, sink.address, ("of the hook",), lambda: 1795810445.0).send(message())
+
+    asyncio.run(send())
+    (received,) = sink.received
+    (tmp_path / "body").write_bytes(received.body)
+    (command,) = re.findall(r"`(\(printf .*?)`", PAGE)
+    variables = {**os.environ, "AT": "1795810445", "SECRET": "of the hook"}
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=variables, capture_output=True, check=True)
+    digest = done.stdout.decode().split()[-1]
+    assert received.headers["x-livedeck-signature"] == f"t=1795810445,v1={digest}"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,17 +15,19 @@ from golden.player import Clock
 from livedeck.client import Outgoing
 from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Snapshot
 from livedeck.notify import Message, Notifier, Plan, Route, Spool, Target, Webhook
+from livedeck.notify import Post as Sender
 from notify.test_egress import EVERYWHERE
 
 
 @dataclass(frozen=True)
 class Post:
-    """A request: when it came by the loop, its headers, its body, and the status of the answer."""
+    """A request: when it came by the loop, its headers, its body, the status of the answer, and its path."""
 
     at: float
     headers: Mapping[str, str]
     body: str
     status: int
+    path: str = "/"
 
     @property
     def json(self) -> dict[str, Any]:
@@ -41,22 +43,35 @@ class Post:
 
 @dataclass
 class Sink:
-    """A receiver of raw HTTP. `answer`: returns status and `Retry-After` (or nothing) of the answer to a body."""
+    """A receiver of raw HTTP. `answer`: returns status and `Retry-After` (or nothing) of the answer to a body.
+
+    `is_hanging`: it reads requests and answers none.
+    """
 
     answer: Callable[[str], tuple[int, str]] = lambda _: (200, "")
     address: str = ""
     posts: list[Post] = field(default_factory=list)
+    is_hanging: bool = False
+
+    def respond(self, path: str, headers: Mapping[str, str], body: str) -> tuple[int, str, str]:
+        """Return status, `Retry-After` and body of the answer to a request."""
+        del path, headers
+        return (*self.answer(body), "")
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer each request until the peer closes the connection."""
         while head := await _until_blank(reader):
-            lines = [line.partition(":") for line in head.decode().splitlines()[1:]]
+            first, *rest = head.decode().splitlines()
+            path, lines = first.split()[1], [line.partition(":") for line in rest]
             headers = {name.lower(): value.strip() for name, _, value in lines}
             body = (await reader.readexactly(int(headers["content-length"]))).decode()
-            status, asked = self.answer(body)
-            self.posts.append(Post(Clock().monotonic(), headers, body, status))
+            if self.is_hanging:
+                self.posts.append(Post(Clock().monotonic(), headers, body, 0, path))
+                continue
+            status, asked, reply = self.respond(path, headers, body)
+            self.posts.append(Post(Clock().monotonic(), headers, body, status, path))
             wait = f"Retry-After: {asked}\r\n" if asked else ""
-            writer.write(f"HTTP/1.1 {status} Said\r\n{wait}Content-Length: 0\r\n\r\n".encode())
+            writer.write(f"HTTP/1.1 {status} Said\r\n{wait}Content-Length: {len(reply)}\r\n\r\n{reply}".encode())
             await writer.drain()
         writer.close()
 
@@ -75,19 +90,27 @@ async def _until_blank(reader: asyncio.StreamReader) -> bytes:
 
 @asynccontextmanager
 async def notifying(
-    path: Path, sinks: Mapping[str, Sink], *routes: Route, spool: Callable[[Path], Spool] = Spool
+    path: Path,
+    sinks: Mapping[str, Sink],
+    *routes: Route,
+    spool: Callable[[Path], Spool] = Spool,
+    make: Callable[[Sender, str], Target] = Webhook,
+    plan: Plan | None = None,
 ) -> AsyncIterator[Notifier]:
-    """Run a notifier with a target for each sink, and a route to each unless there are others."""
+    """Run a notifier with a target for each sink, and a route to each unless there are others.
+
+    `make`: makes a target that sends by a `Post` to an address. `plan`: whose routes are replaced.
+    """
     async with Outgoing(egress=EVERYWHERE) as way:
         servers, targets = [], dict[str, Target]()
         for name, sink in sinks.items():
             server = await asyncio.start_server(sink.serve, "127.0.0.1", 0)
             host, port = server.sockets[0].getsockname()
             sink.address = f"http://{host}:{port}/"
-            targets[name] = Webhook(way.send, sink.address)
+            targets[name] = make(way.send, sink.address)
             servers.append(server)
-        plan = Plan(routes or tuple(Route(name, name) for name in sinks))
-        notifier = Notifier(plan, targets, spool(path), Clock(), Random(1))
+        all_routes = routes or tuple(Route(name, name) for name in sinks)
+        notifier = Notifier(replace(plan or Plan(), routes=all_routes), targets, spool(path), Clock(), Random(1))
         await notifier.open()
         sending = asyncio.create_task(notifier.run())
         try:

@@ -221,6 +221,6 @@ def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_pat
 def test_what_looks_after_a_file_says_whose_it_is(line: tuple[str, ...], night: Path, tmp_path: Path) -> None:
     line = tuple(str(tmp_path / "out") if word == "OUT" else word for word in line)
     env = environment(tmp_path, "http://127.0.0.1:9", night)
-    words = "this is the history of this machine; for the history of the collector, use the machine where it runs"
+    words = "this is the history of this machine; the collector's history is on its own machine"
     assert words in called(tmp_path, "past", *line, env=env).stderr
     assert words not in called(tmp_path, "past", *line, "--history", str(night), env=env).stderr

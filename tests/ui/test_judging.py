@@ -135,3 +135,20 @@ async def test_events_that_never_had_sound_are_one_question(count: int, answer: 
         assert len(records) == silent
         assert stage.deck.current_mode == ("alarms" if silent else "qos")
     await history.close()
+
+
+async def test_a_lost_sound_can_be_taken_as_meant_by_command() -> None:
+    history = await History.open(None, EVENING)
+    async with deck_stage(history=history) as stage:
+        event = known(stage.deck).events[0]
+        await stage.act("screen.alarms")
+        await show(stage.deck, stage.pilot, alarms=(replace(mute(event.event), found=False),))
+        await stage.press("home")
+        stage.deck.dispatch("alarm.silent")
+        await stage.settle()
+        assert "has no sound. Is this intended?" in stage.text()
+        await stage.press("2")
+        await stage.idle()
+        (record,) = await history.audit(datetime.min.replace(tzinfo=UTC))
+        assert (record.target_id, record.detail) == (event.id, "content silent")
+    await history.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
@@ -13,6 +14,7 @@ from textual.events import Key, Paste
 from livedeck.text.outside import shown
 from livedeck.ui.kit.input_filter import MAX_PASTE_CHARS, PASTE_END, PASTE_START, PasteFilter
 from livedeck.ui.kit.text_field import MAX_CHARS, TextField
+from ui.deck_stage import deck_stage
 
 SEQUENCES = st.sampled_from(
     [
@@ -93,3 +95,29 @@ async def test_a_field_takes_so_many_characters_and_what_was_longer_can_be_cut()
         field = app.query_one(TextField)
         await pilot.press("end", "x", "backspace")
         assert field.text == longer[:-1] == shown(field.text)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "becomes"),
+    [("one\ntwo", "old"), ("one", "one"), ("\none\n", "one"), ("a\r\n\r\nb\r\n", "old"), ("\n", "old")],
+)
+async def test_a_field_takes_one_line_or_nothing(pasted: str, becomes: str) -> None:
+    """Half of a paste in a field would be sent as if it were the whole."""
+    app = Field("old")
+    async with app.run_test() as pilot:
+        app.post_message(Paste(pasted))
+        await pilot.pause()
+        assert app.query_one(TextField).text == becomes
+
+
+async def test_a_form_and_a_prompt_say_why_a_paste_was_refused() -> None:
+    async with deck_stage() as stage:
+        stage.choose("Morning service")
+        await stage.act("event.edit")
+        await stage.enter("one\ntwo\nthree")
+        assert "✖ 3 lines pasted, one fits: nothing changed" in stage.text()
+        await stage.press("escape", "escape")
+        await stage.act("view.filter")
+        await stage.enter("one\ntwo")
+        assert "✖ 2 lines pasted, one fits: nothing changed" in stage.text()
+        assert not stage.writes

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from os import W_OK, access
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 import click
 
 from livedeck.cli.collect.engine import engine_faults
-from livedeck.cli.collect.receivers import notify_faults
+from livedeck.cli.collect.receivers import make_plan, notify_faults
+from livedeck.cli.collect.tested import untested
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
@@ -427,7 +429,15 @@ async def check_notify(settings: Settings) -> list[Check]:
         return [Check("notify", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
     targets = ", ".join(settings.notify.targets)
     found = f"{targets} can be used (no message sent)" if targets else "no notifications are set up"
-    return [Check("notify", CheckStatus.OK, found)]
+    return [Check("notify", CheckStatus.OK, found), *_untested(settings)]
+
+
+def _untested(settings: Settings) -> Iterator[Check]:
+    """Yield a warning for each level of a route without a test for 30 days."""
+    advice = "run `livedeck notify test --end` where the collector runs"
+    for place, at in untested(settings, make_plan(settings), datetime.now(UTC)):
+        found = f"last tested on {at:%Y-%m-%d}" if at else "never tested"
+        yield Check("notify", CheckStatus.WARN, f"{place.words}: {found}", advice)
 
 
 async def check_engine(settings: Settings) -> list[Check]:

@@ -63,7 +63,7 @@ EXAMPLES = {
     "notify dead show": ("notify dead show 3f2a91c0",),
     "notify dead retry": ("notify dead retry", "notify dead retry 3f2a91c0"),
     "notify dead drop": ("notify dead drop 3f2a91c0", "notify dead drop --all"),
-    "notify test": ("notify test", "notify test ops"),
+    "notify test": ("notify test --end", "notify test ops --level 1"),
     "past show": ('past show "Evening show" --from "yesterday 21:00" --to "yesterday 21:15"',),
     "past episodes": ("past episodes", 'past episodes "Evening show" --from -2h'),
     "past search": ("past search mixer", "past search mixer --from -7d --json"),

@@ -32,7 +32,7 @@ _SAME_RETRY = 1.0
 
 
 class SharedAnswer(NamedTuple):
-    """Samples of an event's stream, from a reply that a process received `age` seconds ago.
+    """Newest samples of an event's stream, from a reply that a process received `age` seconds ago.
 
     `dated`: times of the request and the reply, by the platform's clock, which all processes share; None from a process
     of an older version.
@@ -148,7 +148,7 @@ class SharedPolls:
             if self._poller.note_answer(shared.event_id, monotonic):
                 at = self._clock.now() - timedelta(seconds=shared.age)
                 dated = shared.dated.moved(-self._world.status.skew) if shared.dated else None
-                result = PollResult(shared.event_id, at, monotonic, shared.samples, dated=dated)
+                result = PollResult(shared.event_id, at, monotonic, shared.samples, dated=dated, is_part=True)
                 is_news |= await self._world.ingest(result)
                 await asyncio.sleep(0)
         return is_news

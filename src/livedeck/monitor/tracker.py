@@ -329,9 +329,17 @@ class EventTracker:
         return Learnt.of(self._analysis, self._folded_by, self._delivery, self._coverage)
 
     async def ingest(
-        self, payload: QosSamples | ApiError, status: ConnectionStatus, at: ClockReading, dated: Dated
+        self,
+        payload: QosSamples | ApiError,
+        status: ConnectionStatus,
+        at: ClockReading,
+        dated: Dated,
+        *,
+        is_part: bool = False,
     ) -> None:
-        """Take the result of a call for samples. `dated`: times of the request and its reply.
+        """Take the result of a call for samples.
+
+        `dated`: times of the request and its reply. `is_part`: the samples are only the newest of the reply.
 
         A cached reply without a new sample counts as a failure, because it proves nothing about now. Lets other tasks
         run now and then, because an hour of samples takes 0.1 s to analyse.
@@ -355,7 +363,8 @@ class EventTracker:
         if len(readings):
             was_frozen, newest_before = self._is_frozen, self._readings.last
             is_frozen = series.is_frozen(payload, self._readings)
-            coverage = self._covered(payload, self._dated_at, until, is_proof=not (is_frozen or is_cached))
+            is_proof = not (is_frozen or is_cached)
+            coverage = self._covered(payload, self._dated_at, until, is_proof=is_proof, is_part=is_part)
             await self._analyse(readings, coverage, is_frozen=is_frozen)
             has_news = newest_before is None or readings.time[-1] > newest_before.time
             self._asks = self._asks.after_answer(sent, self._dated_at, self._interval, has_news=has_news)
@@ -370,7 +379,7 @@ class EventTracker:
         if len(readings):
             self._update_restreams(status)
 
-    def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool) -> Coverage:
+    def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool, is_part: bool) -> Coverage:
         """Return the coverage after a reply at `at`, without samples later than `until` (epoch s, server time)."""
         times = sorted(time for time in samples.time if time <= until)
         known = self._readings if len(self._readings) else self._recorded
@@ -383,6 +392,7 @@ class EventTracker:
             started_at=started_at.timestamp() if started_at else None,
             joins=order.hole_limit(cadence, self._thresholds) if cadence else 0.0,
             is_proof=is_proof,
+            is_part=is_part,
         )
 
     async def _analyse(self, readings: Readings, coverage: Coverage, *, is_frozen: bool) -> None:
@@ -511,7 +521,7 @@ class EventTracker:
             NO_SAMPLE,
             Proof.PROVEN if is_proven else Proof.NOT_YET,
             f"no sample in {count}",
-            "no sample" if is_proven else f"no sample until {at:%H:%M:%S}Z, in 2 replies or more",
+            "no sample" if is_proven else f"no sample in 2 replies or more, the last at {at:%H:%M:%S}Z or later",
             datetime.fromtimestamp(first, UTC),
             None if is_proven else at,
         )
@@ -794,7 +804,8 @@ class WorldTracker:
         self._pace = 1.0  # share of the usual pace, by which `cadence` was computed
         self._last_failure: ApiError | None = None  # last failure of any call since the last good reply
         self._unproven: set[_Proof] = set()  # good replies that are still needed after the connection was blind
-        self._is_list_wanted = False  # samples are "not found" although some came before: the event may be gone
+        self._is_list_wanted = False  # a list is due soon: samples are "not found", or the last list is incomplete
+        self._had_whole_list = False  # the last list was whole
         self._list_size = 0  # number of events in the last list
         self._ended_streams: set[StreamKey] = set()  # streams whose end on air was noted
         self.ended: tuple[EndedEvent, ...] = ()
@@ -909,10 +920,10 @@ class WorldTracker:
         if isinstance(result.payload, QosSamples):
             self._learn_unit(tracker, result.payload)
         newest, was_failing = tracker.newest, tracker.is_failing
-        await tracker.ingest(result.payload, self.status, at, result.moments)
+        await tracker.ingest(result.payload, self.status, at, result.moments, is_part=result.is_part)
         self._is_list_wanted |= bool(newest) and not was_failing and isinstance(result.payload, NotFound)
         if newest and tracker.newest and tracker.newest.time > newest.time and not tracker.is_listed:
-            self._doubts.take_sample(result.key, at.monotonic)
+            self._doubts.take_sample(result.key, at.monotonic - (result.moments.read - result.moments.sent))
             tracker.confirm(at)
         before = tracker.state
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
@@ -920,7 +931,7 @@ class WorldTracker:
     async def evaluate_all(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure, *, is_urgent: bool = False
     ) -> None:
-        """Evaluate the connection and all events after a round. Awaits now and then.
+        """Evaluate the connection and all events after a round. Lets other tasks run now and then.
 
         `results`: results of the round, which `ingest` has taken; empty if only time has passed. `is_urgent`: evaluate
         events only if the connection has changed or the list came.
@@ -1019,7 +1030,8 @@ class WorldTracker:
         for event_id in self._doubts.missing(self._trackers, before):
             before[event_id].is_listed = False
             self._trackers[event_id] = before[event_id]
-        self._list_size, self._is_list_wanted = len(listed.events), False
+        self._list_size = len(listed.events)
+        self._is_list_wanted, self._had_whole_list = self._had_whole_list and not listed.is_whole, listed.is_whole
         ids = frozenset(event.id for event in listed.events)
         if listed.is_whole:
             known = {event_id: tracker.known(self.cadence) for event_id, tracker in before.items()}

@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import Case, CaseEvent
-from livedeck.notify.kinds import TARGETS, Means, TargetKind
-from livedeck.notify.routes import Route, reasons_against
+from livedeck.notify.kinds import OPTIONS, TARGETS, Given, Means, TargetKind
+from livedeck.notify.routes import GROUPINGS, Level, Route, reasons_against
+from livedeck.notify.templates import FIELDS, Template, check_template
 from livedeck.text.hours import Hours
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
     from livedeck.notify.message import Beginning, Entry, Message, Open, Status
     from livedeck.notify.notifier import Notifier, Storage
+    from livedeck.notify.services import Alertmanager, PagerDuty, Slack, SlackHook, Teams
     from livedeck.notify.spool import (
         DEAD,
         DEAD_KEPT,
@@ -43,18 +45,31 @@ if TYPE_CHECKING:
         only_notifier,
         spool_path,
     )
-    from livedeck.notify.targets import AppriseTarget, CheckedTarget, Delivery, Post, Target, TargetError, Webhook
+    from livedeck.notify.targets import (
+        AppriseTarget,
+        CheckedTarget,
+        Delivery,
+        Post,
+        Refreshing,
+        Target,
+        TargetError,
+        Webhook,
+    )
     from livedeck.notify.texts import Sender, compose
 
 __all__ = [
     "DEAD",
     "DEAD_KEPT",
+    "FIELDS",
+    "GROUPINGS",
     "KEPT",
+    "OPTIONS",
     "RATE_WINDOW",
     "SEEN_EACH",
     "SENT",
     "TARGETS",
     "WAITING",
+    "Alertmanager",
     "AppriseTarget",
     "Beginning",
     "Board",
@@ -65,8 +80,10 @@ __all__ = [
     "Delivery",
     "Entry",
     "EventInfo",
+    "Given",
     "Heartbeat",
     "Hours",
+    "Level",
     "Life",
     "Means",
     "Message",
@@ -76,10 +93,14 @@ __all__ = [
     "Open",
     "Outcome",
     "OutdatedError",
+    "PagerDuty",
     "Plan",
     "Post",
+    "Refreshing",
     "Route",
     "Sender",
+    "Slack",
+    "SlackHook",
     "Spool",
     "SpoolError",
     "Spooled",
@@ -89,8 +110,11 @@ __all__ = [
     "Target",
     "TargetError",
     "TargetKind",
+    "Teams",
+    "Template",
     "Vitals",
     "Webhook",
+    "check_template",
     "compose",
     "failure",
     "moved",
@@ -101,7 +125,7 @@ __all__ = [
     "withheld",
 ]
 
-_PARTS = ("groups", "heartbeat", "message", "notifier", "spool", "targets", "texts")
+_PARTS = ("groups", "heartbeat", "message", "notifier", "services", "spool", "targets", "texts")
 """Modules of the other names. The settings need the two tables alone, and so does the first frame of a deck."""
 
 

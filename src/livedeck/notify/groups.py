@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from msgspec import field
@@ -31,18 +30,14 @@ from livedeck.monitor import (
     watched_seconds,
 )
 from livedeck.monitor import case_of as case_of_alarm
-from livedeck.notify.message import NOT_NOTIFIED, Entry, Message, Open, Status
-from livedeck.notify.routes import Route, reasons_against
-from livedeck.notify.texts import Sender, compose, shown_status
+from livedeck.notify.message import BEGINNINGS, NOT_NOTIFIED, Entry, Message, Open, Status
+from livedeck.notify.routes import Level, Route, reasons_against
+from livedeck.notify.templates import Template
+from livedeck.notify.texts import NO_TEMPLATE, Sender, compose, shown_status
 from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 V = TypeVar("V")
-
-GROUP_WAIT = timedelta(seconds=5)
-"""Time from the onset of a group's first alarm to its message, so that faults of one cause share a message.
-
-An alarm that waited for an incident before it was announced has waited already, and so has the incident."""
 
 SETTLED = timedelta(minutes=2)
 """Time after the end of a fault. If the fault returns sooner, neither its end nor its return is sent."""
@@ -56,6 +51,9 @@ A message with a critical alarm that began needs no allowance."""
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
 """Maximum number of alarms in the window. Above it messages count the alarms, and messages that need the allowance are
 at least FLOOD_GAP apart."""
+
+TOLD_KEPT = timedelta(hours=1)
+"""Maximum `group_interval` of a route: the time for which the last message of a group is remembered."""
 
 CRITICAL_GAP = timedelta(seconds=5)
 """Minimum time between two messages with critical alarms, by route, target, status and incident."""
@@ -111,10 +109,15 @@ class Board(Record):
 
 
 class Plan(Record):
-    """The routes and the sender, from the settings."""
+    """The routes and the sender, from the settings.
+
+    `acknowledging`: names of the targets that take the acknowledgement of an alarm. `templates`: words of targets.
+    """
 
     routes: tuple[Route, ...] = ()
     sender: Sender = field(default_factory=Sender)
+    acknowledging: frozenset[str] = frozenset()
+    templates: Mapping[str, Template] = field(default_factory=dict)
 
 
 class Notified(NamedTuple):
@@ -134,8 +137,9 @@ class Life(Record):
     `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
     when last present, the alarm was acknowledged, shelved, out of service, silenced or hidden by another alarm;
     `is_hidden`: it was hidden and nobody had handled it. `is_silenced`: when last present, a silence covered it; it is
-    then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: name of the
-    route -> time of the expired acknowledgement that led to the escalation; empty if there was none.
+    then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: route and
+    target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty if there was none.
+    `repeated`: route and target -> time of the last message about it there, if it was no first one.
     """
 
     id: str
@@ -147,6 +151,7 @@ class Life(Record):
     notified: Mapping[str, Notified] = field(default_factory=dict)
     escalated: Mapping[str, str] = field(default_factory=dict)
     is_hidden: bool = False
+    repeated: Mapping[str, datetime] = field(default_factory=dict)
     is_silenced: bool = False
 
 
@@ -158,7 +163,7 @@ class Box(NamedTuple):
 
 
 Group = tuple[int, str]
-"""Entries that share a message: the place of their status in `Status`, and their incident."""
+"""Entries that share a message: the place of their status in `Status`, and the key by which their route groups."""
 
 
 class State(Record):
@@ -166,7 +171,9 @@ class State(Record):
 
     `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the allowance or the
     hours. `sent`: times of the recent messages that needed the allowance. `counted`: times of the recent alarms.
-    `urgent`: time of the last message with critical alarms, by status and incident.
+    `urgent`: time of the last message with critical alarms, by status and incident. `acknowledged`: time of the last
+    acknowledgement that was sent, by target and life; after a restart it is sent again. `told`: time of the last
+    message about news of a group.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -175,11 +182,18 @@ class State(Record):
     sent: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     urgent: Mapping[tuple[Box, Group], datetime] = field(default_factory=dict)
+    acknowledged: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
+    told: Mapping[tuple[Box, str], datetime] = field(default_factory=dict)
 
     @property
     def notified_lives(self) -> tuple[Life, ...]:
         """The lives with a notification, which a restart must know."""
         return tuple(life for life in self.lives.values() if life.notified)
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if a group waits for its message, or a critical alarm for the gap between two messages."""
+        return bool(self.opened) or any(entry.is_urgent for entries in self.held.values() for entry in entries)
 
     def is_kept_as(self, other: State) -> bool:
         """Return whether a restart would continue in the same way from both states. `seen_at` does not matter."""
@@ -221,6 +235,8 @@ def step(
     turn.withdraw_handled()
     turn.collect_firing()
     turn.collect_escalated()
+    turn.collect_repeated()
+    turn.collect_acknowledged()
     turn.collect_resolved()
     if is_reconciling and board.is_known:
         turn.collect_unknown()
@@ -265,6 +281,9 @@ class _Turn:
     sent: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     counted: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     urgent: dict[tuple[Box, Group], datetime] = dataclasses.field(init=False)
+    told: dict[tuple[Box, str], datetime] = dataclasses.field(init=False)
+    routes: Mapping[str, Route] = dataclasses.field(init=False)
+    acknowledged: dict[tuple[str, str], datetime] = dataclasses.field(default_factory=dict, init=False)
     withdrawn: list[str] = dataclasses.field(default_factory=list, init=False)
     awaited: set[str] = dataclasses.field(default_factory=set, init=False)
     kinds: defaultdict[str, set[str]] = dataclasses.field(init=False)  # kinds of the present alarms, by event
@@ -286,11 +305,13 @@ class _Turn:
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
         self.counted = {box: self._recent(moments) for box, moments in self.before.counted.items()}
         self.urgent = {place: at for place, at in self.before.urgent.items() if self.now - at < CRITICAL_GAP}
+        self.told = {group: at for group, at in self.before.told.items() if self.now - at < TOLD_KEPT}
+        self.routes = {route.name: route for route in self.plan.routes}
 
     def state(self) -> State:
         """The state after this step."""
         held = {box: entries for box, entries in self.held.items() if entries}
-        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent)
+        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent, self.acknowledged, self.told)
 
     def _recent(self, moments: Iterable[datetime]) -> tuple[datetime, ...]:
         return tuple(at for at in moments if self.now - at < RATE_WINDOW)
@@ -333,7 +354,7 @@ class _Turn:
     def _updated(self, entry: Entry) -> Entry:
         """Return the entry with `is_cleared` updated: the alarm may clear or return while the entry waits."""
         life = self._life(entry) or self.missed.get(entry.life)
-        if life is None or entry.status is Status.RESOLVED or entry.is_cleared is (life.cleared_since is not None):
+        if life is None or entry.status not in BEGINNINGS or entry.is_cleared is (life.cleared_since is not None):
             return entry
         seconds = ((life.cleared_since or self.now) - life.since).total_seconds()
         return replace(entry, is_cleared=not entry.is_cleared, seconds=seconds)
@@ -345,7 +366,7 @@ class _Turn:
             self._drop(box, handled)
             for entry in handled:
                 if life := self._life(entry):
-                    self._restore(life, box.route, entry.status, entry.stage_before)
+                    self._restore(life, box, entry.status, entry.stage_before)
 
     def _drop(self, box: Box, dropped: Iterable[Entry]) -> None:
         ids = {id(entry) for entry in dropped}
@@ -354,19 +375,19 @@ class _Turn:
     def _is_handled(self, entry: Entry) -> bool:
         alarm = self.alarms.get(entry.key)
         is_present = alarm is not None and alarm.is_ongoing and not entry.is_cleared
-        return entry.status is not Status.RESOLVED and is_present and not _is_unhandled(alarm)
+        return entry.status in BEGINNINGS and is_present and not _is_unhandled(alarm)
 
-    def _restore(self, life: Life, route: str, status: Status, stage_before: int) -> None:
+    def _restore(self, life: Life, box: Box, status: Status, stage_before: int) -> None:
         """Set the notification of a life on a route back to the previous notification."""
         if status is Status.ESCALATED:
-            escalated = _without(life.escalated, route)
+            escalated = _without(life.escalated, _place(box))
             if stage_before != NOT_NOTIFIED:
-                escalated[route] = ""  # that target was notified before, so it must learn of the end
+                escalated[_place(box)] = ""  # that target was notified before, so it must learn of the end
             self.lives[life.key] = replace(life, escalated=escalated)
-        else:
-            notified = _without(life.notified, route)
+        elif status is not Status.REPEATED:
+            notified = _without(life.notified, box.route)
             if stage_before != NOT_NOTIFIED:
-                notified[route] = Notified(stage_before, life.notified[route].at)
+                notified[box.route] = Notified(stage_before, life.notified[box.route].at)
             self.lives[life.key] = replace(life, notified=notified)
 
     def withdraw_handled(self) -> None:
@@ -384,24 +405,36 @@ class _Turn:
                 continue
             self.withdrawn.append(message.key)
             for life, beginning in zip(lives, message.beginnings, strict=True):
-                self._restore(life, message.route, message.status, beginning.stage_before)
+                self._restore(life, Box(message.route, message.target), message.status, beginning.stage_before)
 
     # Entries to send
 
     def collect_firing(self) -> None:
-        """Open a group at its first alarm. 5 s after that alarm was raised, hold an entry for each alarm of it."""
+        """Open a group at its first alarm. `group_wait` after that alarm was raised, hold an entry for each of them.
+
+        An alarm that waited for an incident before it was announced has waited already, and so has the incident.
+        """
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
-            by_incident: dict[str, list[Alarm]] = {}
+            by_key: dict[str, list[Alarm]] = {}
             for alarm in candidates:
-                by_incident.setdefault(alarm.kind if alarm.affects else "", []).append(alarm)
-            for incident, alarms in by_incident.items():
+                by_key.setdefault(self._key(route, alarm), []).append(alarm)
+            for key, alarms in by_key.items():
                 began = min(self._began(route, alarm) for alarm in alarms)
-                opened_at = min(began, self.before.opened.get((route.name, incident), self.now))
-                if self.now - opened_at < GROUP_WAIT and not incident:
-                    self.opened[route.name, incident] = opened_at
+                opened_at = min(began, self.before.opened.get((route.name, key), self.now))
+                if self.now - opened_at < route.group_wait and not alarms[0].affects:
+                    self.opened[route.name, key] = opened_at
                     continue
                 self._hold(route, alarms)
+
+    def _key(self, route: Route, alarm: Alarm) -> str:
+        """Return the key by which the route groups the alarm."""
+        incident = alarm.kind if alarm.affects else ""
+        return _group_key(route, incident, alarm.key, self._project(alarm.event_id), self.lives[alarm.key].id)
+
+    def _project(self, event_id: str) -> str:
+        info = self.board.events.get(event_id)
+        return info.project if info else ""
 
     def _began(self, route: Route, alarm: Alarm) -> datetime:
         """Return when an alarm was raised.
@@ -437,34 +470,76 @@ class _Turn:
         return replace(self._entry(Status.FIRING, alarm, life), stage_before=stage_before)
 
     def collect_escalated(self) -> None:
-        """Hold an entry for each alarm that nobody has handled within the `escalate` minutes of its route."""
+        """Hold an entry for each alarm that nobody has handled within the minutes of a level of its route."""
         for route in self.plan.routes:
-            if not (route.escalate and route.escalate_to):
-                continue
-            box, late = Box(route.name, route.escalate_to), list[Entry]()
-            for alarm in self.board.alarms:
-                life = self.lives.get(alarm.key)
-                if life is None or not self._has_escalated(route, alarm, life):
-                    continue
-                stage_before = _stage(alarm) if route.name in life.escalated else NOT_NOTIFIED
-                escalated = {**life.escalated, route.name: _expired_acknowledgement(alarm)}
-                self.lives[alarm.key] = replace(life, escalated=escalated)
-                late.append(replace(self._entry(Status.ESCALATED, alarm, life), stage_before=stage_before))
-            self.held[box] = (*self.held.get(box, ()), *late)
+            for level in route.escalations:
+                box, late = Box(route.name, level.to), list[Entry]()
+                for alarm in self.board.alarms:
+                    life = self.lives.get(alarm.key)
+                    if life is None or not self._has_escalated(route, level, alarm, life):
+                        continue
+                    place = _place(box)
+                    stage_before = _stage(alarm) if place in life.escalated else NOT_NOTIFIED
+                    self.lives[alarm.key] = replace(
+                        life,
+                        escalated={**life.escalated, place: _expired_acknowledgement(alarm)},
+                        repeated={**life.repeated, place: self.now},
+                    )
+                    late.append(replace(self._entry(Status.ESCALATED, alarm, life), stage_before=stage_before))
+                self.held[box] = (*self.held.get(box, ()), *late)
 
-    def _has_escalated(self, route: Route, alarm: Alarm, life: Life) -> bool:
+    def _has_escalated(self, route: Route, level: Level, alarm: Alarm, life: Life) -> bool:
         last = life.notified.get(route.name)
         if last is None or not _is_unhandled(alarm):
             return False
-        escalated = life.escalated.get(route.name)
+        escalated = life.escalated.get(_place(Box(route.name, level.to)))
         is_new = escalated is None or escalated < _expired_acknowledgement(alarm)
-        return is_new and watched_seconds(last.at, self.now, self.board.stops) >= route.escalate * 60
+        return is_new and watched_seconds(last.at, self.now, self.board.stops) >= level.after * 60
+
+    def collect_repeated(self) -> None:
+        """Hold an entry for each critical alarm that nobody has handled for `repeat` minutes after its last message."""
+        for route in self.plan.routes:
+            for level in route.all_levels:
+                box = Box(route.name, level.to)
+                waiting = {entry.life for entry in self.held.get(box, ())}
+                for alarm in self.board.alarms:
+                    life = self.lives.get(alarm.key)
+                    if not level.repeat or life is None or life.id in waiting:
+                        continue
+                    if self._is_due_again(route, level, alarm, life):
+                        repeated = {**life.repeated, _place(box): self.now}
+                        self.lives[alarm.key] = replace(life, repeated=repeated)
+                        entry = replace(self._entry(Status.REPEATED, alarm, life), stage_before=_stage(alarm))
+                        self.held[box] = (*self.held.get(box, ()), entry)
+
+    def _is_due_again(self, route: Route, level: Level, alarm: Alarm, life: Life) -> bool:
+        first, place = life.notified.get(route.name), _place(Box(route.name, level.to))
+        is_told = first is not None and (level.to == route.to or place in life.escalated)
+        is_severe = alarm.severity is Severity.CRITICAL and not route.is_quiet(alarm.severity, self._local())
+        if first is None or not (is_told and is_severe and _is_unhandled(alarm)):
+            return False
+        last = max(first.at, life.repeated.get(place, first.at))
+        return watched_seconds(last, self.now, self.board.stops) >= level.repeat * 60
+
+    def collect_acknowledged(self) -> None:
+        """Hold an entry for each acknowledged alarm that is open at a target which takes acknowledgements."""
+        for known in self.opens:
+            alarm, life = self.alarms.get(known.entry.key), self.lives.get(known.entry.key)
+            if known.target not in self.plan.acknowledging or not alarm or not life or life.id != known.life:
+                continue
+            at = alarm.answered_at or alarm.acknowledged_at
+            if alarm.state is not AlarmState.ACKNOWLEDGED or not alarm.is_ongoing or at is None:
+                continue
+            if self.before.acknowledged.get((known.target, known.life)) != at:
+                box = Box(known.route, known.target)
+                self.held[box] = (*self.held.get(box, ()), self._entry(Status.ACKNOWLEDGED, alarm, life))
+            self.acknowledged[known.target, known.life] = at
 
     def collect_resolved(self) -> None:
         """Hold an entry for the end of each notified alarm that cleared long enough ago, and forget its life."""
         settled = [life for life in self.lives.values() if _is_settled(life, self.now)]
         ends = defaultdict[Box, list[Entry]](list)
-        waiting = {(box, entry.life) for box, entries in self.held.items() for entry in entries}
+        waiting = {(box, entry.life) for box, entries in self.held.items() for entry in entries if _tells_end(entry)}
         for life in (*settled, *self.missed.values()):
             if life.is_handled and life.id in self.awaited:
                 continue  # the waiting message of its onset goes first or not at all
@@ -487,47 +562,85 @@ class _Turn:
         targets = set[str]()
         for route in self.plan.routes:
             last = life.notified.get(route.name)
-            if last is not None and route.resolved:
-                targets.add(route.to)
-                yield Box(route.name, route.to), last
-                if route.name in life.escalated:
-                    targets.add(route.escalate_to)
-                    yield Box(route.name, route.escalate_to), last
+            if last is None or not route.resolved:
+                continue
+            boxes = [Box(route.name, level.to) for level in route.escalations]
+            for box in (Box(route.name, route.to), *(box for box in boxes if _place(box) in life.escalated)):
+                targets.add(box.target)
+                yield box, last
         for known in self.open_lives[life.id]:
             if known.target not in targets:
-                yield Box(known.route, known.target), Notified(known.end.stage, self.now)
+                yield Box(known.route, known.target), Notified(known.entry.stage, self.now)
 
     def collect_unknown(self) -> None:
         """Hold an end for each beginning that a target took, and whose alarm nobody knows any more."""
         lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
-        waiting = {(box.target, entry.life) for box, entries in self.held.items() for entry in entries}
+        held = ((box, entry) for box, entries in self.held.items() for entry in entries)
+        waiting = {(box.target, entry.life) for box, entry in held if _tells_end(entry)}
         ends = defaultdict[Box, list[Entry]](list)
         for known in self.opens:
             if known.life not in lives and (known.target, known.life) not in waiting:
-                seconds = (self.now - known.end.since).total_seconds()
-                ends[Box(known.route, known.target)].append(known.end.as_end(seconds, is_undated=True))
+                seconds = (self.now - known.entry.since).total_seconds()
+                ends[Box(known.route, known.target)].append(known.entry.as_end(seconds, is_undated=True))
         self._hold_ends(ends)
 
     # Messages
 
     def release(self) -> Iterator[Message]:
-        """Yield a message for each status and incident, as far as the allowance of the route permits."""
+        """Yield a message for each status and group, as far as the allowance of the route permits."""
         for box in [*self.held]:
             ready = [entry for entry in self.held[box] if not self._waits(box, entry)]
             count = len(self.counted.get(box, ()))
-            for group, found in groupby(sorted(ready, key=_order), key=_group):
-                entries = [*found]
-                is_urgent = any(entry.is_urgent for entry in entries)
-                if is_urgent and (box, group) not in self.urgent:
+            for group, entries in self._groups(box, ready):
+                is_free = _is_free(entries)
+                if is_free and (box, group) not in self.urgent:
                     self.urgent[box, group] = self.now
-                elif not is_urgent and self._is_allowed(box):
+                elif not is_free and self._is_allowed(box):
                     self.sent[box] = (*self.sent.get(box, ()), self.now)
                 else:
                     continue
+                if group[0] == _NEWS:
+                    self.told |= {(box, self._box_key(box, entry)): self.now for entry in entries}
                 self._drop(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
-                has_end = all(route.resolved for route in self.plan.routes if route.name == box.route)
-                yield compose(box.route, box.target, entries, self.now, self.plan.sender, flood=flood, has_end=has_end)
+                has_end = box.route not in self.routes or self.routes[box.route].resolved
+                yield compose(
+                    box.route,
+                    box.target,
+                    entries,
+                    self.now,
+                    self.plan.sender,
+                    flood=flood,
+                    has_end=has_end,
+                    template=self.plan.templates.get(box.target, NO_TEMPLATE),
+                )
+
+    def _groups(self, box: Box, ready: Sequence[Entry]) -> list[tuple[Group, list[Entry]]]:
+        """Return the entries that share a message, by status and group.
+
+        If a route groups more finely than by incident, and its allowance is too small for all the groups, those that
+        need the allowance share a message for each status.
+        """
+        by_group: dict[Group, list[Entry]] = {}
+        for entry in sorted(ready, key=lambda entry: (_order(entry), entry.severity.rank)):
+            by_group.setdefault((_order(entry), self._box_key(box, entry)), []).append(entry)
+        bound = [group for group, entries in by_group.items() if not _is_free(entries)]
+        route = self.routes.get(box.route)
+        if route and route.group_by != "incident" and len(bound) > MAX_MESSAGES - len(self.sent.get(box, ())):
+            for group in bound:
+                by_group.setdefault((group[0], _SHARED), []).extend(by_group.pop(group))
+        return sorted(by_group.items(), key=lambda item: item[0])
+
+    def _box_key(self, box: Box, entry: Entry) -> str:
+        """Return the key by which the route of a box groups an entry; without its route, by incident."""
+        route = self.routes.get(box.route, _NO_ROUTE)
+        return _group_key(route, entry.incident, entry.key, entry.project, entry.life)
+
+    def _joins(self, box: Box, entry: Entry) -> bool:
+        """Return whether an entry joins a group whose last message is too recent. Critical alarms never wait."""
+        key, route = self._box_key(box, entry), self.routes.get(box.route, _NO_ROUTE)
+        told = self.told.get((box, key)) if key and entry.status is Status.FIRING and not entry.is_urgent else None
+        return told is not None and self.now - told < route.group_interval
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
@@ -535,7 +648,7 @@ class _Turn:
         It waits for the hours of its route, and for the end of a silence that covers its alarm. The end of an alarm
         also waits until the alarm has surely cleared.
         """
-        if self._is_silenced(entry):
+        if self._joins(box, entry) or self._is_silenced(entry):
             return True
         life = self.lives.get(entry.key) if shown_status(entry) is Status.RESOLVED else None
         may_be_present = life is not None and (life.id == entry.life or box.route in life.notified)
@@ -552,7 +665,7 @@ class _Turn:
         return silence_of(self.board.silences, case, self.now, on_air=info.is_on_air) is not None
 
     def _waits_for_hours(self, box: Box, entry: Entry) -> bool:
-        route = next((route for route in self.plan.routes if route.name == box.route), None)
+        route = self.routes.get(box.route)
         return route is not None and route.is_quiet(entry.severity, self._local())
 
     def _is_allowed(self, box: Box) -> bool:
@@ -571,6 +684,8 @@ class _Turn:
         others = self.kinds[alarm.event_id] - {alarm.kind}
         is_last = not (alarm.answered_at and alarm.acknowledged_at and alarm.answered_at > alarm.acknowledged_at)
         expired = f"by {person(alarm.answered_by)}, expired" if alarm.answered_by and is_last else ""
+        by = f"by {person(alarm.answered_by)}" if alarm.answered_by else ""
+        acknowledged = {Status.ESCALATED: expired if alarm.acknowledged_at else "", Status.ACKNOWLEDGED: by}
         return Entry(
             status,
             life.id,
@@ -592,7 +707,8 @@ class _Turn:
             tuple(sorted(others)) if alarm.event_id else (),
             tuple(events[id_].name if id_ in events else id_ for id_ in alarm.affects),
             self.on_air,
-            expired if status is Status.ESCALATED and alarm.acknowledged_at else "",
+            acknowledged.get(status, ""),
+            project=self._project(alarm.event_id),
         )
 
     def _end(self, life: Life, last: Notified) -> Entry:
@@ -600,19 +716,21 @@ class _Turn:
         cleared_since = life.cleared_since or self.now
         alarm = self.alarms.get(life.key)
         info = self.board.events.get(life.key.event_id)
+        known = next((opened.entry.event for opened in self.open_lives[life.id]), "")
         return Entry(
             Status.RESOLVED,
             life.id,
             last.stage,
             *life.key,
             alarm.severity if alarm else _severity(last.stage),
-            alarm.subject if alarm else (info.name if info else life.key.event_id or "platform"),
+            alarm.subject if alarm else (info.name if info else known or life.key.event_id or "platform"),
             alarm.target_name if alarm else "",
             "",
             "",
             life.since,
             (cleared_since - life.since).total_seconds(),
             airing=self._airing(life.key.event_id),
+            project=self._project(life.key.event_id),
         )
 
     def _airing(self, event_id: str) -> str:
@@ -690,13 +808,38 @@ def _expired_acknowledgement(alarm: Alarm) -> str:
     return isoformat_utc(alarm.acknowledged_at) or ""
 
 
+def _tells_end(entry: Entry) -> bool:
+    """Return whether a waiting entry reports the end of its alarm, or becomes that report when the alarm clears."""
+    return entry.status is not Status.ACKNOWLEDGED
+
+
 def _without(values: Mapping[str, V], name: str) -> dict[str, V]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def _group(entry: Entry) -> Group:
-    return [*Status].index(shown_status(entry)), entry.incident
+_NEWS = [*Status].index(Status.FIRING)
+_SHARED = "\n"
+"""Key of the group that all others join if the allowance is too small for them."""
+
+_NO_ROUTE = Route("", "")
 
 
-def _order(entry: Entry) -> tuple[int, str, int]:
-    return (*_group(entry), entry.severity.rank)
+def _order(entry: Entry) -> int:
+    """Return the place of the status in `Status`."""
+    return [*Status].index(shown_status(entry))
+
+
+def _group_key(route: Route, incident: str, key: AlarmKey, project: str, life: str) -> str:
+    """Return the key by which a route groups an alarm; empty if it shares its message with all others."""
+    by = {"event": key.event_id, "project": project, "kind": key.kind, "none": life}
+    return incident or by.get(route.group_by, "")
+
+
+def _is_free(entries: Iterable[Entry]) -> bool:
+    """Return whether a message needs no allowance: it has news of a critical alarm, or an acknowledgement."""
+    return any(entry.is_urgent or entry.status is Status.ACKNOWLEDGED for entry in entries)
+
+
+def _place(box: Box) -> str:
+    """Return a route and one of its targets as text, for JSON."""
+    return "\n".join(box)

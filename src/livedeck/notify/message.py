@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from livedeck.monitor import AlarmKey, Severity
 from livedeck.record import Record
 from livedeck.text.secrets import masked
 
-_WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged")
+_WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged", "title")
 """Fields with texts from the platform or from people."""
 
 MAX_PLAIN = 300
@@ -27,11 +27,13 @@ class Status(StrEnum):
 
     FIRING = "firing"
     ESCALATED = "escalated"
+    REPEATED = "repeated"
+    ACKNOWLEDGED = "acknowledged"
     RESOLVED = "resolved"
     TEST = "test"
 
 
-BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED})
+BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED, Status.REPEATED})
 """Statuses of messages about alarms that are present."""
 
 
@@ -41,9 +43,11 @@ class Entry(Record):
     `life`: identity of the alarm from onset to end. `stage`: how far the alarm had grown. `seconds`: how long it had
     lasted. `airing`: since when the event is on air, or its planned start, in words. `others`: kinds of the other
     alarms of the event. `affected`: names of the events of an incident; `on_air`: number of events on air.
-    `acknowledged`: the person whose acknowledgement expired. `is_cleared`: the alarm cleared before its message could
-    go out. `stage_before`: the stage in the previous notification to the same target. `is_undated`: the end of an alarm
-    at an unknown time, at the latest `seconds` after its onset.
+    `acknowledged`: the person whose acknowledgement expired, or who has acknowledged the alarm. `is_cleared`: the alarm
+    cleared before its message could go out. `stage_before`: the stage in the previous notification to the same target.
+    `is_undated`: the end of an alarm at an unknown time, at the latest `seconds` after its onset. `title`, `link`: in a
+    composed message, the title of a message about this alarm alone, and your page about its event. `project`: id of
+    the project or folder of the event.
     """
 
     status: Status
@@ -70,6 +74,9 @@ class Entry(Record):
     is_cleared: bool = False
     stage_before: int = NOT_NOTIFIED
     is_undated: bool = False
+    title: str = ""
+    link: str = ""
+    project: str = ""
 
     @property
     def key(self) -> AlarmKey:
@@ -83,8 +90,9 @@ class Entry(Record):
 
     @property
     def is_urgent(self) -> bool:
-        """True if the entry reports a critical alarm that is present. Such an entry needs no allowance."""
-        return self.severity is Severity.CRITICAL and self.status in BEGINNINGS and not self.is_cleared
+        """True if the entry has news of a critical alarm that is present. Such an entry needs no allowance."""
+        is_news = self.status in {Status.FIRING, Status.ESCALATED} and not self.is_cleared
+        return self.severity is Severity.CRITICAL and is_news
 
     def as_end(self, seconds: float, *, is_undated: bool = False) -> Entry:
         """Return the entry for the end of the alarm, `seconds` after its onset."""
@@ -101,12 +109,14 @@ class Entry(Record):
             self.since,
             seconds,
             is_undated=is_undated,
+            project=self.project,
         )
 
     def to_json(self) -> str:
         """Return the entry as JSON for the spool, with secrets masked."""
-        words = {name: masked(getattr(self, name)) for name in _WORDS}
-        return json.dumps({**asdict(self), **words, "since": self.since.isoformat()})
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        words = {name: masked(values[name]) for name in _WORDS}
+        return json.dumps({**values, **words, "since": self.since.isoformat()})
 
     @classmethod
     def from_json(cls, text: str) -> Entry:
@@ -120,26 +130,28 @@ class Entry(Record):
 class Beginning(NamedTuple):
     """An alarm that a message reports as present: its life, and the alarm's stage in the previous notification.
 
-    `dedup_key`, `end`: its key for receivers, and the entry of its end as JSON; empty if no end must be sent.
+    `dedup_key`, `entry`: its key for receivers, and its entry as JSON; empty if no end must be sent.
     """
 
     life: str
     stage_before: int
     dedup_key: str = ""
-    end: str = ""
+    entry: str = ""
 
 
 class Open(Record):
     """An alarm whose beginning a target took, and whose end it has not taken yet.
 
-    `route`: route of the beginning. `end`: entry of the end, as far as the beginning knew.
+    `route`: route of the beginning. `entry`: the alarm in the message of its beginning. `receipt`: name that the
+    target gave to that message; empty if it gives none.
     """
 
     target: str
     life: str
     dedup_key: str
     route: str
-    end: Entry
+    entry: Entry
+    receipt: str = ""
 
 
 class Message(Record):
@@ -148,7 +160,8 @@ class Message(Record):
     `key`: the same for every try. `payload`: the JSON of the webhook; empty for plain text. `beginnings`: the alarms
     that the message reports as present; empty if it reports their end. `ends`: lives of the alarms whose end it
     reports. `is_urgent`: one of its alarms is critical and present, so that it goes before the other messages of its
-    target.
+    target. `acknowledged`: lives of the alarms that it reports as acknowledged. `opened`: the alarms that are open at
+    the target at the time of a try; not stored.
     """
 
     key: str
@@ -162,20 +175,22 @@ class Message(Record):
     beginnings: tuple[Beginning, ...] = ()
     ends: tuple[str, ...] = ()
     is_urgent: bool = False
+    acknowledged: tuple[str, ...] = ()
+    opened: tuple[Open, ...] = ()
 
     @property
     def alarms(self) -> frozenset[str]:
         """The alarms of the message; a later life of an alarm is the same alarm."""
-        lives = (*self.ends, *(beginning.life for beginning in self.beginnings))
+        lives = (*self.ends, *self.acknowledged, *(beginning.life for beginning in self.beginnings))
         return frozenset(life.rpartition("/")[0] for life in lives)
 
     @property
     def opens(self) -> tuple[Open, ...]:
         """The alarms that are open at the target once it has taken the message."""
         return tuple(
-            Open(self.target, beginning.life, beginning.dedup_key, self.route, Entry.from_json(beginning.end))
+            Open(self.target, beginning.life, beginning.dedup_key, self.route, Entry.from_json(beginning.entry))
             for beginning in self.beginnings
-            if beginning.end
+            if beginning.entry
         )
 
     def as_plain_text(self) -> Message:

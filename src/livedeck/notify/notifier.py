@@ -17,7 +17,7 @@ from livedeck.monitor import Clock, NotifyFault, Snapshot
 from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Message, Open
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
-from livedeck.notify.targets import Delivery, Target
+from livedeck.notify.targets import Delivery, Refreshing, Target
 
 MAX_WAIT = 300.0
 """Maximum number of seconds between two tries, unless the receiver asks for more."""
@@ -41,6 +41,9 @@ PROBED_AFTER = 3
 
 RECONCILED = timedelta(seconds=60)
 """Time between two looks for alarms that are open at a target, although they are over."""
+
+_TICK = 1.0
+"""Seconds between two steps while something waits for its group: snapshots may come more rarely."""
 
 _RELOAD = 30.0
 """Seconds between two checks for messages that another process wants retried."""
@@ -86,14 +89,15 @@ class Storage(Protocol):
     def may_send(self, key: str) -> bool:
         """Return whether this process should still send the message."""
 
-    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
         """Store the new state of a message, and what is open at its target.
 
-        `is_taken`: the target took it, as it does if it is sent.
+        `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
+        gave to the message.
         """
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms whose beginning a target took, and whose end it has not taken."""
+        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
@@ -137,16 +141,20 @@ class Notifier:
         self._ahead = timedelta()  # the storage uses the machine's clock, which is ahead by this
         self._is_open = self._has_looked = False
         self._opened_at: datetime | None = None  # time of the first snapshot since the state was read
-        self._opens: tuple[Open, ...] = ()
+        self._opens: dict[tuple[str, str], Open] = {}  # what is open at a target, by target and life
         self._reconciled_at: datetime | None = None
         self._unkept: list[Message] = []
-        self._unmarked: dict[str, tuple[Spooled, bool]] = {}  # new states that the storage does not have yet
+        self._unmarked: dict[str, tuple[Spooled, bool, str]] = {}  # new states that the storage does not have yet
         self._withheld: list[Message] = []  # messages kept until this process is known to be on duty
         self._withdrawn: list[str] = []  # keys that the file still has to drop
         self._called_back = frozenset[str]()
         self._on_way = set[str]()
+        self._stepping = asyncio.Lock()
+        self._last: Snapshot | None = None
+        self._ticked: tuple[Message, ...] = ()
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
         self._news = {name: asyncio.Event() for name in targets}
+        self._turns = {name: asyncio.Lock() for name in targets}  # a target gets one request at a time
         self._done: deque[str] = deque(maxlen=_REMEMBERED)  # sent or withdrawn; the file may not know it
         self._failing: dict[str, datetime] = {}
         self._refusing = set[str]()  # targets that refused the last message for good
@@ -159,7 +167,8 @@ class Notifier:
         """Continue from the stored state. Raises SpoolError."""
         self._state = await self._in_thread(partial(self._spool.state, self._clock.now(), self._ahead.total_seconds()))
         self._is_open, self._has_looked, self._opened_at = True, False, None
-        self._opens, self._reconciled_at = (), None
+        self._reconciled_at = None
+        await self._read_opens()
         await self._reload()
         self._call_back(self._clock.now())
 
@@ -214,7 +223,27 @@ class Notifier:
         return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
-        """Take a step with the alarms of a snapshot. Returns the new messages once they are stored."""
+        """Store the messages that the alarms of a snapshot require, and return the new ones.
+
+        They include those of the steps that `run` took since the last call.
+        """
+        async with self._stepping:
+            self._last, made = snapshot, await self._take(snapshot)
+            ticked, self._ticked = self._ticked, ()
+        return (*ticked, *made)
+
+    async def _tick(self) -> None:
+        """Take a step each `_TICK` seconds while a group or a critical alarm waits, if no newer snapshot came."""
+        while True:
+            await self._clock.sleep(_TICK)
+            async with self._stepping:
+                last, now = self._last, self._clock.now()
+                is_old = last is not None and now - last.at >= timedelta(seconds=_TICK)
+                if last and is_old and self._is_open and self._state.is_waiting:
+                    self._last = replace(last, at=now)
+                    self._ticked += await self._take(self._last)
+
+    async def _take(self, snapshot: Snapshot) -> tuple[Message, ...]:
         self._ahead = timedelta(seconds=snapshot.link.clock_offset)
         if not await self._go_on_duty():
             return ()
@@ -226,9 +255,12 @@ class Notifier:
         unsent = sorted(
             (message for message in self._queued() if message.key not in self._on_way), key=lambda message: message.at
         )
-        is_reconciling = await self._read_opens(board, snapshot.at)
+        is_due = self._reconciled_at is None or snapshot.at - self._reconciled_at >= RECONCILED
+        is_reconciling = is_due and board.is_known and await self._read_opens()
+        if is_reconciling:
+            self._reconciled_at = snapshot.at
         self._state, messages, withdrawn = step(
-            self._plan, self._state, board, snapshot.at, unsent, opens=self._opens, is_reconciling=is_reconciling
+            self._plan, self._state, board, snapshot.at, unsent, opens=self._open(), is_reconciling=is_reconciling
         )
         self._unkept += messages
         self._withheld += messages
@@ -255,23 +287,28 @@ class Notifier:
         self._enqueue(Spooled(message) for message in messages)
         return messages
 
-    async def _read_opens(self, board: Board, at: datetime) -> bool:
-        """Read the alarms that are open at a target, and return True; each `RECONCILED` only, on a known board."""
-        is_due = self._reconciled_at is None or at - self._reconciled_at >= RECONCILED
-        if not (is_due and board.is_known):
-            return False
-        ending = [*self._queued(), *(spooled.message for spooled, _ in self._unmarked.values())]
-        ended = {(message.target, life) for message in ending for life in message.ends}  # before the file is read
+    async def _read_opens(self) -> bool:
+        """Read the alarms that are open at a target, unless the storage is behind. Return False if that fails."""
+        if self._unmarked:
+            return True
+        before = self._opens
         try:
             opens = await self._in_thread(self._spool.opens)
         except SpoolError as error:
             _log.warning("open alarms cannot be read", reason=str(error))
             return False
-        self._opens = tuple(
-            known for known in opens if known.target in self._targets and (known.target, known.life) not in ended
-        )
-        self._reconciled_at = at
+        if self._opens is before:  # otherwise a message was taken meanwhile
+            self._opens = {(known.target, known.life): known for known in opens}
         return True
+
+    def _open(self, name: str | None = None) -> tuple[Open, ...]:
+        """Return the alarms that are open at a target, or at every target, and whose end no message reports yet."""
+        ended = {(message.target, life) for message in self._queued() for life in message.ends}
+        return tuple(
+            known
+            for place, known in self._opens.items()
+            if known.target in self._targets and place not in ended and name in {None, known.target}
+        )
 
     async def _go_on_duty(self) -> bool:
         """Return whether this process is on duty. If it has just come on duty, continue from the stored state."""
@@ -291,6 +328,7 @@ class Notifier:
         self._is_open, self._state, self.fault = False, State(), ""
         self._unkept, self._withdrawn, self._withheld = [], [], []
         self._unmarked.clear()
+        self._opens = {}
         for queue in self._queues.values():
             queue.clear()
 
@@ -313,9 +351,20 @@ class Notifier:
         async with asyncio.TaskGroup() as group:
             for name, target in self._targets.items():
                 group.create_task(self._send_all(name, target), name=f"notify {name}")
+                if isinstance(target, Refreshing):
+                    group.create_task(self._refresh(name, target), name=f"refresh {name}")
+            group.create_task(self._tick(), name="notify tick")
             while True:
                 await self._clock.sleep(_RELOAD)
                 await self._reload()
+
+    async def _refresh(self, name: str, target: Refreshing) -> None:
+        """Tell a target again what is open there, each `target.period` seconds while this process is on duty."""
+        while True:
+            if self._is_open:
+                async with self._turns[name]:
+                    self._note(name, await target.refresh(self._open(name)))
+            await self._clock.sleep(target.period)
 
     async def _reload(self) -> None:
         """Queue messages that wait in the storage, and delete old ones.
@@ -369,7 +418,7 @@ class Notifier:
             delivery = await self._send(name, target, first)
             if delivery is None:
                 continue
-            failures = failures + 1 if first.key in queue else 0
+            failures = (1 if delivery.is_partial else failures + 1) if first.key in queue else 0
             if failures and await self._steps_over(name, target, first, failures, delivery):
                 failures = 0
 
@@ -394,8 +443,9 @@ class Notifier:
         is_dead = delivery.is_refused or (self._is_too_old(message) and not message.ends)
         state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
         self.results[message.route, _RESULTS[state]] += 1
-        tried = Spooled(message, state, spooled.tries + 1, delivery.answer)
-        await self._mark(tried)
+        is_failed_or_done = state != WAITING or not delivery.is_partial
+        tried = Spooled(message, state, spooled.tries + is_failed_or_done, delivery.answer)
+        await self._mark(tried, receipt=delivery.receipt)
         self._on_way.discard(key)
         if state == WAITING:
             if key in queue:
@@ -427,7 +477,8 @@ class Notifier:
         failed message is given up. Otherwise the target is down. `failures`: failed tries in a row.
         """
         queue, asked = self._queues[name], min(delivery.retry_after or 0.0, MAX_ASKED)
-        end = self._clock.monotonic() + self._wait(failures, delivery)
+        longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
+        end = self._clock.monotonic() + self._wait(failures, delivery, longest)
         if asked:
             await self._clock.sleep(asked)
         while failed.key in queue and queue[failed.key].tries >= PROBED_AFTER:
@@ -488,7 +539,8 @@ class Notifier:
         delivery = await self._try(target, dead.message.as_plain_text())
         if delivery.is_taken:
             self._note(name, delivery)
-            await self._mark(replace(dead, answer=f"{dead.answer}; taken as plain text"), is_taken=True)
+            words = f"{dead.answer}; taken as plain text"
+            await self._mark(replace(dead, answer=words), is_taken=True, receipt=delivery.receipt)
 
     async def _may_send(self, key: str) -> bool:
         """Return whether to send the message. If the storage fails, return True: twice is better than never."""
@@ -500,35 +552,52 @@ class Notifier:
             return True
 
     async def _try(self, target: Target, message: Message) -> Delivery:
+        opened = tuple(known for known in self._opens.values() if known.target == message.target)
         try:
-            delivery = await target.send(message)
+            async with self._turns[message.target]:
+                delivery = await target.send(replace(message, opened=opened))
         except Exception as error:  # noqa: BLE001  the top of a worker
             _log.exception("target failed")
             return Delivery(is_taken=False, answer=f"internal error of livedeck ({type(error).__name__}); see the log")
         _log.info("message", target=message.target, title=message.title, taken=delivery.is_taken, reply=delivery.answer)
         return delivery
 
-    async def _mark(self, spooled: Spooled, *, is_taken: bool = False) -> None:
+    async def _mark(self, spooled: Spooled, *, is_taken: bool = False, receipt: str = "") -> None:
+        self._note_open(spooled, receipt, is_taken=is_taken or spooled.state == SENT)
+        await self._store(spooled, receipt, is_taken=is_taken)
+
+    async def _store(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
         key = spooled.message.key
-        mark = partial(self._spool.mark, key, spooled.state, spooled.tries, spooled.answer, is_taken=is_taken)
+        mark = partial(
+            self._spool.mark, key, spooled.state, spooled.tries, spooled.answer, is_taken=is_taken, receipt=receipt
+        )
         try:
             await self._in_thread(mark)
         except SpoolError as error:  # after a restart it is sent again under the same key
             _log.warning("state of a message not stored", reason=str(error))
-            self._unmarked[key] = spooled, is_taken
+            self._unmarked[key] = spooled, is_taken, receipt
         else:
             self._unmarked.pop(key, None)
             if any(message.key == key for message in self._unkept):
-                self._unmarked[key] = spooled, is_taken  # it was sent from memory and is not stored yet
+                self._unmarked[key] = spooled, is_taken, receipt  # it was sent from memory and is not stored yet
+
+    def _note_open(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
+        """Note what is open at a target after a try, as the storage does."""
+        message, changed = spooled.message, dict(self._opens)
+        for known in message.opens if is_taken else ():
+            changed[known.target, known.life] = replace(known, receipt=receipt)
+        for life in message.ends if spooled.state != WAITING else ():
+            changed.pop((message.target, life), None)
+        self._opens = changed
 
     async def _mark_late(self) -> None:
         """Store the states that changed while the storage failed."""
-        for spooled, is_taken in tuple(self._unmarked.values()):
-            await self._mark(spooled, is_taken=is_taken)
+        for spooled, is_taken, receipt in tuple(self._unmarked.values()):
+            await self._store(spooled, receipt, is_taken=is_taken)
 
-    def _wait(self, tries: int, delivery: Delivery) -> float:
-        """Return the seconds until the next try."""
-        back_off = min(MAX_WAIT, 2.0 ** min(tries - 1, 9)) * (1 + _JITTER * (2 * self._random.random() - 1))
+    def _wait(self, tries: int, delivery: Delivery, longest: float) -> float:
+        """Return the seconds until the next try, at most `longest` unless the receiver asks for more."""
+        back_off = min(longest, 2.0 ** min(tries - 1, 9)) * (1 + _JITTER * (2 * self._random.random() - 1))
         return max(back_off, min(delivery.retry_after or 0.0, MAX_ASKED))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from livedeck.monitor import Case, CaseEvent, Matcher, MatchField, MatchOp, Severity, match
 from livedeck.record import Record
 from livedeck.text.hours import Hours
+
+
+class Level(NamedTuple):
+    """A further target of an alarm that nobody has handled for `after` minutes.
+
+    `repeat`: minutes until a critical alarm goes there again; 0: never.
+    """
+
+    after: float
+    to: str
+    repeat: float = 0.0
+
+
+GROUPINGS = ("incident", "event", "project", "kind", "none")
+"""Values of `group_by`: alarms that share a message. An incident has its own message in any case."""
 
 
 class Route(Record):
@@ -16,7 +32,10 @@ class Route(Record):
     `to`: the target. `severity`: the lowest severity that the route takes. `events`, `projects`, `kinds`: shell
     patterns for the id or name of the event, the id of its project, and the kind. `hours`: when somebody reads the
     messages; outside these hours only severity `through` and worse go out. `escalate`: minutes until an unacknowledged
-    alarm goes to `escalate_to`; 0: never. `resolved`: also send the end of an alarm.
+    alarm goes to `escalate_to`; 0: never. `resolved`: also send the end of an alarm. `levels`: further targets instead
+    of `escalate_to`. `repeat`: minutes until an unacknowledged critical alarm goes to `to` again; 0: never. `group_by`:
+    one of `GROUPINGS`. `group_wait`: time from a group's first alarm to its message. `group_interval`: minimum time
+    from a group's message to one about warnings that join it.
     """
 
     name: str
@@ -30,6 +49,21 @@ class Route(Record):
     escalate: float = 0.0
     escalate_to: str = ""
     resolved: bool = True
+    levels: tuple[Level, ...] = ()
+    repeat: float = 0.0
+    group_by: str = "incident"
+    group_wait: timedelta = timedelta(seconds=5)
+    group_interval: timedelta = timedelta(seconds=60)
+
+    @property
+    def escalations(self) -> tuple[Level, ...]:
+        """Further targets, the first one first."""
+        return self.levels or ((Level(self.escalate, self.escalate_to),) if self.escalate and self.escalate_to else ())
+
+    @property
+    def all_levels(self) -> tuple[Level, ...]:
+        """The target of the route as a level, and the further ones."""
+        return (Level(0.0, self.to, self.repeat), *self.escalations)
 
     def is_quiet(self, severity: Severity, local: datetime) -> bool:
         """Return whether an alarm of that severity waits for the hours of the route."""

@@ -25,7 +25,7 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 6
+_SCHEMA = 8
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
@@ -34,6 +34,7 @@ CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 86
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
+CREATE TABLE repeated (life TEXT, route TEXT, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE held (route TEXT, target TEXT, body TEXT NOT NULL);
 CREATE TABLE counted (route TEXT, target TEXT, at TEXT NOT NULL  -- one row for each recent alarm
 );
@@ -41,11 +42,12 @@ CREATE TABLE spool (  -- state: waiting, sent, dead
     key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
     title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL, beginnings TEXT NOT NULL,
     state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL,
-    ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0
+    ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0, acknowledged TEXT NOT NULL DEFAULT '[]'
 );
 CREATE INDEX spool_by_state ON spool (state, at);
 CREATE TABLE open (  -- an alarm whose beginning a target took, until it takes the end
-    target TEXT, life TEXT, dedup_key TEXT NOT NULL, route TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (target, life)
+    target TEXT, life TEXT, dedup_key TEXT NOT NULL, route TEXT NOT NULL, body TEXT NOT NULL,
+    receipt TEXT NOT NULL DEFAULT '', PRIMARY KEY (target, life)
 );
 """
 _STEPS = {
@@ -61,6 +63,13 @@ ALTER TABLE life ADD COLUMN is_hidden INTEGER NOT NULL DEFAULT 0
 CREATE TABLE open (
     target TEXT, life TEXT, dedup_key TEXT NOT NULL, route TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (target, life)
 )
+""",
+    6: """
+ALTER TABLE spool ADD COLUMN acknowledged TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE open ADD COLUMN receipt TEXT NOT NULL DEFAULT ''
+""",
+    7: """
+CREATE TABLE repeated (life TEXT, route TEXT, at TEXT NOT NULL, PRIMARY KEY (life, route))
 """,
 }
 """Schema of a file -> the change that makes the next one of it."""
@@ -164,6 +173,7 @@ class Spool:
         with self._named():
             notified = self._rows("SELECT life, route, stage, at FROM notified")
             escalated = self._rows("SELECT life, route, acknowledged_at FROM escalated")
+            repeated = self._rows("SELECT life, route, at FROM repeated")
             lives = {}
             rows = self._rows(
                 "SELECT id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden FROM life"
@@ -182,12 +192,15 @@ class Spool:
                         name: Notified(stage, _moment(at)) for owner, name, stage, at in notified if owner == life_id
                     },
                     escalated={name: at for owner, name, at in escalated if owner == life_id},
+                    repeated={name: _moment(at) for owner, name, at in repeated if owner == life_id},
                 )
                 lives[key] = moved(life, -ahead)
             held: dict[Box, tuple[Entry, ...]] = {}
             for route, target, body in self._rows("SELECT route, target, body FROM held ORDER BY rowid"):
                 held[Box(route, target)] = (*held.get(Box(route, target), ()), Entry.from_json(body))
-            sent = self._recent("SELECT route, target, at FROM spool WHERE NOT is_urgent ORDER BY at", now, ahead)
+            bound = "NOT is_urgent AND acknowledged = '[]'"
+            query = f"SELECT route, target, at FROM spool WHERE {bound} ORDER BY at"  # noqa: S608  words of ours
+            sent = self._recent(query, now, ahead)
             counted = self._recent("SELECT route, target, at FROM counted ORDER BY at", now, ahead)
         return State(lives=lives, held=held, sent=sent, counted=counted)
 
@@ -211,7 +224,7 @@ class Spool:
         if not is_news and (not lives or now - self._kept_at < SEEN_EACH):
             return
         with self._transaction():
-            for table in ("life", "notified", "escalated", "held", "counted"):
+            for table in ("life", "notified", "escalated", "repeated", "held", "counted"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
                 "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -241,6 +254,10 @@ class Spool:
                 [(life.id, *pair) for life in lives for pair in life.escalated.items()],
             )
             self._db.executemany(
+                "INSERT INTO repeated VALUES (?, ?, ?)",
+                [(life.id, place, _text(at)) for life in lives for place, at in life.repeated.items()],
+            )
+            self._db.executemany(
                 "INSERT INTO held VALUES (?, ?, ?)",
                 [(*box, entry.to_json()) for box, entries in state.held.items() for entry in entries],
             )
@@ -254,7 +271,7 @@ class Spool:
 
     def _add(self, messages: Iterable[Message], ahead: timedelta) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '', ?, ?)",
+            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '', ?, ?, ?)",
             [
                 (
                     message.key,
@@ -268,15 +285,17 @@ class Spool:
                     json.dumps(message.beginnings),
                     json.dumps(message.ends),
                     message.is_urgent,
+                    json.dumps(message.acknowledged),
                 )
                 for message in messages
             ],
         )
 
-    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
         """Store the new state of a message, and what is open at its target.
 
-        `is_taken`: the target took it, as it does if it is sent.
+        `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
+        gave to the message.
         """
         with self._transaction():
             self._db.execute(
@@ -285,8 +304,11 @@ class Spool:
             for message in (spooled.message for spooled in self._messages("key = ?", key)):
                 opens = message.opens if is_taken or state == SENT else ()
                 self._db.executemany(
-                    "INSERT OR REPLACE INTO open VALUES (?, ?, ?, ?, ?)",
-                    [(known.target, known.life, known.dedup_key, known.route, known.end.to_json()) for known in opens],
+                    "INSERT OR REPLACE INTO open VALUES (?, ?, ?, ?, ?, ?)",
+                    [
+                        (known.target, known.life, known.dedup_key, known.route, known.entry.to_json(), receipt)
+                        for known in opens
+                    ],
                 )
                 ends = message.ends if state != WAITING else ()
                 self._db.executemany(
@@ -294,11 +316,12 @@ class Spool:
                 )
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms whose beginning a target took, and whose end it has not taken."""
+        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
         with self._named():
-            rows = self._rows("SELECT target, life, dedup_key, route, body FROM open ORDER BY rowid")
+            rows = self._rows("SELECT target, life, dedup_key, route, body, receipt FROM open ORDER BY rowid")
         return tuple(
-            Open(target, life, dedup_key, route, Entry.from_json(body)) for target, life, dedup_key, route, body in rows
+            Open(target, life, key, route, Entry.from_json(body), receipt)
+            for target, life, key, route, body, receipt in rows
         )
 
     def forget_old(self, now: datetime) -> None:
@@ -327,7 +350,8 @@ class Spool:
 
     def _messages(self, condition: str, value: str) -> tuple[Spooled, ...]:
         columns = (
-            "state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent"
+            "state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent,"
+            " acknowledged"
         )
         query = f"SELECT {columns} FROM spool WHERE {condition} ORDER BY at, rowid"  # noqa: S608  conditions of ours
         rows = self._rows(query, (value,))
@@ -383,7 +407,8 @@ def moved(life: Life, ahead: timedelta) -> Life:
         seen_at=life.seen_at + ahead,
         cleared_since=life.cleared_since + ahead if life.cleared_since else None,
         notified={route: Notified(last.stage, last.at + ahead) for route, last in life.notified.items()},
-        escalated={route: _moved_time(at, ahead) for route, at in life.escalated.items()},
+        escalated={place: _moved_time(at, ahead) for place, at in life.escalated.items()},
+        repeated={place: at + ahead for place, at in life.repeated.items()},
     )
 
 
@@ -407,7 +432,7 @@ def _named_keys(keys: Collection[str]) -> str:
 
 def _message(*columns: Any) -> Message:
     """Return the message of a row."""
-    key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent = columns
+    key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent, acknowledged = columns
     return Message(
         key,
         route,
@@ -420,4 +445,5 @@ def _message(*columns: Any) -> Message:
         tuple(Beginning(*pair) for pair in json.loads(beginnings)),
         tuple(json.loads(ends)),
         bool(is_urgent),
+        tuple(json.loads(acknowledged)),
     )

@@ -11,7 +11,8 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,10 +21,10 @@ from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from livedeck.egress import Egress, literal_addresses
-from livedeck.notify.message import Message
+from livedeck.notify.message import Message, Open
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
@@ -36,7 +37,7 @@ _NOWHERE_PRIVATE = Egress()
 
 
 class Reply(Protocol):
-    """Result of a request. `status`: 0 without a response. `text`: words for a person."""
+    """Result of a request. `status`: 0 without one. `text`: words for a person. `body`: for programs, unmasked."""
 
     @property
     def status(self) -> int: ...
@@ -44,6 +45,8 @@ class Reply(Protocol):
     def text(self) -> str: ...
     @property
     def retry_after(self) -> float | None: ...
+    @property
+    def body(self) -> bytes: ...
 
 
 class Post(Protocol):
@@ -57,13 +60,17 @@ class Delivery(Record):
     """Result of a try.
 
     `answer`: the reply of the receiver, in words. `is_refused`: no further try can succeed. `retry_after`: seconds
-    until the next try that the receiver asks for.
+    until the next try that the receiver asks for. `receipt`: name of the message at the receiver, by which its end can
+    change it; empty if it has none. `is_partial`: the receiver took a part that it had not taken before, so the try is
+    no failed one.
     """
 
     is_taken: bool
     answer: str
     is_refused: bool = False
     retry_after: float | None = None
+    receipt: str = ""
+    is_partial: bool = False
 
 
 class Target(Protocol):
@@ -71,6 +78,19 @@ class Target(Protocol):
 
     async def send(self, message: Message) -> Delivery:
         """Try once to send the message. Raises nothing."""
+
+
+@runtime_checkable
+class Refreshing(Target, Protocol):
+    """A receiver that forgets, and so is told again each `period` seconds what is open there.
+
+    No other request to it runs at the same time.
+    """
+
+    period: float
+
+    async def refresh(self, opens: Sequence[Open]) -> Delivery:
+        """Send everything that is open. Raises nothing."""
 
 
 FindRefusal = Callable[[str], Awaitable[str]]
@@ -86,11 +106,12 @@ class CheckedTarget(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Webhook:
-    """A webhook. `secret`: the key of the signature; empty: no signature."""
+    """A webhook. `secrets`: keys of the signature, one for each; empty: no signature. `clock`: seconds since 1970."""
 
     post: Post
     address: str
-    secret: str = ""
+    secrets: tuple[str, ...] = ()
+    clock: Callable[[], float] = time.time
 
     async def find_refusal(self, find: FindRefusal) -> str:
         """Return why nothing may be sent to the address."""
@@ -101,11 +122,15 @@ class Webhook:
         body = (message.payload or f"{message.title}\n{message.text}").encode()
         content = "application/json" if message.payload else "text/plain; charset=utf-8"
         headers = {"Content-Type": content, "Idempotency-Key": message.key}
-        if self.secret:
-            headers["X-Livedeck-Signature"] = f"sha256={sign(self.secret, body)}"
-        reply = await self.post("POST", self.address, headers, body)
-        is_refused = 400 <= reply.status < 500 and reply.status not in _PASSING
-        return Delivery(is_success(reply.status), words_of(reply), is_refused, reply.retry_after)
+        if self.secrets:
+            headers["X-Livedeck-Signature"] = signature(self.secrets, int(self.clock()), body)
+        return delivery_of(await self.post("POST", self.address, headers, body))
+
+
+def delivery_of(reply: Reply) -> Delivery:
+    """Return what a reply means for a message: any 2xx is a success."""
+    is_refused = 400 <= reply.status < 500 and reply.status not in _PASSING
+    return Delivery(is_success(reply.status), words_of(reply), is_refused, reply.retry_after)
 
 
 def words_of(reply: Reply) -> str:
@@ -119,9 +144,14 @@ def is_success(status: int) -> bool:
     return 200 <= status < 300
 
 
-def sign(secret: str, body: bytes) -> str:
-    """Return the HMAC-SHA-256 of a body in hexadecimal digits."""
-    return hmac.new(secret.encode(), body, sha256).hexdigest()
+def signature(secrets: Sequence[str], timestamp: int, body: bytes) -> str:
+    """Return the header of a signed body: the time in seconds since 1970, and an HMAC-SHA-256 by each secret.
+
+    A receiver that checks the time takes no old request that somebody repeats.
+    """
+    signed = f"{timestamp}.".encode() + body
+    digests = [hmac.new(secret.encode(), signed, sha256).hexdigest() for secret in secrets]
+    return ",".join([f"t={timestamp}", *(f"v1={digest}" for digest in digests)])
 
 
 _APPRISE_LIMIT = 60.0

@@ -6,17 +6,23 @@ Text of the platform comes from outside, so each piece passes through `masked_li
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import sha256
+from secrets import token_hex
 from urllib.parse import quote
 
 from livedeck.monitor import Severity
 from livedeck.notify.message import BEGINNINGS, Beginning, Entry, Message, Status
+from livedeck.notify.templates import Template, filled, names_field
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import safe
+
+NO_TEMPLATE = Template()
 
 SCHEMA = 1
 MAX_TEXT = 1000
@@ -66,7 +72,12 @@ def dedup_key(life: str, sender: Sender) -> str:
 
 def shown_status(entry: Entry) -> Status:
     """Return the status for a receiver: RESOLVED for an alarm that cleared before its message."""
-    return Status.RESOLVED if entry.is_cleared else entry.status
+    return Status.RESOLVED if entry.is_cleared and entry.status is not Status.TEST else entry.status
+
+
+def is_over(entry: Entry) -> bool:
+    """Return whether the entry tells the end of an alarm, or of a test."""
+    return entry.is_cleared or entry.status is Status.RESOLVED
 
 
 def compose(
@@ -78,16 +89,18 @@ def compose(
     *,
     flood: int = 0,
     has_end: bool = True,
+    template: Template = NO_TEMPLATE,
 ) -> Message:
     """Return the message about alarms of one status: the worst first, and last those that have cleared already.
 
     `flood`: number of alarms of the route in the last 10 min, if it is a flood; otherwise 0. `has_end`: the route also
-    sends the ends of alarms.
+    sends the ends of alarms. `template`: words of the target.
     """
     entries = sorted(entries, key=lambda entry: (entry.is_cleared, entry.severity.rank, entry.since, entry.key))
     status = shown_status(entries[0])
     key = _key(route, target, entries, at)
-    title, text = _title(entries), _text(entries, at, sender, flood)
+    title = _title_by(template, entries, at, sender)
+    text = _text_by(template, entries, at, sender, flood) or _text(entries, at, sender, flood)
     payload = {
         "schema": SCHEMA,
         "id": key,
@@ -100,7 +113,8 @@ def compose(
         "title": title,
         "text": text,
     }
-    is_beginning = status in BEGINNINGS
+    is_test_end = status is Status.TEST and entries[0].is_cleared
+    is_beginning = status in {*BEGINNINGS, Status.TEST} and not is_test_end
     return Message(
         key,
         route,
@@ -110,9 +124,10 @@ def compose(
         title,
         text,
         json.dumps(payload, ensure_ascii=False),
-        tuple(_beginning(entry, sender, has_end=has_end) for entry in entries if is_beginning),
-        tuple(entry.life for entry in entries if status is Status.RESOLVED),
+        tuple(_beginning(entry, at, sender, template, has_end=has_end) for entry in entries if is_beginning),
+        tuple(entry.life for entry in entries if status is Status.RESOLVED or is_test_end),
         any(entry.is_urgent for entry in entries),
+        tuple(entry.life for entry in entries if status is Status.ACKNOWLEDGED),
     )
 
 
@@ -121,9 +136,11 @@ def _key(route: str, target: str, entries: Sequence[Entry], at: datetime) -> str
     return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:32]
 
 
-def _beginning(entry: Entry, sender: Sender, *, has_end: bool) -> Beginning:
-    end = entry.as_end(0.0).to_json() if has_end else ""
-    return Beginning(entry.life, entry.stage_before, dedup_key(entry.life, sender), end)
+def _beginning(entry: Entry, at: datetime, sender: Sender, template: Template, *, has_end: bool) -> Beginning:
+    composed = replace(entry, title=_title_by(template, [entry], at, sender), link=_page(entry, sender))
+    return Beginning(
+        entry.life, entry.stage_before, dedup_key(entry.life, sender), composed.to_json() if has_end else ""
+    )
 
 
 def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
@@ -137,23 +154,30 @@ def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
         "actual": masked_line(entry.actual, 300),
         "expected": masked_line(entry.expected, 300),
         "since": entry.since.astimezone(UTC).isoformat(),
-        "cleared": _end(entry).astimezone(UTC).isoformat() if shown_status(entry) is Status.RESOLVED else None,
+        "cleared": _end(entry).astimezone(UTC).isoformat() if is_over(entry) else None,
         "cause": masked_line(entry.cause, 300),
         "viewers": masked_line(entry.viewers, 300),
         "advice": masked_line(entry.advice, 300),
+        "link": _page(entry, sender),
     }
 
 
-_LABELS = {Status.RESOLVED: "RESOLVED", Status.ESCALATED: "NOT ACKNOWLEDGED", Status.TEST: "TEST"}
+_LABELS = {
+    Status.RESOLVED: "RESOLVED",
+    Status.ESCALATED: "NOT ACKNOWLEDGED",
+    Status.REPEATED: "STILL NOT ACKNOWLEDGED",
+    Status.ACKNOWLEDGED: "ACKNOWLEDGED",
+    Status.TEST: "TEST",
+}
 
 
 def _title(entries: Sequence[Entry]) -> str:
     first = entries[0]
-    label = "CLEARED" if first.is_cleared else _LABELS.get(first.status, "")
+    label = _label(first)
     severity = _WORDS[first.severity] if first.status in BEGINNINGS else ""
     names = [" ".join(filter(None, [entry.kind, _subject(entry)])) for entry in entries[:MAX_NAMED]]
     if first.status is Status.TEST:
-        names = [_subject(first)]
+        names = [_subject(first), *(["ended"] if first.is_cleared else [])]
     elif len(entries) > MAX_NAMED:
         names = [_counted(entries)]
     elif len(entries) > 1:
@@ -161,6 +185,66 @@ def _title(entries: Sequence[Entry]) -> str:
     elif first.is_cleared or first.status is Status.RESOLVED:
         names += [] if first.is_undated else ["after", _length(first.seconds)]
     return safe(" ".join(filter(None, [label, severity, *names])), MAX_TITLE)
+
+
+def _title_by(template: Template, entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
+    """Return the title by a template, with the status before it; several alarms are counted as usual."""
+    if not template.title or len(entries) > 1:
+        return _title(entries)
+    words = _filled(template.title, entries[0], at, sender)
+    label = "" if names_field(template.title, "status") else _label(entries[0])
+    label = _LABELS[Status.TEST] if entries[0].status is Status.TEST else label
+    return safe(" ".join(filter(None, [label, *words.split()])), MAX_TITLE) if words.strip() else _title(entries)
+
+
+def _text_by(template: Template, entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) -> str:
+    """Return the text by a template: filled for each of the worst alarms. Empty without a template."""
+    if not template.text:
+        return ""
+    end = f"\nFlood: {flood} alarms in the last 10 min" if flood and entries[0].status in BEGINNINGS else ""
+    text = ""
+    for count in range(min(MAX_NAMED, len(entries)), 0, -1):
+        parts = [_filled(template.text, entry, at, sender) for entry in entries[:count]]
+        rest = [f"and {len(entries) - count} more"] if len(entries) > count else []
+        text = "\n".join([*parts, *rest])
+        if len(text) + len(end) <= MAX_TEXT:
+            return text + end
+    return f"{text[: MAX_TEXT - len(end) - 1]}…{end}"
+
+
+def _filled(text: str, entry: Entry, at: datetime, sender: Sender) -> str:
+    """Return a template with the words of an alarm, masked afterwards: two fields may make a secret together."""
+    is_over = entry.is_cleared or entry.status is Status.RESOLVED
+    values = {
+        "event": entry.event,
+        "part": entry.part,
+        "kind": entry.kind,
+        "severity": _WORDS[entry.severity],
+        "status": _label(entry) or "FIRING",
+        "actual": _said(entry.actual, 300, at, sender),
+        "expected": _said(entry.expected, 300, at, sender),
+        "since": _span(entry, at, sender) if is_over and not entry.is_undated else _time(entry.since, at, sender),
+        "length": _length(entry.seconds),
+        "cause": _said(entry.cause, 300, at, sender),
+        "viewers": _said(entry.viewers, 300, at, sender),
+        "advice": _said(entry.advice, 300, at, sender),
+        "airing": entry.airing,
+        "link": _LINK,
+        "collector": sender.collector,
+        "profile": sender.profile,
+    }
+    lines = filled(text, {name: safe(value, 300) for name, value in values.items()}).splitlines()
+    return "\n".join(masked_line(line, MAX_TEXT) for line in lines).replace(_LINK, _link([entry], sender))
+
+
+_LINK = f"link-{token_hex(8)}"
+"""Place of the link until a text is masked, because a mask would take the end of an address for a key."""
+
+
+def _label(entry: Entry) -> str:
+    """Return the status of an alarm in words; empty if it is news of a present one."""
+    is_over = entry.is_cleared and entry.status is not Status.TEST
+    return "CLEARED" if is_over else _LABELS.get(entry.status, "")
 
 
 def _counted(entries: Sequence[Entry]) -> str:
@@ -191,14 +275,18 @@ def _named(entry: Entry, letters: int) -> str:
 
 
 def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) -> str:
-    if entries[0].status is Status.TEST:
-        lines = [f"Test message from livedeck, {_time(at, at, sender)}. No alarm."]
-    else:
-        lines = [*(_details(entries[0], at, sender) if len(entries) == 1 else _list(entries, at, sender))]
     where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
-    end = f"\n{where}: {_link(entries[0], sender)}" if where else f"\n{_link(entries[0], sender)}"
+    end = f"\n{where}: {_link(entries, sender)}" if where else f"\n{_link(entries, sender)}"
     if flood and entries[0].status in BEGINNINGS:
         end = f"\nFlood: {flood} alarms in the last 10 min{end}"
+    if entries[0].status is Status.TEST:
+        subject = "End of the test" if entries[0].is_cleared else "Test message"
+        lines = [f"{subject} from livedeck, {_time(at, at, sender)}. No alarm."]
+    elif len(entries) == 1:
+        lines = [*_details(entries[0], at, sender)]
+    else:
+        lists = ([*_list(entries, at, sender, count)] for count in range(MAX_NAMED, 0, -1))
+        lines = next(lines for lines in lists if len("\n".join(lines)) + len(end) <= MAX_TEXT or len(lines) <= 3)
     text = "\n".join(lines)
     if len(text) + len(end) > MAX_TEXT:
         text = text[: MAX_TEXT - len(end) - 1] + "…"
@@ -209,7 +297,7 @@ def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
     """Yield the lines about a single alarm. The first line is for a lock screen."""
     head = _head(entry, at, sender)
     yield head
-    is_cut = entry.status is not Status.RESOLVED and masked_line(entry.actual, 300) not in head
+    is_cut = entry.status is not Status.RESOLVED and _said(entry.actual, 300, at, sender) not in head
     labelled = {
         "Seen": entry.actual if is_cut else "",
         "Viewers": entry.viewers,
@@ -222,7 +310,7 @@ def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:
     }
     for label, words in labelled.items():
         if words:
-            yield f"{label}: {masked_line(words, 300)}"
+            yield f"{label}: {_said(words, 300, at, sender)}"
 
 
 def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
@@ -241,21 +329,24 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
     else:
         when = f"since {_time(entry.since, at, sender)}, {_length(entry.seconds)}"
     subject = f"{lead}{masked_line(entry.event, 32)}"
-    actual = masked_line(entry.actual, max(MIN_ACTUAL, MAX_SEEN - len(f"{subject}: , {when}")))
-    expected = f" (expected {masked_line(entry.expected, 60)})" if entry.expected else ""
+    actual = _said(entry.actual, max(MIN_ACTUAL, MAX_SEEN - len(f"{subject}: , {when}")), at, sender)
+    expected = f" (expected {_said(entry.expected, 60, at, sender)})" if entry.expected else ""
     return f"{subject}: {actual}, {when}{expected}"
 
 
-def _list(entries: Sequence[Entry], at: datetime, sender: Sender) -> Iterator[str]:
-    """Yield the lines about several alarms: the worst by name, the others as a number."""
-    for entry in entries[:MAX_NAMED]:
+def _list(entries: Sequence[Entry], at: datetime, sender: Sender, count: int) -> Iterator[str]:
+    """Yield the lines about several alarms: the `count` worst by name, each event with its page, the others counted."""
+    pages = [_page(entry, sender) if _is_mixed(entries) else "" for entry in entries[:count]]
+    for place, entry in enumerate(entries[:count]):
         severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
         yield _head(entry, at, sender, f"{severity}{entry.kind} ")
-    if rest := entries[MAX_NAMED:]:
+        if pages[place] and pages[place] not in pages[place + 1 :]:
+            yield f"  {pages[place]}"
+    if rest := entries[count:]:
         events = {entry.event_id for entry in rest if entry.event_id}
         yield f"and {len(rest)} more{f' of {len(events)} event' if events else ''}{'s' if len(events) > 1 else ''}"
     if advice := entries[0].advice:
-        yield f"First: {masked_line(advice, 200)}"
+        yield f"First: {_said(advice, 200, at, sender)}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -263,11 +354,46 @@ def _names(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else shown
 
 
-def _link(entry: Entry, sender: Sender) -> str:
-    if sender.link:
-        return sender.link.replace("{event_id}", quote(entry.event_id[:200], safe=""))
+def _page(entry: Entry, sender: Sender) -> str:
+    """Return the address of your page about the event; empty if there is none."""
+    return (
+        sender.link.replace("{event_id}", quote(entry.event_id[:200], safe="", errors="replace"))
+        if entry.event_id
+        else ""
+    )
+
+
+def _is_mixed(entries: Sequence[Entry]) -> bool:
+    """Return whether the alarms are of several events."""
+    return len({entry.event_id for entry in entries}) > 1
+
+
+def _link(entries: Sequence[Entry], sender: Sender) -> str:
+    """Return your page about the event of the alarms, or the command that lists alarms if they have several events."""
+    if (page := _page(entries[0], sender)) and not _is_mixed(entries):
+        return page
     profile = f" --profile {sender.profile}" if sender.profile else ""
     return f"livedeck alarm list{profile}"
+
+
+_UTC_TIME = re.compile(r"(?:\b(\d{4}-\d\d-\d\d) )?\b(\d\d:\d\d(?::\d\d)?)Z\b")
+"""Pattern of a time in the words of the monitor, which are in UTC."""
+
+
+def _said(text: str, limit: int, at: datetime, sender: Sender) -> str:
+    """Return words of the monitor as one line, with their times in the zone of the readers."""
+
+    def local(found: re.Match[str]) -> str:
+        date, clock = found.groups()
+        try:
+            moment = datetime.fromisoformat(f"{date or at.astimezone(UTC).date()}T{clock}+00:00")
+        except ValueError:
+            return found[0]
+        day = timedelta(days=1)
+        shifts = (timedelta(), -day, day) if not date else (timedelta(),)
+        return _time(min((moment + shift for shift in shifts), key=lambda other: abs(other - at)), at, sender)
+
+    return str(masked_line(_UTC_TIME.sub(local, text), limit))
 
 
 def _time(moment: datetime, at: datetime, sender: Sender) -> str:

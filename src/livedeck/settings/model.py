@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -38,7 +39,7 @@ from livedeck.monitor import (
     Thresholds,
     with_overrides,
 )
-from livedeck.notify import TARGETS, Route
+from livedeck.notify import OPTIONS, TARGETS, Level, Route, Template, check_template
 from livedeck.text.hours import Hours
 from livedeck.text.themes import Theme
 
@@ -221,11 +222,24 @@ class _Target(BaseModel):
 
     model_config = _STRICT
 
+    type: str = Field(default="", description="kind of the target, which the name of its address says, too")
+    title: Annotated[str, AfterValidator(check_template)] = Field(
+        default="", description="template of the title, with fields such as `${event}`"
+    )
+    text: Annotated[str, AfterValidator(check_template)] = Field(
+        default="", description="template of the text, with fields such as `${actual}`"
+    )
+
     @model_validator(mode="after")
     def _one_address(self) -> Self:
         sources = [name for name in ADDRESS_SOURCES if getattr(self, name)]
-        if len(sources) != 1:
-            raise ValueError(f"should have one of {', '.join(ADDRESS_SOURCES)}")
+        if self.type and self.type not in TARGETS:
+            raise ValueError(f"type: should be one of {', '.join(TARGETS)}")
+        named = [source for source in ADDRESS_SOURCES if source.startswith(f"{self.type}_")] or ADDRESS_SOURCES
+        if len(sources) != 1 or sources[0] not in named:
+            raise ValueError(f"should have one of {', '.join(named)}")
+        if others := {name for name in OPTIONS if getattr(self, name)} - {*TARGETS[self.kind].options}:
+            raise ValueError(f"{', '.join(sorted(others))}: a target of the type {self.kind} has no such setting")
         return self
 
     @property
@@ -236,6 +250,16 @@ class _Target(BaseModel):
     def source(self, name: str) -> tuple[tuple[str, ...], Path | None]:
         """Return the command and the file that give the secret `name`. At most one of them is set."""
         return getattr(self, f"{name}_command"), getattr(self, f"{name}_file")
+
+    @property
+    def template(self) -> Template:
+        """Words of the messages to it."""
+        return Template(self.title, self.text)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Options of its kind that are set, by name."""
+        return {name: value for name in OPTIONS if (value := getattr(self, name))}
 
 
 def _target_fields() -> Iterator[tuple[str, Any]]:
@@ -248,6 +272,8 @@ def _target_fields() -> Iterator[tuple[str, Any]]:
                 f"{secret}_file",
                 (SecretFile, Field(default=None, description=f"file that holds {words} (alternative to the command)")),
             )
+    for name, words in OPTIONS.items():
+        yield name, (str, Field(default="", description=words))
 
 
 if TYPE_CHECKING:
@@ -269,6 +295,16 @@ def _check_zone(name: str) -> str:
     except (KeyError, ValueError, OSError):
         raise ValueError("unknown time zone; write Europe/Berlin, or UTC") from None
     return name
+
+
+class LevelSettings(BaseModel):
+    """Further target of a route (notifications.md, "Levels")."""
+
+    model_config = _STRICT
+
+    after: Number = Field(gt=0, le=1440, description="minutes without acknowledgement")
+    to: str = Field(min_length=1, description="target that gets the alarm then")
+    repeat: Number = Field(default=0, ge=0, le=1440, description="minutes until a critical alarm goes there again")
 
 
 class RouteSettings(BaseModel):
@@ -293,6 +329,19 @@ class RouteSettings(BaseModel):
     )
     escalate_to: str = Field(default="", description="target for unacknowledged alarms")
     resolved: bool = Field(default=True, description="also send a message when an alarm clears")
+    levels: tuple[LevelSettings, ...] = Field(
+        default=(), description="further targets of unacknowledged alarms, instead of `escalate_to`"
+    )
+    repeat: Number = Field(
+        default=240, ge=0, le=1440, description="minutes until an unacknowledged critical alarm is sent again; 0: never"
+    )
+    group_by: Literal["incident", "event", "project", "kind", "none"] = Field(
+        default="incident", description="alarms that share a message"
+    )
+    group_wait: Number = Field(default=5, ge=0, le=60, description="seconds from a group's first alarm to its message")
+    group_interval: Number = Field(
+        default=60, ge=0, le=3600, description="seconds from a group's message to one about warnings that join it"
+    )
 
     @property
     def called(self) -> str:
@@ -313,6 +362,11 @@ class RouteSettings(BaseModel):
             self.escalate,
             self.escalate_to,
             self.resolved,
+            tuple(Level(level.after, level.to, level.repeat) for level in self.levels),
+            self.repeat,
+            self.group_by,
+            timedelta(seconds=self.group_wait),
+            timedelta(seconds=self.group_interval),
         )
 
 
@@ -395,13 +449,24 @@ class NotifySettings(BaseModel):
         """
         names: list[str] = []
         for index, route in enumerate(self.routes):
-            for field in ("to", "escalate_to"):
-                target = getattr(route, field)
+            targets = {"to": route.to, "escalate_to": route.escalate_to}
+            targets |= {f"levels.{number}.to": level.to for number, level in enumerate(route.levels)}
+            for field, target in targets.items():
                 if target and target not in self.targets:
                     known = ", ".join(self.targets) or "there is none yet"
                     raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {known}")
+                if target and not route.resolved and TARGETS[self.targets[target].kind].needs_end:
+                    raise ValueError(f"routes.{index}.resolved: {target} needs the end of each alarm; remove this line")
             if bool(route.escalate) != bool(route.escalate_to):
                 raise ValueError(f"routes.{index}.escalate: set both, escalate and escalate_to")
+            if route.levels and route.escalate:
+                raise ValueError(f"routes.{index}.levels: set either levels or escalate")
+            minutes, names_of_levels = [level.after for level in route.levels], [level.to for level in route.levels]
+            if minutes != sorted(set(minutes)) or len({*names_of_levels}) < len(minutes):
+                raise ValueError(
+                    f"routes.{index}.levels: each level should be later than the one before and have its own target; "
+                    "`repeat` sends to a target again"
+                )
             if route.called in names:
                 raise ValueError(f"routes.{index}.name: two routes are called {route.called!r}; rename one")
             names.append(route.called)
@@ -693,7 +758,8 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         description="seconds between polls, and limits on the number of polls",
     )
     maintenance: tuple[MaintenanceSettings, ...] = Field(
-        default=(), description="weekly hours in which some alarms neither ring nor notify (`monitoring.md`, Silences)"
+        default=(),
+        description='weekly hours in which some alarms neither ring nor notify (`monitoring.md`, "Silences")',
     )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"

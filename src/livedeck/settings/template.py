@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from livedeck.environment import PREFIX
 from livedeck.monitor import AlarmLimits, Thresholds, limits_of
+from livedeck.notify import OPTIONS, TARGETS
 from livedeck.settings.model import ADDRESS_SOURCES, CadenceSettings, Settings, is_structured
 
 _HEAD = """\
@@ -64,6 +65,10 @@ _NOTIFY = """
 # allow_private = ["localhost", "10.1.0.0/16", "ntfy.studio.lan"]  # private receivers
 # [notify.targets.ops]  # one of {sources}
 # webhook_command = ["pass", "show", "livedeck/ops"]
+# [notify.targets.chat]  # options of some types: {options}
+# type = "slack"  # one of {types}
+# slack_command = ["pass", "show", "livedeck/slack"]
+# channel = "C0123ABCD"
 # [[notify.routes]]
 # to = "ops"
 # severity = "warning"
@@ -143,7 +148,7 @@ def template() -> str:
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
         _MAINTENANCE,
-        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES)),
+        _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES), types=", ".join(TARGETS), options=", ".join(OPTIONS)),
         _COLLECTOR,
         _ENGINE,
         _PROFILES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import click
 from livedeck.cli import options
 from livedeck.cli.collect.engine import shared_spool
 from livedeck.cli.collect.receivers import make_notification_way, make_plan, make_targets, spool_file
+from livedeck.cli.collect.tested import Place, note_tested, places
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind
@@ -28,12 +30,16 @@ from livedeck.notify import (
     WAITING,
     Case,
     CaseEvent,
+    Delivery,
     Entry,
+    Message,
     Plan,
     Route,
     Spool,
     SpoolError,
     Status,
+    Target,
+    Template,
     compose,
     reasons_against,
 )
@@ -50,12 +56,18 @@ if TYPE_CHECKING:
 
 @click.command
 @click.argument("route", metavar="[ROUTE]", required=False)
+@click.option(
+    "--level", metavar="N", type=click.IntRange(0), help="Try this level only; 0 is the target of the route itself."
+)
+@click.option("--end", is_flag=True, help="Send the end of the test, too.")
 @platform
 @click.pass_context
-def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> None:
+def test_command(ctx: click.Context, /, *, route: str | None, level: int | None, end: bool, **flags: Any) -> None:
     """Send a message marked TEST by ROUTE, or by every route, and print the reply of each receiver.
 
-    Exit code 1 if a receiver did not take it.
+    Every level of a route is tried. With --end, the end follows: PagerDuty and Alertmanager close the test, Slack edits
+    its message. `livedeck doctor` names levels without a test for 30 days. Exit code 1 if a receiver did not take a
+    message.
     """
 
     async def work() -> int:
@@ -69,24 +81,42 @@ def test_command(ctx: click.Context, /, *, route: str | None, **flags: Any) -> N
                 )
             names = ", ".join(candidate.name for candidate in plan.routes)
             raise SettingsError(f"notify.routes: no such route {route!r}; known: {names}")
-        taken = True
+        found = [place for place in places(replace(plan, routes=tuple(routes))) if level in {None, place.level}]
+        if not found:
+            raise SettingsError(f"notify.routes: no level {level}; `livedeck docs notifications` explains levels")
+        taken = list[Place]()
         async with make_notification_way(settings) as outgoing:
             targets = await make_targets(settings, outgoing)
-            for tried in routes:
-                delivery = await targets[tried.to].send(_test_message(plan, tried))
-                taken = taken and delivery.is_taken
-                verdict = "taken" if delivery.is_taken else "NOT TAKEN"
-                echo(f"{tried.name} -> {tried.to}: {verdict}: {masked_line(delivery.answer, 300)}")
-        return DONE if taken else FAULT
+            for place in found:
+                if await _try(targets[place.target], plan, place, has_end=end):
+                    taken.append(place)
+        note_tested(settings, taken, datetime.now(UTC))
+        return DONE if len(taken) == len(found) else FAULT
 
     ctx.exit(run(work))
 
 
-def _test_message(plan: Plan, route: Route) -> Any:
-    now = datetime.now(UTC)
+async def _try(target: Target, plan: Plan, place: Place, *, has_end: bool) -> bool:
+    """Send the beginning of a test, and its end if wanted. Return whether the target took them."""
+    begin = _test_message(plan, place, now := datetime.now(UTC))
+    delivery = await target.send(begin)
+    _say_delivery(place.words, delivery)
+    if delivery.is_taken and has_end:
+        opened = tuple(replace(known, receipt=delivery.receipt) for known in begin.opens)
+        delivery = await target.send(replace(_test_message(plan, place, now, is_over=True), opened=opened))
+        _say_delivery(f"{place.words}, end", delivery)
+    return delivery.is_taken
+
+
+def _say_delivery(subject: str, delivery: Delivery) -> None:
+    verdict = "taken" if delivery.is_taken else "NOT TAKEN"
+    echo(f"{subject}: {verdict}: {masked_line(delivery.answer, 300)}")
+
+
+def _test_message(plan: Plan, place: Place, now: datetime, *, is_over: bool = False) -> Message:
     entry = Entry(
         Status.TEST,
-        f"test/{now.timestamp():.0f}",
+        f"test/{place.route}/{place.level}/{now.timestamp() * 1000:.0f}",
         0,
         "",
         "TEST",
@@ -98,8 +128,10 @@ def _test_message(plan: Plan, route: Route) -> Any:
         "",
         now,
         0.0,
+        is_cleared=is_over,
     )
-    return compose(route.name, route.to, [entry], now, plan.sender)
+    template = plan.templates.get(place.target, Template())
+    return compose(place.route, place.target, [entry], now, plan.sender, template=template)
 
 
 @click.command
@@ -177,13 +209,14 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     """Return whether and when the route notifies of the alarm, in words."""
     if reasons:
         return f"no: {'; '.join(reasons)}"
-    escalation = f"; notifies {route.escalate_to} after {route.escalate:g} min without acknowledgement"
-    after = escalation if route.escalate else ""
+    levels = " and ".join(f"{level.to} after {level.after:g} min" for level in route.escalations)
+    after = f"; notifies {levels} without acknowledgement" if levels else ""
     if route.is_quiet(case.severity, local):
         return (
             f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"
         )
-    return f"yes, {'at once' if case.kind == PLATFORM else '5 s after the alarm is raised'}{after}"
+    wait = "at once" if case.kind == PLATFORM else f"{route.group_wait.total_seconds():g} s after the alarm is raised"
+    return f"yes, {wait}{after}"
 
 
 @click.command

@@ -14,7 +14,7 @@ from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, sender_variables, this_process
-from livedeck.notify import TARGETS, CheckedTarget, Means, Plan, Sender, TargetError, spool_path
+from livedeck.notify import TARGETS, CheckedTarget, Given, Means, Plan, Sender, TargetError, spool_path
 from livedeck.secret_sources import secret_from_command, secret_from_file
 from livedeck.settings import Settings, SettingsError, TargetSettings
 from livedeck.text.secrets import register_address, register_secret
@@ -27,9 +27,15 @@ def make_plan(settings: Settings) -> Plan:
     notify = settings.notify
     host = this_process().partition("@")[2].partition(":")[0]
     profile = "" if settings.profile == "default" else settings.profile
-    origin = sha256(settings.base_url.rstrip("/").encode()).hexdigest()[:8]
-    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, origin)
-    return Plan(tuple(route.route() for route in notify.routes), sender)
+    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, _origin(settings))
+    acknowledging = frozenset(name for name, table in notify.targets.items() if TARGETS[table.kind].acknowledges)
+    templates = {name: table.template for name, table in notify.targets.items()}
+    return Plan(tuple(route.route() for route in notify.routes), sender, acknowledging, templates)
+
+
+def _origin(settings: Settings) -> str:
+    """Return 8 digits that stand for the platform's address."""
+    return sha256(settings.base_url.rstrip("/").encode()).hexdigest()[:8]
 
 
 def spool_file(settings: Settings) -> Path:
@@ -53,7 +59,7 @@ async def make_targets(settings: Settings, outgoing: Outgoing) -> Mapping[str, C
 async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> CheckedTarget:
     path, table = f"notify.targets.{name}", settings.notify.targets[name]
     variables, egress = sender_variables(outgoing.proxy_variables()), Egress.of(settings.notify.allow_private)
-    means = Means(outgoing.send, _check_receiver, variables, egress)
+    means = Means(outgoing.send, _check_receiver, variables, egress, _origin(settings))
     return await asyncio.to_thread(_read_target, path, table, means)
 
 
@@ -66,7 +72,7 @@ def _read_target(path: str, table: TargetSettings, means: Means) -> CheckedTarge
     address = read_secret(f"{path}.{table.kind}", *table.source(table.kind))
     secret = read_secret(f"{path}.secret", *table.source("secret")) if kind.secret else ""
     try:
-        return kind.make(means, address, secret)
+        return kind.make(means, Given(address, secret, table.options))
     except TargetError as error:
         raise SettingsError(f"{path}.{table.kind}: {error}") from None
 
@@ -133,7 +139,8 @@ def read_secret(setting: str, argv: tuple[str, ...], path: Path | None) -> str:
         secret = secret_from_file(f"{setting}_file", expand_user(str(path)))
     else:
         return ""
-    register_secret(secret)
+    for line in (secret, *secret.splitlines()):
+        register_secret(line)
     register_address(secret, has_key=True)
     for part in secret.split("/")[3:]:  # any part of a webhook's path may be the key
         register_secret(part)

@@ -256,9 +256,7 @@ def _find_event(path: Path, words: str) -> KnownEvent:
     return event
 
 
-_NOT_THE_COLLECTORS = (
-    "livedeck: this is the history of this machine; for that of the collector, run the command where it runs"
-)
+_NOT_THE_COLLECTORS = "livedeck: this is the history of this machine; the collector's history is on its own machine"
 
 
 def _run(ctx: click.Context, flags: dict[str, Any], path: Path | None, work: Callable[[Path], int]) -> None:

@@ -46,7 +46,10 @@ _MAX_HEAD = 100 * 2**10
 
 
 class Violation(httpcore.RemoteProtocolError):
-    """The other side broke a rule of HTTP, so its reply is worthless. The message goes on after a host: `sent ...`."""
+    """The other side broke a rule of HTTP, so its reply is worthless.
+
+    The message continues after the name of a host: `sent ...`.
+    """
 
 
 class SpokeFirst(Violation):

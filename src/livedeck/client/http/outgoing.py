@@ -31,8 +31,11 @@ from livedeck.egress import Egress, literal_addresses
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
-_MAX_ANSWER = 2000
-"""Maximum number of bytes to read from a reply for display."""
+_MAX_ANSWER = 16_384
+"""Maximum number of bytes to read from a reply."""
+
+_MAX_SHOWN = 2000
+"""Maximum number of bytes of a reply that may be shown."""
 
 _MAX_WORDS = 120
 """Maximum number of characters of a reply to show."""
@@ -48,12 +51,13 @@ class Reply(Record):
     """Reply of a receiver.
 
     `status`: HTTP status; 0 if no reply came. `text`: the reply, or the reason why none came. `retry_after`: seconds to
-    wait; None if the receiver did not state a time.
+    wait; None if the receiver did not state a time. `body`: beginning of the reply, for programs: nothing is masked.
     """
 
     status: int
     text: str = ""
     retry_after: float | None = None
+    body: bytes = b""
 
 
 class Outgoing:
@@ -94,8 +98,9 @@ class Outgoing:
         try:
             async with asyncio.timeout(_TIMEOUT), self.open(method, address, sent, body) as incoming:
                 reply = Reply(incoming.status, "", retry_after(incoming.headers, datetime.now(UTC)))
-                text = await _beginning(incoming)
-                reply = replace(reply, text=masked_line(text.decode(errors="replace"), _MAX_WORDS))
+                body = await _beginning(incoming)
+                text = masked_line(body[:_MAX_SHOWN].decode(errors="replace"), _MAX_WORDS)
+                reply = replace(reply, text=text, body=body)
         except (Misconfigured, Unreachable, Unreadable) as error:
             return reply if reply.status else Reply(0, masked_line(error, _MAX_FAULT))
         except TimeoutError:

@@ -45,7 +45,7 @@ class AnnotationDraft(Draft):
 
 
 class AnnotationFields(TypedDict, total=False):
-    """Fields of AnnotationDraft for a change, by name. To change the `video_id`, pass a draft."""
+    """Fields of AnnotationDraft for a change. To change the `video_id`, pass a draft."""
 
     annotation_poster_id: Identifier | None
     title: str
@@ -55,7 +55,7 @@ class AnnotationFields(TypedDict, total=False):
 
 
 class NewAnnotationFields(AnnotationFields):
-    """The fields of AnnotationDraft for a new annotation, by name."""
+    """Fields of AnnotationDraft for a new annotation."""
 
     type: Required[str]
 

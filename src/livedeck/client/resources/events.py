@@ -72,25 +72,25 @@ class EventDraft(Draft):
 
 
 class ScheduleFields(TypedDict):
-    """The field of ScheduleDraft, by name."""
+    """Fields of ScheduleDraft."""
 
     time: datetime | str | None
 
 
 class RecordFields(TypedDict):
-    """The field of RecordDraft, by name."""
+    """Fields of RecordDraft."""
 
     parent_id: Identifier | None
 
 
 class VideoFields(TypedDict):
-    """The field of VideoDraft, by name."""
+    """Fields of VideoDraft."""
 
     presets: Sequence[Preset] | None
 
 
 class EventRestreamFields(TypedDict):
-    """The fields of EventRestreamDraft, by name."""
+    """Fields of EventRestreamDraft."""
 
     name: str
     url: str
@@ -117,13 +117,13 @@ class _EventOptions(TypedDict, total=False):
 
 
 class EventFields(_EventOptions, total=False):
-    """The fields of EventDraft that a change may have, by name."""
+    """Fields of EventDraft that a change may have."""
 
     name: str
 
 
 class NewEventFields(_EventOptions):
-    """The fields of EventDraft for a new event, by name."""
+    """Fields of EventDraft for a new event."""
 
     name: Required[str]
     type: Required[Literal["recurring", "one-time"]]

@@ -90,7 +90,7 @@ class RoomDraft(Draft):
 
 
 class RelayFields(TypedDict, total=False):
-    """The fields of RelayDraft, by name."""
+    """Fields of RelayDraft."""
 
     name: str
     url: str
@@ -98,7 +98,7 @@ class RelayFields(TypedDict, total=False):
 
 
 class NewRelayFields(TypedDict):
-    """The fields of RelayDraft for a new profile, by name."""
+    """Fields of RelayDraft for a new profile."""
 
     name: str
     url: str
@@ -106,7 +106,7 @@ class NewRelayFields(TypedDict):
 
 
 class NewRoomFields(TypedDict):
-    """The fields of RoomDraft, by name."""
+    """Fields of RoomDraft."""
 
     owner_id: Identifier
     name: str

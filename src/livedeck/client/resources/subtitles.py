@@ -61,7 +61,7 @@ class SubtitleDraft(Draft):
 
 
 class SubtitleFields(TypedDict, total=False):
-    """The fields of SubtitleDraft, by name."""
+    """Fields of SubtitleDraft."""
 
     language: str
     description: str

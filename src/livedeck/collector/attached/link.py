@@ -69,7 +69,7 @@ class CollectorRefusedError(CollectorError):
 
 
 class ServerEvent(NamedTuple):
-    """Event of a stream. If `data` is None, a comment line of the stream."""
+    """Event of a `text/event-stream`, or a comment line of it; then `data` is None."""
 
     data: str | None
     name: str = "message"

@@ -86,7 +86,8 @@ class SharedSpool:
         self._kept = None
         sent: dict[Box, tuple[datetime, ...]] = {}
         for message in sorted((spooled.message for spooled in messages), key=lambda message: message.at):
-            if now - RATE_WINDOW < message.at - ahead <= now and not message.is_urgent:
+            is_counted = not message.is_urgent and not message.acknowledged
+            if now - RATE_WINDOW < message.at - ahead <= now and is_counted:
                 box = Box(message.route, message.target)
                 sent[box] = (*sent.get(box, ()), message.at - ahead)
         values = self._parse_state(text)
@@ -162,16 +163,18 @@ class SharedSpool:
             is_ours = self._desk.mark(self._epoch(), {})
         return is_ours and all(spooled.state == WAITING for spooled in self._decoded(text))
 
-    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False) -> None:
+    def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
         """Store the outcome of a message, and what is open at its target. Raises SpoolError, NotOnDutyError.
 
-        `is_taken`: the target took it, as it does if it is sent.
+        `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
+        gave to the message.
         """
         with self._named():
             for spooled in self._decoded(self._desk.message(key)):
                 message, rows = spooled.message, {key: _encode(Spooled(spooled.message, state, tries, answer))}
                 if is_taken or state == SENT:
-                    rows |= {_open_key(opened.target, opened.life): _encode_open(opened) for opened in _opens(message)}
+                    opens = [replace(opened, receipt=receipt) for opened in _opens(message)]
+                    rows |= {_open_key(opened.target, opened.life): _encode_open(opened) for opened in opens}
                 if state != WAITING:
                     rows |= {_open_key(message.target, life): "" for life in message.ends}
                 self._write(rows)

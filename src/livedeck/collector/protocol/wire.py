@@ -177,7 +177,7 @@ class Held:
         return cls._of(listing, None, {})
 
     def changed(self, change: Mapping[str, Any]) -> Held:
-        """Return the copy after the next delta. Raises UnreadableSnapshotError."""
+        """Return the copy with the next delta applied. Raises UnreadableSnapshotError."""
         return self._of(change, self.last, self.samples)
 
     def filled(self, event_id: str, rows: Mapping[str, Any]) -> Held:

@@ -290,7 +290,7 @@ def _with_state(alarm: Alarm, state: AlarmState, cover: Cover, now: datetime, ne
 def is_audible(before: Alarm | None, after: Alarm) -> bool:
     """Return whether the change makes the alarm ring. A flapping alarm does not ring again.
 
-    A silenced alarm does not ring; if it stands at the end of its silence, it rings then.
+    A silenced alarm does not ring. If it is still unacknowledged at the end of its silence, it rings then.
     """
     if after.state is not AlarmState.UNACKNOWLEDGED or after.severity is Severity.INFO or after.silenced:
         return False

@@ -1,6 +1,6 @@
 """Which alarms a silence covers, and which silences a person may add, extend or end (monitoring.md, "Silences"). Pure.
 
-Detection, board, history and reports go on during a silence. It takes the bell and the notification alone.
+During a silence detection, board, history and reports go on. Only the bell and the notifications stop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_ON_AIR = timedelta(hours=4)
 """Maximum time for which an alarm of an event on air is silenced after a person has added or extended the silence."""
 
 LONGEST = timedelta(days=31)
-"""Maximum length of a silence. Repeated hours belong into a maintenance window of the settings."""
+"""Maximum length of a silence. Hours that repeat belong in a maintenance window of the settings."""
 
 FARTHEST = timedelta(days=366)
 """Maximum time from now to the start of a silence."""
@@ -33,7 +33,7 @@ _MAX_MATCHERS = 20
 """Maximum number of matchers of a silence."""
 
 ONLY_BY_KIND = frozenset({API_BLIND, "AUTH_FAILED", "NOTIFY_FAILING", COLLECTOR_SILENT, "OWN_SLOW"})
-"""Kinds that a silence covers only if it names the kind: without them nobody knows whether livedeck watches at all."""
+"""Kinds that a silence covers only if it names the kind, because they alone say that livedeck itself does not work."""
 
 
 class SilenceGone(AlarmRefused):
@@ -59,7 +59,7 @@ def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
 def is_covered(silence: Silence, case: Case) -> bool:
     """Return whether a silence is meant for an alarm, at whatever time.
 
-    An incident of several events is covered only if each of its events is: the others are nobody's maintenance.
+    An incident of several events is covered only if each of its events is.
     """
     if silence.passes is not None and case.severity.rank <= silence.passes.rank:
         return False
@@ -173,10 +173,10 @@ def silence_of_draft(draft: SilenceDraft, states: Iterable[EventState], now: dat
     if not comment:
         raise AlarmRefused("A comment is required: say why.")
     if len(draft.matchers) > _MAX_MATCHERS:
-        raise AlarmRefused(f"At most {_MAX_MATCHERS} conditions.")
+        raise AlarmRefused(f"A silence has at most {_MAX_MATCHERS} conditions.")
     seconds = draft.seconds
     if not 0 < seconds <= LONGEST.total_seconds():
-        raise AlarmRefused(f"Silence for more than 0 s and at most {LONGEST.days} days.")
+        raise AlarmRefused(f"A silence lasts more than 0 s and at most {LONGEST.days} days.")
     starts_at = draft.starts_at or now
     if not now - LONGEST <= starts_at <= now + FARTHEST:
         raise AlarmRefused("The start is too far from now.")

@@ -151,11 +151,15 @@ def blame(facts: Facts) -> Blame:
     if facts.failure.sight is not Sight.NONE:
         return _of_failure(facts.failure)
     if facts.list_doubt and facts.list_doubt.served:
-        doubt = facts.list_doubt
-        all_served = doubt.listed + doubt.served
-        text = f"the list lacks {doubt.served} of {all_served} events that are still served"
-        return _blame(Culprit.LIST, text, "the list lacks events")
+        return _blame(Culprit.LIST, _list_text(facts.list_doubt), "the list lacks events")
     return NO_BLAME
+
+
+def _list_text(doubt: ListDoubt) -> str:
+    if doubt.served == doubt.missing:
+        return f"the list lacks {doubt.served} of {doubt.listed + doubt.served} events that are still served"
+    known = f"the list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events"
+    return f"{known}, of which at least {doubt.served} {'is' if doubt.served == 1 else 'are'} still served"
 
 
 def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
@@ -264,16 +268,16 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.NO_CONNECTION: (Culprit.OWN_LINK, "this machine's network, proxy or certificates: {reason}"),
         Sight.FOREIGN: (Culprit.STRANGER, "something answers in the platform's place (portal, login page, gateway)"),
         Sight.PACE: (Culprit.REFUSAL, "the platform refuses our pace"),
-        Sight.TOKEN: (Culprit.REFUSAL, "the network is well: the platform {reason} ({status})"),
-        Sight.REQUEST: (Culprit.REFUSAL, "the network is well: the platform answers {status}"),
-        Sight.FAULT: (Culprit.PLATFORM, "the network is well: the platform answers {status}"),
+        Sight.TOKEN: (Culprit.REFUSAL, "the network works: the platform {reason} ({status})"),
+        Sight.REQUEST: (Culprit.REFUSAL, "the network works: the platform answers {status}"),
+        Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {status}"),
         Sight.GATEWAY: (
             Culprit.PLATFORM,
-            "the platform answers {status}, or a gateway before it: it is not the platform's own error",
+            "the platform, or a gateway before it, answers {status}: it is not an error in the platform's own form",
         ),
-        Sight.UNREADABLE: (Culprit.PLATFORM, "the network is well: the platform answers, but not as documented"),
+        Sight.UNREADABLE: (Culprit.PLATFORM, "the network works: the platform answers, but not as documented"),
         Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),
-        Sight.SILENCE: (Culprit.PLATFORM, "the platform takes calls and does not answer"),
+        Sight.SILENCE: (Culprit.PLATFORM, "the platform accepts connections but does not reply"),
         Sight.BREAK: (
             Culprit.UNKNOWN,
             "connections break before a reply is complete: the platform, or a proxy or firewall on the way",

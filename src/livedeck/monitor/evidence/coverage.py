@@ -50,6 +50,7 @@ class Coverage(Record):
         started_at: float | None = None,
         joins: float = 0.0,
         is_proof: bool = True,
+        is_part: bool = False,
     ) -> Coverage:
         """Return the coverage after a reply.
 
@@ -64,15 +65,17 @@ class Coverage(Record):
             started_at: Start of the stream; None if unknown.
             joins: Spans that are at most this far apart (s) become one, because no sample fits between them.
             is_proof: False if the reply can prove only that samples exist, not that they are absent.
+            is_part: The samples are only the newest of the reply, so they show nothing of the time before them.
         """
         has_news = bool(times) and times[-1] > newest
         until = times[-1] if has_news or (times and not is_proof) else at - lag if is_proof else -inf
-        is_reach_known = is_proof and self.length and (not times or times[-1] <= at)
+        is_reach_known = is_proof and not is_part and self.length and (not times or times[-1] <= at)
         since = min([*times[:1], *([at - self.length] if is_reach_known else [])], default=until)
-        is_start = started_at is not None and since <= started_at + START_SLACK
+        is_start = not is_part and started_at is not None and since <= started_at + START_SLACK
         if is_start and started_at is not None:
             since = min(since, started_at)
-        lengths = (*self.lengths, times[-1] - times[0])[-_MAX_LENGTHS:] if has_news else self.lengths
+        has_length = has_news and not is_part
+        lengths = (*self.lengths, times[-1] - times[0])[-_MAX_LENGTHS:] if has_length else self.lengths
         if since >= until and not has_news:
             return self
         spans = _joined(self.spans, Span(since, until), joins)

@@ -30,8 +30,8 @@ SECOND_LOOK = 1.0
 MOST_ASKED = 200
 """Maximum number of events on air that are requested by id, so that a lost list does not double the load."""
 
-DECIDED_AFTER = 8.0
-"""Seconds from the start of a doubt after which `Doubts.kept` no longer waits for undecided events."""
+DECIDED_AFTER = 3.0
+"""Seconds from the start of the first doubt after which `Doubts.kept` no longer waits for undecided events."""
 
 SAMPLED = 3
 """Number of events off air that are requested by id as a sample of all of them."""
@@ -75,19 +75,19 @@ _EXPECTED = Known(Standing.EXPECTED)
 class _Doubt:
     """Doubt about an event that the list lacks.
 
-    `began`, `last_list`: times of the first and the last list without the event. `lists`: the same, but only since the
-    last new sample; None without such a list. `denials`: times of the first and the last "not found" since the event
-    was last served or sent a sample. `is_answered`: a request by id has had a result. `is_served`: the last result was
-    the event. `news_at`: time of the last new sample; None if none came since the first list.
+    `began`, `confirmed_at`: times of the first and the second list without the event. `lists`: times of the first and
+    the last list without it since the last new sample; None without such a list. `denials`: times of the first and the
+    last "not found" since the event was last served or sent a sample. `answer`: last result by id that is not a
+    failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
+    sample; None if none did since the first list.
     """
 
     known: Known
     began: float
-    last_list: float
     lists: tuple[float, float] | None
+    confirmed_at: float | None = None
     denials: tuple[float, float] | None = None
-    is_answered: bool = False
-    is_served: bool = False
+    answer: Answer | None = None
     news_at: float | None = None
 
     @property
@@ -97,7 +97,7 @@ class _Doubt:
     @property
     def is_confirmed(self) -> bool:
         """True if a second list lacks the event too."""
-        return self.last_list > self.began
+        return self.confirmed_at is not None
 
     @property
     def is_denied_for_long(self) -> bool:
@@ -109,9 +109,14 @@ class _Doubt:
         return at - (self.began if self.news_at is None else self.news_at) >= self.known.quiet
 
     def is_kept(self, at: float) -> bool:
-        """Return whether the platform still serves the event by id, or still sends new samples of it."""
-        is_sending = self.news_at is not None and self.news_at - self.began >= LISTS_APART
-        return self.is_served or (is_sending and not self.is_quiet(at))
+        """Return whether the platform still serves the event by id, or still sends new samples of it.
+
+        The samples must come after the second list; after "not found" by id, which they contradict, later still.
+        """
+        if self.answer is Answer.SERVED:
+            return True
+        since = self.began + LISTS_APART if self.answer is Answer.NOT_FOUND else self.confirmed_at
+        return since is not None and self.news_at is not None and self.news_at >= since and not self.is_quiet(at)
 
 
 class Doubts:
@@ -176,15 +181,20 @@ class Doubts:
         if event_id in self._sample and answer is not Answer.UNKNOWN:
             self._sample[event_id] = answer
         if answer is Answer.SERVED:
-            doubt = replace(doubt, is_served=True, denials=None)
+            doubt = replace(doubt, denials=None)
         elif answer is Answer.NOT_FOUND:
             first, _ = doubt.denials or (at, at)
-            doubt = replace(doubt, is_served=False, denials=(first, at))
-        self._doubts[event_id] = replace(doubt, is_answered=True)
+            doubt = replace(doubt, denials=(first, at))
+        elif doubt.answer:
+            answer = doubt.answer
+        self._doubts[event_id] = replace(doubt, answer=answer)
         return True
 
     def take_sample(self, event_id: str, at: float) -> None:
-        """Take a new sample of an event: earlier lists without the event, and "not found" results, no longer count."""
+        """Take a new sample of an event: earlier lists without the event, and "not found" results, no longer count.
+
+        `at`: time of the request that brought it.
+        """
         if doubt := self._doubts.get(event_id):
             self._doubts[event_id] = replace(doubt, news_at=at, lists=None, denials=None)
 
@@ -215,11 +225,11 @@ class Doubts:
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack, but that the platform still serves by id or sends samples of.
 
-        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds.
-        So the first number on the screen is right.
+        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds
+        after the first doubt. So the first number on the screen is usually right.
         """
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
-        is_early = any(at - doubt.began < DECIDED_AFTER for doubt in self._doubts.values())
+        is_early = at - min((doubt.began for doubt in self._doubts.values()), default=at) < DECIDED_AFTER
         return () if is_early and not self.asks(at).keys() <= set(kept) else kept
 
     def asks(self, at: float) -> dict[str, float]:
@@ -230,7 +240,7 @@ class Doubts:
 
     def is_answered(self, event_id: str) -> bool:
         """Return whether a request by id for this event has had a result; True for an event that is not in doubt."""
-        return event_id not in self._doubts or self._doubts[event_id].is_answered
+        return event_id not in self._doubts or self._doubts[event_id].answer is not None
 
     def seconds_to_list(self, at: float) -> float | None:
         """Return the seconds until the next event list while a doubt is undecided; None for the usual interval."""
@@ -258,11 +268,12 @@ class Doubts:
 def _listed_without(before: _Doubt | None, known: Known, at: float) -> _Doubt:
     """Return the doubt of an event after a list without it."""
     if before is None:
-        return _Doubt(known, at, at, (at, at))
+        return _Doubt(known, at, (at, at))
     standings = before.standing, known.standing
     standing = next((lasting for lasting in _LASTING if lasting in standings), known.standing)
     first, _ = before.lists or (at, at)
-    return replace(before, known=known._replace(standing=standing), last_list=at, lists=(first, at))
+    confirmed_at = at if before.confirmed_at is None else before.confirmed_at
+    return replace(before, known=known._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, at))
 
 
 def _are_apart(times: tuple[float, float] | None, seconds: float) -> bool:

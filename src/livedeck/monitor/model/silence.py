@@ -5,7 +5,7 @@ Each action of a person is a row of the history that never changes. The last row
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
@@ -24,7 +24,8 @@ from livedeck.text.secrets import masked_line
 _KEPT = 2000
 """Maximum number of silences in memory. Those that end last stay."""
 
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+"""Time of the row of a maintenance window, before any action of a person on it."""
 
 
 class SilenceDraft(Record):
@@ -137,8 +138,10 @@ class Silences(Record):
             del latest[silence.id]
         return Silences(latest)
 
-    def with_windows(self, windows: Iterable[MaintenanceWindow], now: datetime) -> Silences:
+    def with_windows(self, windows: Sequence[MaintenanceWindow], now: datetime) -> Silences:
         """Return a copy with the present or next silence of each maintenance window."""
+        if not windows:
+            return self
         return self.including(filter(None, (window.silence(now) for window in windows)))
 
     def current(self, now: datetime) -> tuple[Silence, ...]:

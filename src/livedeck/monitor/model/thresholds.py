@@ -182,7 +182,8 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "while the usual delay is unknown, a stream may be without a new sample for this long")
     ] = 75.0
     delivery_fooled: Annotated[
-        float, Limit("s", "after two false alarms by late metrics within this time, samples may be as late as then")
+        float,
+        Limit("s", "after two late deliveries within this time that looked like silence, this much delay is allowed"),
     ] = 1800.0
     metrics_late: Annotated[float, Limit("s", "metrics that are later than this are reported (METRICS_LATE)")] = 30.0
     stale_after: Annotated[float, Limit("s", "samples older than this prove nothing about the present")] = 30.0
@@ -313,7 +314,7 @@ class Thresholds(Record, kw_only=True):
         float,
         Limit(
             "share of the sound's ordinary pauses",
-            "the sound must also be below this to be a witness, because an ordinary pause is no fault",
+            "the witness must also be below this, because an ordinary pause of the sound is no fault",
         ),
     ] = 0.93
     class_memory: Annotated[float, Limit("s", "a rate that has proved variable counts as variable for this long")] = (
@@ -405,7 +406,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("frames/s", "below this there is no picture: every moving picture needs more frames")
     ] = 1.0
     dark_hold: Annotated[Hold, Limit("samples, s", "viewers leave a black picture within seconds")] = Hold(2, 5.0, 10.0)
-    dark_duty: Annotated[Duty, Limit("s, spells", "nobody watches 4 s of black in every 20 s")] = Duty(
+    dark_duty: Annotated[Duty, Limit("s, spells", "viewers do not put up with 4 s of black in every 20 s")] = Duty(
         8.0, 3, 20.0, 4, 60.0
     )
     still_video: Annotated[
@@ -485,9 +486,9 @@ class Thresholds(Record, kw_only=True):
         float, Limit("share of the usual frame rate", "below this, motion breaks into single pictures")
     ] = 0.8
     collapsed_hold: Annotated[Hold, Limit("samples, s", "viewers see missing frames at once")] = Hold(2, 10.0, 20.0)
-    fps_duty: Annotated[Duty, Limit("s, spells", "judder that returns disturbs like judder that lasts")] = Duty(
-        20.0, 2, 45.0, 3, 240.0
-    )
+    fps_duty: Annotated[
+        Duty, Limit("s, spells", "judder that comes and goes disturbs as much as judder that lasts")
+    ] = Duty(20.0, 2, 45.0, 3, 240.0)
     mute_hold: Annotated[Hold, Limit("samples, s", "viewers miss the sound within seconds")] = Hold(2, 5.0, 10.0)
     mute_duty: Annotated[Duty, Limit("s, spells", "nobody listens to a sound with 4 s gaps")] = Duty(
         8.0, 3, 20.0, 4, 60.0

@@ -25,7 +25,7 @@ class Withheld(Record):
 
 
 def withheld(events: Sequence[Event]) -> dict[str, Withheld]:
-    """Return event id -> facts, without events that have none of them."""
+    """Return event id -> facts. Events without a noteworthy fact are left out."""
     users = defaultdict[tuple[str, str], list[str]](list)
     for event in events:
         for destination in destinations(event):

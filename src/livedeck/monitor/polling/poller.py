@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from math import floor, inf
 from random import Random
@@ -59,7 +60,7 @@ class RoundDebounce:
         self._next_from = -inf  # earliest next early end (monotonic s)
 
     def begin(self) -> None:
-        """Begin a round without news."""
+        """Begin a round, and forget the news of the last one."""
         self.is_urgent = False
         self._has_news.clear()
 
@@ -117,7 +118,7 @@ _LONG_ROUND = 4.0
 """Seconds: the budget of a longer wait between rounds is not available to the next round."""
 
 _PULSE_GAP = 2.0
-"""Minimum seconds between two polls of the event list while calls begin to fail."""
+"""Maximum seconds between two polls of the event list while calls begin to fail."""
 
 _LEAST_TRIES, _SAME_TRY, _LONG_TRY = 3, 1.0, 10.0
 """Minimum number of tries that prove a silence of the platform.
@@ -134,7 +135,7 @@ class PollResult(Record):
 
     `at`, `monotonic`: time at which the reply was read, on the wall clock and in monotonic seconds. `is_outdated`: the
     call was made due again after this request was sent. `dated`: times of the request and its reply; None if all are
-    equal to `at`, as in a recording.
+    equal to `at`, as in a recording. `is_part`: the samples are only the newest of the reply.
     """
 
     key: PollKey
@@ -143,6 +144,7 @@ class PollResult(Record):
     payload: PollPayload
     is_outdated: bool = False
     dated: Dated | None = None
+    is_part: bool = False
 
     @property
     def is_good(self) -> bool:
@@ -192,6 +194,7 @@ class Poller:
         self._unaffordable: frozenset[PollKey] = frozenset()  # due calls that wait for the budget
         self.part = self.pace = 1.0
         self._slots = asyncio.Semaphore(cadence.at_once)
+        self._side_slots = asyncio.Semaphore(max(1, cadence.at_once // 2))  # for calls beside the list and samples
         self._in_flight: dict[PollKey, asyncio.Task[PollResult | None]] = {}
         self._requested: dict[PollKey, tuple[float, float]] = {}  # time, and jitter of the next wait
         self._tokens, self._refilled_at = (
@@ -341,9 +344,10 @@ class Poller:
         if pace not in self._requested:
             return self._retry_from
         requested, jitter = self._requested[pace]
+        interval = self._interval(pace, schedule) * jitter
         if key == LIST and self._is_pulse_due:
-            return max(self._retry_from, requested + _PULSE_GAP)
-        return max(self._retry_from, requested + self._interval(pace, schedule) * jitter)
+            interval = min(interval, _PULSE_GAP)
+        return max(self._retry_from, requested + interval)
 
     def _interval(self, key: PollKey, schedule: PollSchedule) -> float:
         if key == LIST and self._list_failures:
@@ -413,8 +417,12 @@ class Poller:
         return self._random.uniform(1 - spread, 1 + spread)
 
     async def _call(self, key: PollKey, plan: _Plan | None) -> PollResult | None:
-        """Make a call and return its result; None if a connection error of this round made the call pointless."""
-        async with self._slots:
+        """Make a call and return its result; None if a connection error of this round made the call pointless.
+
+        Requests for single events and lists on a screen share half of the slots, so that the list and the samples go
+        on if they hang.
+        """
+        async with self._side_slots if isinstance(key, ResourceKey) else nullcontext(), self._slots:
             if self._has_connection_error and is_on_platform(key):
                 return None
             requested = self._clock.monotonic(), self._draw_jitter()

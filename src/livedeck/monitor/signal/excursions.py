@@ -42,8 +42,8 @@ class FpsExcursion:
 
     `low`, `high`: lowest and highest rate since `steady_since` (epoch s). `last_away`: time of the excursion's newest
     sample. `samples`: number of its samples. `back`: number of usual samples since. `is_dirty`: the rate was unsteady
-    once, so it is no decision. `is_pending`: it may be a decision, so it raises no alarm yet. `is_clean_slow`: it may
-    be a decision for a slow rate, which alarms at once but soon becomes usual.
+    once, so the sender has not chosen it. `is_pending`: the sender may have chosen the rate, so it raises no alarm yet.
+    `is_clean_slow`: the sender may have chosen a slow rate, which alarms at once but soon becomes usual.
     """
 
     began: float
@@ -98,7 +98,7 @@ class VideoExcursion:
     """Excursion of a constant video rate since `began` (epoch s).
 
     `rates`: newest rates (bit/s). `samples`: number of its samples. `low_samples`: number of samples low enough for a
-    dip. `back`: number of usual samples since. `is_ragged`: the rate is low and unsteady, so it is no decision.
+    dip. `back`: number of usual samples since. `is_ragged`: the rate is low and too unsteady to be a chosen new level.
     `ragged_since`, `ragged_samples`: start of the ragged state (epoch s), and number of samples in it.
     """
 

@@ -20,8 +20,8 @@ class RowSelection:
     At first the first row is selected. If the selected row leaves the table, no row is selected until a person chooses
     one, even if the row returns (interface.md, "Selection"). `follows_first`: always select the first row until a
     choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has created. The row
-    is selected once it appears, unless another row is chosen before. `was_hidden`: a filter
-    has hidden the row that was selected.
+    is selected once it appears, unless another row is chosen before. `was_hidden`: a filter has hidden the row that was
+    selected.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:

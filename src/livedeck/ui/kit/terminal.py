@@ -215,7 +215,7 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def tell_terminal(self, sequence: str) -> None:
-        """Send a control string of the deck. The last filter lets it pass."""
+        """Send a control string, which the output filter lets pass."""
         if sequence and EXACT_UPDATES and self.is_running:
             self._output.allow(sequence)
             self._display(self.screen, TextUpdate(sequence))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual import events
+from textual.message import Message
 from textual.widgets import Input
 
 from livedeck.text.outside import escaped, shown_after, unescaped
@@ -16,6 +18,13 @@ class TextField(Input):
     A text with hidden characters is shown with escapes (`\x1b`, `\u202e`) and doubled backslashes, and is read back in
     this notation. Typed or pasted text loses its invisible characters.
     """
+
+    class Refused(Message):
+        """A paste was refused, and the field is unchanged. `reason`: why, in words."""
+
+        def __init__(self, reason: str) -> None:
+            super().__init__()
+            self.reason = reason
 
     def __init__(
         self,
@@ -41,6 +50,16 @@ class TextField(Input):
         start, end = sorted((max(0, start), max(0, end)))
         room = max(0, MAX_CHARS - len(self.value[:start] + self.value[end:]))
         super().replace(shown_after(self.value[:start], text)[:room], start, end)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste one line. Refuse several, because nobody sees which part a field would drop."""
+        event.prevent_default()
+        event.stop()
+        lines = [line for line in event.text.splitlines() if line.strip()]
+        if len(lines) > 1:
+            self.post_message(self.Refused(f"{len(lines)} lines pasted, one fits: nothing changed"))
+        elif lines:
+            self.replace(lines[0], *self.selection)
 
     def action_copy(self) -> None:
         """Copy the selection, but never a secret."""

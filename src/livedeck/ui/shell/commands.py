@@ -91,7 +91,7 @@ def _search_rank(action: Action, words: Sequence[str]) -> int:
 
 
 def markdown(registry: ActionRegistry) -> str:
-    """Return the table of all keys in Markdown. An action of some screens only has their names."""
+    """Return the table of all keys in Markdown. A row names the screens if its action works on some screens only."""
     lines = ["| key | command | where | what it does |", "|---|---|---|---|"]
     lines += [_row(action, registry) for _, actions in registry.groups() for action in actions]
     return "\n".join(lines)

@@ -146,7 +146,7 @@ class Context(Protocol):
         """Record that the screen in front shows the newest snapshot and the selected event."""
 
     def forget_sights(self) -> None:
-        """Count the next picture as seen at once, because the person has just caused it by a key."""
+        """Count the next frame as seen as soon as it is painted, because the person's own key has just caused it."""
 
     def last_seen(self) -> Snapshot | None:
         """Return the snapshot that a person saw last; None before the first. A key acts on this snapshot.

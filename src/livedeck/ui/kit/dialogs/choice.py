@@ -102,6 +102,10 @@ class PromptScreen(Modal[str | None]):
         remark, _ = self._validate_text(self.query_one(TextField).text)
         self.query_one("#remark", LinesWidget).show([remark])
 
+    def on_text_field_refused(self, message: TextField.Refused) -> None:
+        """Show why a paste was refused."""
+        self.query_one("#remark", LinesWidget).show([[(f" ✖ {message.reason}", StyleRole.CRITICAL_MARK)]])
+
     def on_input_submitted(self) -> None:
         text = self.query_one(TextField).text.strip()
         if self._validate_text(text)[1]:

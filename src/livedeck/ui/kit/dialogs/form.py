@@ -37,6 +37,7 @@ from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.dialog import BlockedReason, Button, Dialog, Timer
 from livedeck.ui.kit.dialogs.inputs import Edited, ReferenceInput, RowsInput, editor, suggestion_lines
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.text_field import TextField
 
 FRAME_LINES = 9
 """Number of lines that fields cannot have: border, title, hint and buttons of the form, and the deck's header."""
@@ -175,6 +176,10 @@ class Form(Dialog[FormResult | None]):
         self._show_verdict()
         self._show_hint()
 
+    def on_text_field_refused(self, message: TextField.Refused) -> None:
+        """Show why a paste was refused."""
+        self._show_verdict(message.reason)
+
     def on_reference_input_listed(self, message: ReferenceInput.Listed) -> None:
         """Show the open list of a reference field in place of the field's remark."""
         self._show_remark(self._state.schema.field(message.field))
@@ -292,7 +297,7 @@ class Form(Dialog[FormResult | None]):
             self.dismiss(FormResult(dict(self._entries), names))
 
     def action_leave(self) -> None:
-        """Cancel. If a field was changed, ask the person before."""
+        """Cancel. If a field was changed, ask the person first."""
         if self._is_changed:
             self.open_over(Confirm(DISCARD, self._timer), self._discard)
         else:
