@@ -15,7 +15,7 @@ from livedeck.cli.demo import demo_settings
 from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Durations, RequestCounts
-from livedeck.monitor import AlarmTransition, EventState, Snapshot
+from livedeck.monitor import AlarmTransition, EventState, Silenced, Snapshot
 from livedeck.presentation.metrics import MAX_EVENTS, NOTHING_COUNTED, Counted, count_turns, metrics_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.simulator import Simulator, SimulatorClock
@@ -168,6 +168,15 @@ def test_what_cannot_be_believed_is_missing_and_no_zero() -> None:
     names = {sample.name for sample in parsed(text_of(evening(), watched=False))}
     assert not names & {"livedeck_event_on_air", "livedeck_event_health_ratio", "livedeck_event_video_bytes_per_second"}
     assert names >= {"livedeck_event_info", "livedeck_event_sample_age_seconds", "livedeck_platform_answer_age_seconds"}
+
+
+def test_an_alarm_under_a_silence_is_counted_as_such_so_that_no_rule_calls_for_it() -> None:
+    snapshot = evening()
+    covering = Silenced("s-1", EVENING + timedelta(hours=1), "encoder swap", "anna")
+    silent = replace(snapshot, alarms=tuple(replace(alarm, silenced=covering) for alarm in snapshot.alarms))
+    states = {s.labels["state"] for s in parsed(text_of(silent)) if s.name == "livedeck_alarms" and s.value}
+    assert "silenced" in states
+    assert "unacknowledged" not in states
 
 
 def test_what_alarms_did_is_counted_over_the_snapshots() -> None:

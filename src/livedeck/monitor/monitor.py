@@ -669,11 +669,19 @@ class Monitor:
         moments = (moment for silence in self._last.silences for moment in (silence.starts_at, silence.ends_at))
         return min(((moment - now).total_seconds() for moment in moments if moment > now), default=inf)
 
-    def _end_silences(self, state: MonitorState) -> None:
-        """End the silences whose event has left the air, for every process of the history."""
-        if self._history is None or state.is_unlisted:
+    def _keep_silences(self, state: MonitorState) -> None:
+        """Store the maintenance windows that begin, and end the silences whose event has left the air.
+
+        So every process of the history has them, also one with other settings.
+        """
+        if self._history is None:
             return
         states, now = {event.id: event for event in state.events}, self._machine_time()
+        for begun in self._alarms.begun_windows(now):
+            self._alarms.take_silences([begun])
+            self._history.record_silence(begun)
+        if state.is_unlisted:
+            return
         for silence in silencing.over_with_event(self._alarms.silences(now).current(now), states, state.may_exist):
             uid = uuid4().hex
             row = silencing.end(self._alarms.silences(now), silence.id, now, LIVEDECK, uid)
@@ -795,7 +803,7 @@ class Monitor:
             failing_alike=self._world.failing_alike(self._calls.failed_share),
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
-        self._end_silences(state)
+        self._keep_silences(state)
         changes, bells, log = self._alarms.step(state)
         offset, wall = self._clock.offset, self._machine_time()
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None

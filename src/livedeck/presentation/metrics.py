@@ -11,7 +11,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from livedeck.client import BOUNDS, RequestCounts
-from livedeck.monitor import BroadcastState, ConnectionState, EventState, Reading, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, ConnectionState, EventState, Reading, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import masked_line
@@ -179,9 +179,14 @@ def _names(scrape: Scrape) -> Iterator[Sample]:
         yield Sample((label, masked_line(state.event.name or state.id, MAX_NAME_LETTERS)), 1)
 
 
+def _state(alarm: Alarm) -> str:
+    """Return the state of an alarm; `silenced` for an open alarm under a silence, so that no rule calls for it."""
+    return "silenced" if alarm.silenced and alarm.active else alarm.state.value
+
+
 def _alarms(scrape: Scrape) -> Iterator[Sample]:
     every = (*scrape.snapshot.alarms, *scrape.snapshot.quiet)
-    counts = Counter((alarm.kind, alarm.severity.value, alarm.state.value) for alarm in every)
+    counts = Counter((alarm.kind, alarm.severity.value, _state(alarm)) for alarm in every)
     yield from (Sample(labels, count) for labels, count in sorted(counts.items()))
 
 

@@ -113,6 +113,12 @@ class AlarmEngine:
         """Return all silences at a time, with those of the maintenance windows. All times by this machine's clock."""
         return self._silences.with_windows(self._windows, at)
 
+    def begun_windows(self, at: datetime) -> tuple[Silence, ...]:
+        """Return the silences of maintenance windows that run at a time and that no row has yet."""
+        found = [window.silence(at) for window in self._windows]
+        known = self._silences.latest
+        return tuple(each for each in found if each and each.covers(at) and each.id not in known)
+
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """Return the action of this command if it was carried out before, else None.
 

@@ -213,15 +213,14 @@ def _alarm(record: AlarmRecord) -> Line:
 
 
 def _silence(silence: Silence, now: datetime) -> Line:
-    """Return a silence with its start, its end, the alarms that it covers, its comment and its author."""
+    """Return a silence with its time, the alarms that it covers, its comment and its author."""
     is_running = silence.covers(now)
     word, role = ("running", StyleRole.STRONG) if is_running else ("planned", StyleRole.DIM)
     return [
-        *_time(silence.starts_at),
-        *fit([(f"{SILENCE_GLYPH} {word}", role)], 11),
+        *fit([(f" {SILENCE_GLYPH} {word}", role)], 12),
         *fit([(time_text(silence, now), StyleRole.TEXT)], 28),
         (f" {what_text(silence)}", StyleRole.STRONG),
-        (f"   {safe(silence.comment, 200)}, {safe(person(silence.by), 60)}   {safe(silence.id, 80)}", StyleRole.DIM),
+        (f"   {safe(silence.comment, 200)}, {safe(person(silence.by), 60)}", StyleRole.DIM),
     ]
 
 
