@@ -47,7 +47,7 @@ ROWS = {
     "materials get": "video material get", "materials download": "video material download",
     "materials upload": "video material upload", "materials delete": "video material delete",
     "materials reorder": "video material reorder", "materials rename": "video material edit", "status": "status",
-    "alarms": "alarm list", "notify explain": "alarm explain", "notify list": "notify list",
+    "alarms": "alarm list", "notify explain": "notify explain", "notify list": "notify list",
     "notify retry": "notify dead retry", "notify test": "notify test", "metrics": "status --format prometheus",
     "history": "past show", "history show": "past show", "history verify": "past check",
     "history prune": "past prune", "history vacuum": "past vacuum", "history salvage": "past salvage",
@@ -63,6 +63,7 @@ ROWS = {
 
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
+    "alarm explain", "alarm close", "alarm kpi", "alarm link",
     "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
     "silence list", "silence add", "silence extend", "silence end",
 )  # fmt: skip
@@ -383,6 +384,7 @@ def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:
             ("ack", *named),
             ("unack", *named),
             ("note", *named, "provider called"),
+            ("close", *named, "meant-so"),
             ("shelve", *named, "--duration", "15m", "--reason", "known line"),
             ("unshelve", *named),
         )
@@ -399,6 +401,7 @@ def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:
         ActionKind.ACKNOWLEDGE,
         ActionKind.UNACKNOWLEDGE,
         ActionKind.NOTE,
+        ActionKind.CLOSE,
         ActionKind.SHELVE,
         ActionKind.UNSHELVE,
     ]
