@@ -332,14 +332,14 @@ def test_a_silence_of_a_command_takes_the_exit_code_and_not_the_text(tmp_path: P
 
         listed = json.loads(called(tmp_path, "alarm", "list", "--json", env=env).stdout)["alarms"]
         found = next(alarm for alarm in listed if alarm["kind"] == "KEYFRAME_SEVERE")  # it lasts
-        flags = ("--event", found["event_id"], "--comment", "encoder swap", "--json")
+        flags = (f"event={found['event_id'][:8]}", "--comment", "encoder swap", "--json")
         before = called(tmp_path, "event", "check", found["event_id"], env=env)
         preview = silence("add", *flags, "--duration", "2h", "--preview")
         none = silence("list", "--json")
         long = silence("add", *flags, "--duration", "5h")
-        everything = silence("add", "--name", "*", "--comment", "x", "--duration", "15m")
-        unclear = silence("add", "--match", "colour = red", "--comment", "x", "--duration", "15m")
-        endless = silence("add", "--name", "x", "--comment", "x")
+        everything = silence("add", "name=*", "--comment", "x", "--duration", "15m")
+        unclear = silence("add", "colour=red", "--comment", "x", "--duration", "15m")
+        endless = silence("add", "name=x", "--comment", "x")
         added = json.loads(silence("add", *flags, "--duration", "2h").stdout)["silence"]
         during = called(tmp_path, "event", "check", found["event_id"], env=env)
         extended = json.loads(silence("extend", added["id"], "30m", "--json").stdout)["silence"]

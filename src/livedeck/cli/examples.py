@@ -10,8 +10,8 @@ EXAMPLES = {
     "alarm unack": ('alarm unack "Evening show" NO_INGEST',),
     "silence list": ("silence list", "silence list --json"),
     "silence add": (
-        "silence add --name 'Studio *' --kind RECONNECTING --duration 2h --comment \"encoder swap\" --preview",
-        'silence add --event "Evening show" --start 21:00 --duration 30m --passes critical --comment "line test"',
+        "silence add name='Studio *' kind=RECONNECTING --duration 2h --comment \"encoder swap\" --preview",
+        'silence add event="Evening show" --start 21:00 --duration 30m --passes critical --comment "line test"',
     ),
     "silence extend": ("silence extend s-3f2a91c0 30m",),
     "silence end": ("silence end s-3f2a91c0",),
