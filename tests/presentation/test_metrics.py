@@ -77,9 +77,10 @@ def everything_counted() -> Counted:
     for operation, seconds in (("list events", 0.05), ("list events", 0.3), ("list events", 60.0)):
         requests.durations.setdefault(operation, Durations()).add(seconds)
     since = EVENING - timedelta(seconds=42)
-    return Counted(
+    counted = Counted(
         {"raised": 3}, requests, {("ops", "taken"): 7}, 2, since, 20, since, 12, is_apart=False, writes_refused=1
     )
+    return replace(counted, announced={("VIDEO_LOW", "warning"): 5}, flood_seconds=90.0)
 
 
 def renamed(state: EventState, **fields: Any) -> EventState:
@@ -203,6 +204,8 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
         "livedeck_engine_events_owned 12",
         "livedeck_engine_apart 0",
         "livedeck_writes_refused_total 1",
+        'livedeck_alarms_announced_total{kind="VIDEO_LOW",severity="warning"} 5',
+        "livedeck_alarm_flood_seconds_total 90",
         f"livedeck_heartbeat_last_success_timestamp_seconds {EVENING.timestamp() - 42:.12g}",
     ):
         assert f"\n{line}\n" in told

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -31,6 +30,7 @@ from livedeck.environment import this_process
 from livedeck.monitor import (
     MOST_ON_AIR,
     AlarmRefused,
+    Content,
     Matcher,
     MatchField,
     MatchOp,
@@ -59,10 +59,7 @@ if TYPE_CHECKING:
 _PATTERN = frozenset("*?[")
 """Characters of a shell pattern."""
 
-_AS_PATTERN = {MatchOp.IS: MatchOp.FITS, MatchOp.IS_NOT: MatchOp.FITS_NOT}
-"""Comparison of a value -> the same comparison with a shell pattern."""
-
-_SEVERITIES = click.Choice([severity.value for severity in Severity])
+_SEVERITIES, _CONTENTS = (click.Choice([word.value for word in words]) for words in (Severity, Content))
 
 
 @click.command
@@ -124,10 +121,17 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 
 
 @click.command
-@click.argument("conditions", metavar="[CONDITION]...", nargs=-1)
+@click.option("--event", metavar="EVENT", help="Alarms of this event: an id, a name, or the beginning of either.")
+@click.option("--name", metavar="PATTERN", help="Alarms of events with such a name: 'Studio *'.")
+@click.option("--project", metavar="PATTERN", help="Alarms of events of this project, by its id.")
+@click.option("--content", type=_CONTENTS, help="Alarms of events with this content.")
+@click.option("--kind", metavar="KIND", help="Alarms of this kind: RECONNECTING, or a pattern.")
+@click.option("--target", metavar="PATTERN", help="Alarms of this restream, track or part.")
+@click.option("--severity", type=_SEVERITIES, help="Alarms of this severity.")
+@click.option("--match", "conditions", multiple=True, metavar="CONDITION", help="More: 'name !~ Test *'. Repeatable.")
 @click.option("--everything", is_flag=True, help="Confirm a silence whose conditions match everything.")
 @DURATION
-@click.option("--until-end", is_flag=True, help="End with the broadcast of event=EVENT, after 4 h at most.")
+@click.option("--until-end", is_flag=True, help="With --event: end with its broadcast, after 4 h at most.")
 @click.option("--start", metavar="TIME", help="Start of a planned silence: 21:00, 2026-11-21T21:00, in 2 h.")
 @click.option("--passes", type=_SEVERITIES, help="Lowest severity that rings and notifies all the same.")
 @click.option("--comment", required=True, metavar="TEXT", help="Reason, which the alarms show.")
@@ -136,12 +140,11 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 @platform
 @click.pass_context
 def add_command(ctx: click.Context, /, *, output_format: str, is_preview: bool, **values: Any) -> None:
-    """Add a silence: alarms that meet every CONDITION neither ring nor notify anybody for --duration.
+    """Add a silence: alarms that meet all conditions neither ring nor notify anybody for --duration.
 
-    CONDITION: event=EVENT, name='Studio *', project=ID, content=radio, kind=RECONNECTING, target=CDN, severity=warning.
-    With != instead of = it must not fit. A value with * ? or [ is a shell pattern. Detection, board, history and
-    reports go on; at the end, everything that still stands is announced once. Prints first what the silence covers now.
-    A silence that covers an event on air lasts 4 h at most; extend it later. Exit code 6 if a limit forbids it.
+    Detection, board, history and reports go on. At the end, everything that still stands is announced once. A value
+    with * ? or [ is a shell pattern. Prints first what the silence covers now. A silence that covers an event on air
+    lasts 4 h at most; extend it later. Exit code 6 if a limit forbids the silence.
     """
     names = ("profile", "base_url", "upload_url", "read_only")
     flags = {name: values.pop(name) for name in names}
@@ -183,16 +186,18 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
 
 async def _draft(watch: Watch, snapshot: Snapshot, values: dict[str, Any], now: datetime) -> SilenceDraft:
     """Return the silence that the options describe. Raises UsageError, ApiError."""
-    matchers = [await _matcher(watch, snapshot, text) for text in values["conditions"]]
-    event_id = next((m.value for m in matchers if (m.field, m.op) == (MatchField.EVENT, MatchOp.IS)), "")
+    event_id = ""
+    if values["event"]:
+        event = await find_known_event(watch.api, (state.event for state in snapshot.events), values["event"])
+        event_id = event.id
     if values["until_end"] and not event_id:
-        raise click.UsageError("--until-end needs event=EVENT")
+        raise click.UsageError("--until-end needs --event")
     seconds = values["duration"] or (MOST_ON_AIR.total_seconds() if values["until_end"] else None)
     if seconds is None:
         raise click.UsageError("--duration: say how long, such as 2h")
     passes = values["passes"] and Severity(values["passes"])
     return SilenceDraft(
-        tuple(matchers),
+        (*([Matcher.of(MatchField.EVENT, MatchOp.IS, event_id)] if event_id else ()), *_matchers(values)),
         seconds,
         values["comment"],
         values["start"] and _start(values["start"], now),
@@ -204,22 +209,23 @@ async def _draft(watch: Watch, snapshot: Snapshot, values: dict[str, Any], now: 
     )
 
 
-async def _matcher(watch: Watch, snapshot: Snapshot, text: str) -> Matcher:
-    """Return the matcher of a typed condition, with the id of an event for its name. Raises UsageError, ApiError."""
-    try:
-        typed = Matcher.parse(text)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    if not _PATTERN.isdisjoint(typed.value):
-        return replace(typed, op=_AS_PATTERN.get(typed.op, typed.op))
-    if typed.op not in _AS_PATTERN:
-        return typed
-    if typed.field is MatchField.KIND:
-        return replace(typed, value=alarm_kind(typed.value))
-    if typed.field is MatchField.EVENT:
-        event = await find_known_event(watch.api, (state.event for state in snapshot.events), typed.value)
-        return replace(typed, value=event.id)
-    return typed
+def _matchers(values: dict[str, Any]) -> list[Matcher]:
+    """Return the conditions of the options, without that of the event. Raises BadParameter."""
+    found = []
+    for field in MatchField:
+        value = None if field is MatchField.EVENT else values[field.value]
+        if value is None:
+            continue
+        op = MatchOp.IS if _PATTERN.isdisjoint(value) else MatchOp.FITS
+        if field is MatchField.KIND and op is MatchOp.IS:
+            value = alarm_kind(value)
+        found.append(Matcher.of(field, op, value))
+    for text in values["conditions"]:
+        try:
+            found.append(Matcher.parse(text))
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--match") from None
+    return found
 
 
 def _start(text: str, now: datetime) -> datetime:

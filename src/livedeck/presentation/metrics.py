@@ -50,7 +50,8 @@ class Counted:
     `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
     decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
     events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
-    number of its writes that the engine refused.
+    number of its writes that the engine refused. `announced`: number of announced alarms by kind and severity.
+    `flood_seconds`: seconds in an alarm flood.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -63,6 +64,8 @@ class Counted:
     events_owned: int | None = None
     is_apart: bool | None = None
     writes_refused: int | None = None
+    announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    flood_seconds: float | None = None
 
 
 NOTHING_COUNTED = Counted()
@@ -257,6 +260,20 @@ ALARM_CHANGES = Metric(
     ("transition",),
     lambda scrape: [Sample((turn,), count) for turn, count in sorted(scrape.counted.turns.items())],
 )
+ANNOUNCED = Metric(
+    "livedeck_alarms_announced_total",
+    "counter",
+    "Alarms that were announced since the process started, without infos.",
+    ("kind", "severity"),
+    lambda scrape: [Sample(labels, count) for labels, count in sorted(scrape.counted.announced.items())],
+)
+FLOOD = Metric(
+    "livedeck_alarm_flood_seconds_total",
+    "counter",
+    "Seconds in an alarm flood since the process started.",
+    (),
+    _alone(lambda scrape: scrape.counted.flood_seconds),
+)
 NOT_EXPORTED = Metric(
     "livedeck_events_not_exported",
     "gauge",
@@ -352,7 +369,7 @@ WRITES_REFUSED = Metric(
 )
 
 METRICS = (
-    *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, NOT_EXPORTED),
+    *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, ANNOUNCED, FLOOD, NOT_EXPORTED),
     *(INFO, ON_AIR, HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE),
     *(REQUESTS, DURATIONS, NOTIFICATIONS, SPOOL_MESSAGES, SPOOL_AGE, HEARTBEAT, READERS),
     *(EVENTS_OWNED, APART, WRITES_REFUSED),

@@ -30,11 +30,8 @@ SECOND_LOOK = 1.0
 MOST_ASKED = 200
 """Maximum number of events on air that are requested by id, so that a lost list does not double the load."""
 
-DECIDED_AFTER, UNHEARD_AFTER = 8.0, 3.0
-"""Seconds from the start of the first doubt after which `Doubts.kept` no longer waits for undecided events.
-
-The second: the same if no request by id has had a usable reply, so that waiting brings no better number.
-"""
+DECIDED_AFTER = 3.0
+"""Seconds from the start of the first doubt after which `Doubts.kept` no longer waits for undecided events."""
 
 SAMPLED = 3
 """Number of events off air that are requested by id as a sample of all of them."""
@@ -228,14 +225,11 @@ class Doubts:
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack, but that the platform still serves by id or sends samples of.
 
-        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds, or
-        `UNHEARD_AFTER` if the requests fail. So the first number on the screen is right if it can be.
+        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds
+        after the first doubt. So the first number on the screen is usually right.
         """
-        doubts = self._doubts.values()
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
-        is_heard = any(doubt.answer in {Answer.SERVED, Answer.NOT_FOUND} for doubt in doubts)
-        wait = DECIDED_AFTER if is_heard else UNHEARD_AFTER
-        is_early = at - min((doubt.began for doubt in doubts), default=at) < wait
+        is_early = at - min((doubt.began for doubt in self._doubts.values()), default=at) < DECIDED_AFTER
         return () if is_early and not self.asks(at).keys() <= set(kept) else kept
 
     def asks(self, at: float) -> dict[str, float]:
