@@ -20,7 +20,7 @@ from livedeck.cli import SECTIONS, TREE, main
 from livedeck.cli.command_tree import GUESSES, MOVED, MOVED_FLAGS, DescribedCommand, describe, flag_text
 from livedeck.cli.description import description_file, load_description, purposes
 from livedeck.cli.schema import command_schemas
-from livedeck.monitor import ActionKind, HistoryReader
+from livedeck.monitor import ActionKind, HistoryReader, MatchField
 
 ROWS = {
     "": "",
@@ -47,7 +47,7 @@ ROWS = {
     "materials get": "video material get", "materials download": "video material download",
     "materials upload": "video material upload", "materials delete": "video material delete",
     "materials reorder": "video material reorder", "materials rename": "video material edit", "status": "status",
-    "alarms": "alarm list", "notify explain": "alarm explain", "notify list": "notify list",
+    "alarms": "alarm list", "notify explain": "notify explain", "notify list": "notify list",
     "notify retry": "notify dead retry", "notify test": "notify test", "metrics": "status --format prometheus",
     "history": "past show", "history show": "past show", "history verify": "past check",
     "history prune": "past prune", "history vacuum": "past vacuum", "history salvage": "past salvage",
@@ -63,6 +63,7 @@ ROWS = {
 
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
+    "alarm explain", "alarm close", "alarm kpi", "alarm link",
     "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
     "silence list", "silence add", "silence extend", "silence end",
 )  # fmt: skip
@@ -112,12 +113,17 @@ def test_the_help_of_the_description_is_that_of_the_command(tmp_path: Path, widt
 
 
 def test_a_flag_has_one_meaning_in_every_command() -> None:
-    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads."""
+    """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads.
+
+    The conditions of a silence are the fields of an alarm, so their flags belong to `silence add`.
+    """
     meanings = defaultdict[str, set[str]](set)
-    fields = set[str]()
-    for _, command in leaves():
+    fields, conditions = set[str](), {*MatchField}
+    for path, command in leaves():
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:
+                if path == "silence add" and param.name in conditions:
+                    continue
                 if str(param.name).startswith("field_"):
                     fields |= {*param.opts}
                 else:
@@ -378,6 +384,7 @@ def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:
             ("ack", *named),
             ("unack", *named),
             ("note", *named, "provider called"),
+            ("close", *named, "meant-so"),
             ("shelve", *named, "--duration", "15m", "--reason", "known line"),
             ("unshelve", *named),
         )
@@ -394,6 +401,7 @@ def test_an_alarm_action_of_a_command_is_one_of_a_deck(tmp_path: Path) -> None:
         ActionKind.ACKNOWLEDGE,
         ActionKind.UNACKNOWLEDGE,
         ActionKind.NOTE,
+        ActionKind.CLOSE,
         ActionKind.SHELVE,
         ActionKind.UNSHELVE,
     ]

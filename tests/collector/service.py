@@ -11,11 +11,12 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
+from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
 from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger
-from livedeck.monitor import Snapshot
+from livedeck.monitor import History, Snapshot
 from livedeck.presentation.metrics import Counted
 from livedeck.settings import CollectorTokenSettings
 from livedeck.settings.model import May
@@ -55,13 +56,15 @@ class Service:
         await self.hub.publish(snapshot)
         return snapshot
 
-    async def ask(self, path: str, token: str = "anna", method: str = "GET", **headers: str) -> httpx.Response:
+    async def ask(
+        self, path: str, token: str = "anna", method: str = "GET", *, body: Any = None, **headers: str
+    ) -> httpx.Response:
         """One request by that token's owner; by nobody where it is empty."""
         sent = {"Authorization": f"Bearer {secret(token)}"} if token else {}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         transport = httpx.ASGITransport(self.app, client=("192.0.2.7", 4711))
         async with httpx.AsyncClient(transport=transport, base_url="http://collector") as client:
-            return await client.request(method, path, headers=sent)
+            return await client.request(method, path, headers=sent, json=body)
 
 
 @asynccontextmanager
@@ -70,6 +73,8 @@ async def service(
     rounds: int = 3,
     is_proxied: bool = False,
     make_ledger: Callable[[VirtualClock], Ledger] | None = None,
+    links: Links | None = None,
+    history: History | None = None,
 ) -> AsyncIterator[Service]:
     """One that has published so many snapshots of these events."""
     clock = VirtualClock()
@@ -78,7 +83,7 @@ async def service(
     hub = Hub(deck.monitor.clock, "b00t")
     ledger = make_ledger(clock) if make_ledger else None
     access = Access(lambda: tokens, deck.monitor.clock, is_proxied=is_proxied, ledger=ledger)
-    app = collector_app(hub, deck.monitor, None, access, Counted)
+    app = collector_app(hub, deck.monitor, history, access, Counted, links=links)
     made = Service(stage, deck, hub, access, app, tokens)
     try:
         for _ in range(rounds):

@@ -449,6 +449,7 @@ def test_a_command_comes_back_as_it_was_sent(verb: str) -> None:
     shown = Shown(NOW, Severity.WARNING, 2) if "since" in body.model_fields else None
     minutes = 15.5 if "minutes" in body.model_fields else None
     text = "known" if {"reason", "text"} & body.model_fields.keys() else ""
+    text = "meant so" if "verdict" in body.model_fields else text
     command = AlarmCommand(key, kind, shown, minutes, text, "anna", "uid-of-it")
     path, sent = request_of(command)
     assert parse_key(path.split("/")[3]) == key

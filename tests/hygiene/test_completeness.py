@@ -456,10 +456,14 @@ def test_every_field_of_an_event_is_compared_after_a_lost_response() -> None:
 
 # Routes of the collector
 
-WITHOUT_RIGHT = {"/healthz": "a supervisor has no token", "/readyz": "a supervisor has no token"}
+WITHOUT_RIGHT = {"/healthz": "a supervisor has no token", "/readyz": "a supervisor has no token"} | {
+    "/v1/link/{ticket}": "the link itself is the permission"
+}
 """Routes that anybody may ask, with the reason."""
 
-NO_CLIENT = {"/healthz": "for a supervisor", "/readyz": "for a supervisor", "/metrics": "for Prometheus"}
+NO_CLIENT = {"/healthz": "for a supervisor", "/readyz": "for a supervisor", "/metrics": "for Prometheus"} | {
+    "/v1/link/{ticket}": "for the browser of whoever got the link"
+}
 """Routes that nothing of ours asks, with the reason."""
 
 

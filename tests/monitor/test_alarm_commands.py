@@ -18,6 +18,7 @@ from livedeck.monitor import (
     AlarmRefused,
     AlarmState,
     Severity,
+    Verdict,
 )
 from livedeck.monitor.alarms.commands import carry_out
 from livedeck.monitor.kinds import onset_tolerance
@@ -139,3 +140,41 @@ def test_what_came_from_another_deck_is_known_by_its_id_too() -> None:
 def test_a_command_for_an_alarm_that_is_not_there_says_so() -> None:
     with pytest.raises(AlarmGone):
         Watcher().engine.act(command(ActionKind.ACKNOWLEDGE), NOW, on_air=True)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_verdict_acknowledges_and_the_last_one_counts(verdict: Verdict) -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    for said in (Verdict.FALSE, verdict):
+        closing = replace(command(ActionKind.CLOSE, shown=None, actor="anna@regie:1"), text=said.value)
+        watcher.engine.act(closing, watcher.now, on_air=True)
+        watcher.look(state(critical()), after=1)
+    alarm = watcher.alarm("BLACKOUT")
+    assert (alarm.state, alarm.verdict) == (AlarmState.ACKNOWLEDGED, verdict)
+    assert watcher.engine.act(replace(closing, uid="other"), watcher.now, on_air=True) is None
+    watcher.engine.act(command(ActionKind.UNACKNOWLEDGE, shown=None, actor="anna@regie:1"), watcher.now, on_air=True)
+    watcher.look(state(critical()), after=1)
+    assert (watcher.alarm("BLACKOUT").state, watcher.alarm("BLACKOUT").verdict) == (AlarmState.UNACKNOWLEDGED, "")
+
+
+def test_a_verdict_is_one_of_three_words_and_of_an_alarm_in_sight() -> None:
+    with pytest.raises(AlarmRefused, match="real, false, meant so"):
+        outcome(ActionKind.CLOSE, WARNING)
+    closing = replace(command(ActionKind.CLOSE), text="false")
+    shelved = replace(WARNING, state=AlarmState.SHELVED)
+    with pytest.raises(AlarmRefused, match="make it visible"):
+        carry_out(closing, shelved, NOW, on_air=True, limits=RULES)
+    with pytest.raises(AlarmGotWorse):
+        carry_out(closing, replace(WARNING, stage=2), NOW, on_air=True, limits=RULES)
+
+
+def test_a_cleared_alarm_keeps_its_verdict_and_the_next_one_has_none() -> None:
+    watcher = Watcher()
+    watcher.look(state(critical()))
+    watcher.look(state(), after=20)
+    watcher.engine.act(replace(command(ActionKind.CLOSE, shown=None), text="real"), watcher.now, on_air=True)
+    watcher.look(state(), after=1)
+    assert (watcher.alarm("BLACKOUT").state, watcher.alarm("BLACKOUT").verdict) == (AlarmState.CLEARED, "real")
+    watcher.look(state(critical(since=watcher.now + timedelta(seconds=150))), after=150)
+    assert watcher.alarm("BLACKOUT").verdict == ""

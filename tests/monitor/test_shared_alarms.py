@@ -26,6 +26,7 @@ from livedeck.monitor import (
     History,
     HistoryReader,
     Severity,
+    Verdict,
     person,
 )
 from monitor.alarm_stage import Watcher, critical, finding, state
@@ -45,7 +46,7 @@ class Deck(Watcher):
     def answer(self, kind: ActionKind, key: AlarmKey = KEY) -> AlarmAction | None:
         """What a person does here; None where it cannot be done or changes nothing."""
         with suppress(AlarmRefused):
-            text = f"seen at {self.now:%H:%M:%S}"
+            text = f"seen at {self.now:%H:%M:%S}" if kind is not ActionKind.CLOSE else [*Verdict][self.now.second % 3]
             command = AlarmCommand(key, kind, minutes=5, text=text, actor=self.actor)
             answer = self.engine.act(command, self.now, on_air=True)
             self.given += [answer] if answer else []
@@ -65,6 +66,7 @@ class Deck(Watcher):
                 alarm.answered_at,
                 alarm.reason,
                 alarm.note,
+                alarm.verdict,
             )
             for alarm in self.engine.alarms.values()
         )
@@ -89,7 +91,7 @@ MOMENTS = st.builds(
     st.sampled_from((0.0, 0.0, 4.0, 60.0, 400.0)),
     st.frozensets(st.sampled_from(EVENTS)),
     st.sampled_from(DECKS),
-    st.sampled_from([kind for kind in ActionKind if kind is not ActionKind.CLOSE]),
+    st.sampled_from([*ActionKind]),
     st.sampled_from(EVENTS),
     st.frozensets(st.sampled_from(DECKS)),
     st.sampled_from((*DECKS, 9, 9, 9)),

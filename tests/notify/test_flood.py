@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from golden.player import Clock
 from golden.warp import Warp
-from livedeck.monitor import Alarm, AlarmKey, Severity
+from livedeck.monitor import Alarm, AlarmKey, ConnectionState, ConnectionStatus, Severity, Snapshot
+from livedeck.notify import Message
 from notify.stage import alarm
 from notify.warped import Sink, notifying, watch
 
@@ -62,3 +64,25 @@ def test_no_critical_waits_longer_than_fifteen_seconds_in_a_flood(tmp_path: Path
     assert len(named) + int(burst["truncated"]) == BURST
     assert burst["title"] == "CRIT 240 x PACKET_LOSS"
     assert "Flood: " in burst["text"]
+
+
+def test_a_group_waits_for_no_further_snapshot(tmp_path: Path) -> None:
+    sink, made = Sink(), list[Message]()
+
+    async def work() -> None:
+        async with notifying(tmp_path / "spool", {"ops": sink}) as notifier:
+            now = Clock().now()
+            link = ConnectionStatus(ConnectionState.OK, now, as_of=now)
+            standing = alarm("one", severity=Severity.WARNING, since=now, changed=now)
+            await notifier.take(Snapshot(1, now, link, alarms=(standing,)))
+            await asyncio.sleep(8)
+            worse = replace(standing, severity=Severity.CRITICAL)
+            at = Clock().monotonic()
+            made.extend(await notifier.take(Snapshot(2, Clock().now(), link, alarms=(worse,))))
+            await asyncio.sleep(8)
+            assert [(post.title, post.at - at < 6.5) for post in sink.posts[1:]] == [("CRIT NO_INGEST ONE", True)]
+            made.extend(await notifier.take(Snapshot(3, Clock().now(), link, alarms=(worse,))))
+
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(work())
+    assert [message.title for message in made] == ["WARN NO_INGEST ONE", "CRIT NO_INGEST ONE"]

@@ -185,6 +185,32 @@ def test_a_refusal_of_the_pace_makes_the_rest_wait_and_repeats_no_event(tmp_path
     assert min(post.at for post in sink.posts if post.at > refused_at + 1) >= refused_at + 20
 
 
+@pytest.mark.parametrize("make", [pagerduty, slack])
+def test_a_message_that_a_slow_pace_takes_part_by_part_is_no_dead_letter(tmp_path: Path, make: Make) -> None:
+    sink, calls = (PagerDutySink() if make is pagerduty else SlackSink()), list[str]()
+
+    def answer(body: str) -> tuple[int, str]:
+        calls.append(body)
+        return (429, "5") if len(calls) % 4 == 0 else (200, "")
+
+    sink.answer = answer
+
+    async def work() -> None:
+        each = (Route("ops", "ops", group_by="event"),)
+        async with notifying(tmp_path / "spool", {"ops": sink}, *each, make=make, plan=PLAN) as notifier:
+            alarms = begun(*(f"event-{number}" for number in range(24)))
+            await watch(notifier, alarms, 300)
+            await watch(notifier, begun("later"), 400)
+            assert notifier.waiting == 0
+
+    run(work())
+    assert in_file(tmp_path / "spool", DEAD) == []
+    if isinstance(sink, PagerDutySink):
+        assert sink.states == ["resolved"] * 24 + ["triggered"]
+    else:
+        assert [text.split()[0] for text in sink.messages.values()] == ["RESOLVED"] * 24 + ["CRIT"]
+
+
 def test_an_event_that_pagerduty_refuses_stands_in_no_other_events_way(tmp_path: Path) -> None:
     sink = PagerDutySink(refused="POISON: no samples")
 

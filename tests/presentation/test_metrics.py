@@ -15,7 +15,7 @@ from livedeck.cli.demo import demo_settings
 from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Durations, RequestCounts
-from livedeck.monitor import AlarmTransition, EventState, Snapshot
+from livedeck.monitor import AlarmTransition, EventState, Silenced, Snapshot
 from livedeck.presentation.metrics import MAX_EVENTS, NOTHING_COUNTED, Counted, count_turns, metrics_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.simulator import Simulator, SimulatorClock
@@ -77,9 +77,10 @@ def everything_counted() -> Counted:
     for operation, seconds in (("list events", 0.05), ("list events", 0.3), ("list events", 60.0)):
         requests.durations.setdefault(operation, Durations()).add(seconds)
     since = EVENING - timedelta(seconds=42)
-    return Counted(
+    counted = Counted(
         {"raised": 3}, requests, {("ops", "taken"): 7}, 2, since, 20, since, 12, is_apart=False, writes_refused=1
     )
+    return replace(counted, announced={("VIDEO_LOW", "warning"): 5}, flood_seconds=90.0)
 
 
 def renamed(state: EventState, **fields: Any) -> EventState:
@@ -170,6 +171,15 @@ def test_what_cannot_be_believed_is_missing_and_no_zero() -> None:
     assert names >= {"livedeck_event_info", "livedeck_event_sample_age_seconds", "livedeck_platform_answer_age_seconds"}
 
 
+def test_an_alarm_under_a_silence_is_counted_as_such_so_that_no_rule_calls_for_it() -> None:
+    snapshot = evening()
+    covering = Silenced("s-1", EVENING + timedelta(hours=1), "encoder swap", "anna")
+    silent = replace(snapshot, alarms=tuple(replace(alarm, silenced=covering) for alarm in snapshot.alarms))
+    states = {s.labels["state"] for s in parsed(text_of(silent)) if s.name == "livedeck_alarms" and s.value}
+    assert "silenced" in states
+    assert "unacknowledged" not in states
+
+
 def test_what_alarms_did_is_counted_over_the_snapshots() -> None:
     snapshot = evening()
     assert snapshot.changes
@@ -194,6 +204,8 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
         "livedeck_engine_events_owned 12",
         "livedeck_engine_apart 0",
         "livedeck_writes_refused_total 1",
+        'livedeck_alarms_announced_total{kind="VIDEO_LOW",severity="warning"} 5',
+        "livedeck_alarm_flood_seconds_total 90",
         f"livedeck_heartbeat_last_success_timestamp_seconds {EVENING.timestamp() - 42:.12g}",
     ):
         assert f"\n{line}\n" in told

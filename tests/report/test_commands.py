@@ -28,9 +28,12 @@ from livedeck.monitor import (
     EventState,
     HealthAssessment,
     History,
+    Matcher,
     Phase,
     QosState,
     Severity,
+    Silence,
+    Silenced,
     Snapshot,
 )
 from report.night import SCRIPT
@@ -162,7 +165,15 @@ async def _record_evening(path: Path, now: datetime) -> None:
     coming = replace(on_air, event=later, phase=Phase(BroadcastState.SCHEDULED))
     history = await History.open(path, now)
     link = ConnectionStatus(ConnectionState.OK, now, as_of=now - timedelta(hours=2))
-    await history.append(Snapshot(1, now, link, (on_air, coming), (read,), (shelved,)))
+    covering = Silenced("s-1", now + timedelta(hours=1), "encoder swap", "anna@regie:7")
+    new = replace(read, kind="FPS_COLLAPSE", state=AlarmState.UNACKNOWLEDGED, silenced=covering, note="")
+    await history.append(Snapshot(1, now, link, (on_air, coming), (read, new), (shelved,)))
+    for number, (text, hours) in enumerate((("name ~ Choir*", 1), ("name ~ Late*", 1), ("name ~ Choir*", -1))):
+        ends_at, actor = now + timedelta(hours=hours), "anna@regie:7"
+        matchers, starts_at = (Matcher.parse(text),), now - timedelta(hours=2)
+        history.record_silence(
+            Silence(f"u{number}", f"s-{number}", matchers, starts_at, ends_at, actor, "encoder swap", starts_at, actor)
+        )
     await history.close()
 
 
@@ -229,6 +240,9 @@ def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Pa
         "note: the mixer is looked at",
         "▲ Choir | hall: FPS_LOW",
         ": known camera",
+        "silenced until ",
+        "M Choir | hall: until ",
+        "name ~ Choir*; by anna@regie; s-0",
         "○ Late show: ",
     ):
         assert words in said, f"{words}\n{said}"
@@ -237,3 +251,4 @@ def test_a_handover_says_what_runs_who_promised_what_and_what_comes(tmp_path: Pa
     jsonschema_rs.validator_for(json.loads(run(path, tmp_path, "past", "handover", "--schema"))).validate(found)
     assert [alarm["kind"] for alarm in found["quiet_alarms"]] == ["FPS_LOW"]
     assert found["fresh"] is False
+    assert [(silence["id"], silence["on_air"]) for silence in found["silences"]] == [("s-0", ["Choir | hall"])]

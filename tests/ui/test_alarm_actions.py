@@ -206,6 +206,7 @@ async def test_a_silence_of_the_row_is_listed_extended_and_ended_by_the_keys_of_
         await stage.act("alarm.undo")
         await stage.idle()
         assert known(stage.deck).silences == ()
+        assert "No silence runs or is planned" in stage.text()
         assert alarm(stage, "LATE_START").silenced is None
         assert not stage.writes
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
+from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
@@ -31,6 +32,7 @@ from livedeck.monitor import (
     Monitor,
     NotWatched,
     Snapshot,
+    Verdict,
 )
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
@@ -52,6 +54,7 @@ from livedeck.presentation.serialization import (
     rule_change_object,
 )
 from livedeck.settings import Settings, SettingsError, WatchedLimits, load
+from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe
 
 if TYPE_CHECKING:
@@ -92,6 +95,9 @@ def list_command(
     ctx.exit(run(work))
 
 
+_VERDICTS = {verdict.value.replace(" ", "-"): verdict for verdict in Verdict}
+"""Verdict as typed -> verdict."""
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -118,6 +124,22 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
     collector sees it. Exit code 6 if the alarm does not exist or cannot be acknowledged now.
     """
     _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.ACKNOWLEDGE, None, ""))
+
+
+@click.command
+@_named_alarm
+@click.argument("verdict", metavar="VERDICT", type=click.Choice([*_VERDICTS]))
+@click.pass_context
+def close_command(
+    ctx: click.Context, /, *, event: str, kind: str, target: str | None, verdict: str, **flags: Any
+) -> None:
+    """Close an alarm with a verdict: real, false or meant-so. It is acknowledged with that.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. VERDICT: real, a fault; false, no fault;
+    meant-so, seen rightly but intended. The share of real alarms is a figure of `livedeck alarm kpi`. Exit code 6 if
+    the alarm does not exist or is hidden.
+    """
+    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.CLOSE, None, _VERDICTS[verdict].value))
 
 
 @click.command
@@ -189,11 +211,76 @@ def note_command(ctx: click.Context, /, *, event: str, kind: str, target: str | 
     _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.NOTE, None, text))
 
 
+@click.command
+@_named_alarm
+@DURATION
+@click.option("--sender", default="", metavar="NAME", help="Sender of the link, for the audit, such as a chat bot.")
+@formats("table", "json")
+@click.pass_context
+def link_command(
+    ctx: click.Context,
+    /,
+    *,
+    event: str,
+    kind: str,
+    target: str | None,
+    duration: float | None,
+    sender: str,
+    output_format: str,
+    **flags: Any,
+) -> None:
+    """Make a link that acknowledges an alarm: once, within --duration (1h), without a token. The collector serves it.
+
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Whoever has the link may use it, so send
+    it only to people who may acknowledge. Needs `collector_url` here and `link_url` at the collector. Exit code 6 if
+    the alarm does not exist.
+    """
+    named = (event, kind, target)
+    minutes = None if duration is None else duration / 60
+
+    async def work() -> int:
+        return await _make_link(
+            load(**merge_flags(ctx, flags)), named, minutes, sender, as_json=output_format == "json"
+        )
+
+    ctx.exit(run(work))
+
+
+async def _make_link(
+    settings: Settings, named: tuple[str, str, str | None], minutes: float | None, sender: str, *, as_json: bool
+) -> int:
+    """Print a link that acknowledges an alarm. Returns the exit code. Raises SettingsError, CollectorError."""
+    if not settings.collector_urls:
+        raise SettingsError("links are served by a collector: set `collector_url` in the settings")
+    event, kind, target = named
+    async with open_watch(settings) as watch:
+        snapshot = await watch.feed.wait_ready(TIMEOUT)
+        if code := code_of_link(snapshot.link):
+            _print_connection(snapshot.link)
+            return code
+        meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
+        alarm = _find_alarm(snapshot, meant, kind, target)
+        if alarm is None or isinstance(watch.feed, Monitor):
+            echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
+            return NOT_SO
+        try:
+            link, until = await watch.feed.make_link(alarm.key, minutes, sender)
+        except AlarmRefused as error:
+            echo(f"livedeck alarm: {_title(meant)} {kind}: {error}", err=True)
+            return NOT_SO
+    if as_json:
+        echo_json({"schema": schema_name("alarm link"), "link": link, "until": isoformat_utc(until)})
+    else:
+        echo(link)
+    return DONE
+
+
 Act = Callable[[Alarm], tuple[ActionKind, float | None, str]]
 """Return the kind of an alarm action, its minutes (None: no duration) and its text."""
 
 _DONE = {
     ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
+    ActionKind.CLOSE: ("alarm.close", "closed"),
     ActionKind.UNACKNOWLEDGE: ("alarm.unacknowledge", "acknowledgement taken back"),
     ActionKind.SHELVE: ("alarm.shelve", "shelved"),
     ActionKind.SHELVE_ALONE: ("alarm.shelve", "shelved alone"),
@@ -265,6 +352,8 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
     match command.kind:
         case ActionKind.ACKNOWLEDGE:
             return await feed.acknowledge(key, shown)
+        case ActionKind.CLOSE:
+            return await feed.close_alarm(key, Verdict(command.text), shown)
         case ActionKind.UNACKNOWLEDGE:
             await feed.unacknowledge(key, shown)
         case ActionKind.SHELVE | ActionKind.SHELVE_ALONE:

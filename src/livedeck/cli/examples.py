@@ -7,6 +7,7 @@ import click
 EXAMPLES = {
     "alarm list": ("alarm list", "alarm list --follow --json"),
     "alarm ack": ('alarm ack "Evening show" NO_INGEST', 'alarm ack "Evening show" RESTREAM_DOWN --target CDN'),
+    "alarm close": ('alarm close "Evening show" PACKET_LOSS real', 'alarm close "Evening show" PICTURE_STILL meant-so'),
     "alarm unack": ('alarm unack "Evening show" NO_INGEST',),
     "silence list": ("silence list", "silence list --json"),
     "silence add": (
@@ -20,7 +21,14 @@ EXAMPLES = {
     "alarm note": ('alarm note "Evening show" PACKET_LOSS "provider called, ticket 4711"',),
     "alarm explain": (
         'alarm explain "Evening show" NO_INGEST',
-        'alarm explain "Evening show" PACKET_LOSS warning --at 2026-11-21T23:30',
+        'alarm explain "Evening show" --at 21:04',
+        'alarm explain "Evening show" --json',
+    ),
+    "alarm link": ('alarm link "Evening show" NO_INGEST --duration 30m --sender pager',),
+    "alarm kpi": ("alarm kpi", "alarm kpi --since 30d --json"),
+    "notify explain": (
+        'notify explain "Evening show" NO_INGEST',
+        'notify explain "Evening show" PACKET_LOSS warning --at 2026-11-21T23:30',
     ),
     "change list": ("change list", "change list --json"),
     "change close": ("change close 3f2a91c0",),

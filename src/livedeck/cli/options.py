@@ -26,14 +26,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def time_span(text: str) -> float:
-    """Return a length of time in seconds: `90s`, `15m`, `2h`. Raises click.BadParameter."""
+    """Return a length of time in seconds: `90s`, `15m`, `2h`, `7d`. Raises click.BadParameter."""
     length, unit = text[:-1], _SECONDS.get(text[-1:].lower())
     if unit is None or not length.isascii() or not length.isdecimal() or not int(length):
-        raise click.BadParameter(f"{text!r} is not a length of time; write 90s, 15m or 2h")
+        raise click.BadParameter(f"{text!r} is not a length of time; write 90s, 15m, 2h or 7d")
     return float(int(length) * unit)
 
 
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def timestamp(text: str) -> datetime:

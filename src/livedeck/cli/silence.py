@@ -135,7 +135,7 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 @click.option("--start", metavar="TIME", help="Start of a planned silence: 21:00, 2026-11-21T21:00, in 2 h.")
 @click.option("--passes", type=_SEVERITIES, help="Lowest severity that rings and notifies all the same.")
 @click.option("--comment", required=True, metavar="TEXT", help="Reason, which the alarms show.")
-@click.option("--preview", "--dry-run", "is_preview", is_flag=True, help="Only print what the silence covers now.")
+@click.option("--preview", "--dry-run", "is_preview", is_flag=True, help="Print the change without sending it.")
 @formats("table", "json")
 @platform
 @click.pass_context

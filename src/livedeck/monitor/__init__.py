@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
+from livedeck.monitor.alarms.kpi import AlarmHistory, AnnouncementTally, alarm_figures
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.silencing import (
     MOST_ON_AIR,
@@ -21,6 +22,7 @@ from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
+from livedeck.monitor.figures import FIGURES_SINCE, read_figures
 from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
@@ -37,9 +39,19 @@ from livedeck.monitor.model.alarm import (
     Silenced,
     TimelineEntry,
 )
-from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, person
+from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, Verdict, person
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.blame import NO_BLAME, Blame
+from livedeck.monitor.model.explanation import (
+    Condition,
+    DecidingLimit,
+    Explanation,
+    Forecast,
+    KindFacts,
+    OpenAlarm,
+    SilentKind,
+)
+from livedeck.monitor.model.kpi import AlarmFigures, BadActor, Figure
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, LimitTemplate, RuleChange
 from livedeck.monitor.model.matching import Case, CaseEvent, Matcher, MatchField, MatchOp, match
 from livedeck.monitor.model.own import NotWatched, watched_seconds
@@ -127,6 +139,7 @@ from livedeck.monitor.shares import SharedAnswer, Shares
 __all__ = [
     "AUDIO_LOST",
     "FASTEST",
+    "FIGURES_SINCE",
     "MOST_ON_AIR",
     "NEVER_HEARD",
     "NO_BLAME",
@@ -143,8 +156,10 @@ __all__ = [
     "AlarmAction",
     "AlarmChange",
     "AlarmCommand",
+    "AlarmFigures",
     "AlarmGone",
     "AlarmGotWorse",
+    "AlarmHistory",
     "AlarmKey",
     "AlarmLimits",
     "AlarmOver",
@@ -152,10 +167,12 @@ __all__ = [
     "AlarmRefused",
     "AlarmState",
     "AlarmTransition",
+    "AnnouncementTally",
     "AttachedFeed",
     "Attachment",
     "AttachmentState",
     "AuditOutcome",
+    "BadActor",
     "BitrateUnit",
     "Blame",
     "BroadcastState",
@@ -167,11 +184,13 @@ __all__ = [
     "ClaimEvidence",
     "Clock",
     "CollectedStream",
+    "Condition",
     "ConnectionProblem",
     "ConnectionState",
     "ConnectionStatus",
     "Content",
     "Dated",
+    "DecidingLimit",
     "Diagnosis",
     "EndWay",
     "EndedEvent",
@@ -179,9 +198,12 @@ __all__ = [
     "EpisodeRecord",
     "EventRecord",
     "EventState",
+    "Explanation",
     "Feed",
     "FieldChange",
+    "Figure",
     "Finding",
+    "Forecast",
     "Freshness",
     "Grade",
     "Health",
@@ -193,6 +215,7 @@ __all__ = [
     "Ingest",
     "IngestState",
     "IntentRecord",
+    "KindFacts",
     "KnownMaterial",
     "KnownStream",
     "LimitTemplate",
@@ -212,6 +235,7 @@ __all__ = [
     "NotWatched",
     "NotificationRecord",
     "NotifyFault",
+    "OpenAlarm",
     "OpenChange",
     "PastError",
     "Phase",
@@ -239,6 +263,7 @@ __all__ = [
     "SilenceGone",
     "Silenced",
     "Silences",
+    "SilentKind",
     "Snapshot",
     "StreamRecord",
     "StreamSpan",
@@ -248,8 +273,10 @@ __all__ = [
     "UnitChoice",
     "UnwatchedRecord",
     "UsualMark",
+    "Verdict",
     "Video",
     "WatchRecord",
+    "alarm_figures",
     "case_event",
     "case_of",
     "clock_change_text",
@@ -267,6 +294,7 @@ __all__ = [
     "person",
     "planned_start",
     "preview_of",
+    "read_figures",
     "recordings_key",
     "remembered_streams",
     "silence_of",

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from typing import Protocol, runtime_checkable
 
 from livedeck.monitor.model.alarm import AlarmKey, Shown
+from livedeck.monitor.model.alarm_action import Verdict
+from livedeck.monitor.model.explanation import Explanation
 from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.model.resources import KnownMaterial, ResourceKey, Video
 from livedeck.monitor.model.silence import Silence, SilenceDraft
@@ -19,7 +21,7 @@ class Feed(Protocol):
     """Source of snapshots for a screen, which takes focus and commands in return. `Monitor` is the feed that polls.
 
     Commands are awaited, because they may cross a network. They raise AlarmRefused, with a sentence for the user, if
-    the feed cannot carry them out. `shown`: alarm as the user saw it, so that a late key press does not silence a
+    the feed cannot carry them out. `shown`: alarm as the user saw it, so that a late key press does not act on a
     changed alarm; None for the current alarm.
     """
 
@@ -55,8 +57,14 @@ class Feed(Protocol):
     async def forget_materials(self, *ids: str) -> None:
         """Forget materials that no longer exist."""
 
+    async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
+        """Return the explanation of an event's alarms; None without such an event. `kind`: empty for all kinds."""
+
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Acknowledge an alarm. Returns False if it needs no acknowledgement."""
+
+    async def close_alarm(self, key: AlarmKey, verdict: Verdict, shown: Shown | None = None) -> bool:
+        """Acknowledge an alarm with a verdict. Returns False if it has this verdict already."""
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take back your own acknowledgement of an alarm, within `TAKE_BACK_FOR`."""

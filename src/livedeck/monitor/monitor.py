@@ -16,13 +16,15 @@ from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, RateLimited
 from livedeck.log import Log
 from livedeck.monitor.alarms import silencing
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
+from livedeck.monitor.alarms.explain import ExplainCase, explain
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
-from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
+from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand, Verdict
+from livedeck.monitor.model.explanation import Explanation
 from livedeck.monitor.model.limits import Limits, LimitsError, LimitsSource, RuleChange
 from livedeck.monitor.model.own import NotWatched, Why
 from livedeck.monitor.model.records import ATTRIBUTED_FOR, ENDING_ACTIONS, IntentRecord, ending_actors
@@ -359,6 +361,11 @@ class Monitor:
         """
         return self.carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown, actor=self.actor)) is not None
 
+    async def close_alarm(self, key: AlarmKey, verdict: Verdict, shown: Shown | None = None) -> bool:
+        """Acknowledge an alarm with a verdict. Returns False if it has this verdict already. Raises AlarmRefused."""
+        command = AlarmCommand(key, ActionKind.CLOSE, shown, text=verdict.value, actor=self.actor)
+        return self.carry_out(command) is not None
+
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take back this user's own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
         self.carry_out(AlarmCommand(key, ActionKind.UNACKNOWLEDGE, shown, actor=self.actor))
@@ -409,6 +416,10 @@ class Monitor:
             self._history.record_alarm_action(action.moved(self._clock.offset))  # with the steps of this clock
         self._interrupt.set()
         return action
+
+    def is_used(self, uid: str) -> bool:
+        """Return whether an action with this id was carried out, here or by another process of the history."""
+        return self._alarms.is_used(uid)
 
     def draft_silence(self, draft: SilenceDraft) -> Silence:
         """Return the silence that `add_silence` would add. Raises AlarmRefused."""
@@ -475,6 +486,25 @@ class Monitor:
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
         """Return an alarm with all actions up to now applied; None if there is no such alarm."""
         return self._alarms.alarms.get(key)
+
+    async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
+        """Return the explanation of an event's alarms now; None without such an event.
+
+        `kind`: explain this kind of alarm only; empty for all.
+        """
+        tracker = self._world.find(event_id)
+        if tracker is None or tracker.state is None:
+            return None
+        case = ExplainCase(
+            tracker.state,
+            self._world.status,
+            self._clock.now(),
+            tuple(self._alarms.alarms.values()),
+            tracker.judged(),
+            self._limits,
+            self._alarms.waiting(),
+        )
+        return await asyncio.to_thread(explain, case, kind)
 
     async def _follow_actions(self, shared: History | HistoryReader) -> None:
         """Apply other decks' alarm actions until cancelled."""
@@ -669,11 +699,19 @@ class Monitor:
         moments = (moment for silence in self._last.silences for moment in (silence.starts_at, silence.ends_at))
         return min(((moment - now).total_seconds() for moment in moments if moment > now), default=inf)
 
-    def _end_silences(self, state: MonitorState) -> None:
-        """End the silences whose event has left the air, for every process of the history."""
-        if self._history is None or state.is_unlisted:
+    def _keep_silences(self, state: MonitorState) -> None:
+        """Store the maintenance windows that begin, and end the silences whose event has left the air.
+
+        So every process of the history has them, also one with other settings.
+        """
+        if self._history is None:
             return
         states, now = {event.id: event for event in state.events}, self._machine_time()
+        for begun in self._alarms.begun_windows(now):
+            self._alarms.take_silences([begun])
+            self._history.record_silence(begun)
+        if state.is_unlisted:
+            return
         for silence in silencing.over_with_event(self._alarms.silences(now).current(now), states, state.may_exist):
             uid = uuid4().hex
             row = silencing.end(self._alarms.silences(now), silence.id, now, LIVEDECK, uid)
@@ -795,7 +833,7 @@ class Monitor:
             failing_alike=self._world.failing_alike(self._calls.failed_share),
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
-        self._end_silences(state)
+        self._keep_silences(state)
         changes, bells, log = self._alarms.step(state)
         offset, wall = self._clock.offset, self._machine_time()
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None

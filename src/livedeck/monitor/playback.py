@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
+from livedeck.monitor.alarms.explain import explain_snapshot
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.history.past import PastHistory
 from livedeck.monitor.history.published import Frame
+from livedeck.monitor.model.explanation import Explanation
 from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.model.resources import ResourceKey, Video
 from livedeck.monitor.model.snapshot import Snapshot
@@ -207,9 +209,13 @@ class Playback:
         """Return a video with this id, without a check whether it exists."""
         return Video(video_id)
 
+    async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
+        """Return the explanation of an event's alarms at the shown moment, from what was recorded."""
+        return explain_snapshot(self.snapshot, event_id, kind)
+
     async def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise AlarmRefused("You are viewing the past: nothing can be changed here")
 
-    acknowledge = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
+    acknowledge = close_alarm = unacknowledge = shelve = unshelve = out_of_service = in_service = note = _refuse
     add_silence = extend_silence = end_silence = _refuse
     take_as_usual = choose_content = choose_unit = remember_materials = forget_materials = _refuse

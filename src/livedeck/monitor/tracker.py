@@ -16,6 +16,7 @@ from livedeck.monitor.detection import patterns, restreams
 from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes, still_valid
 from livedeck.monitor.detection.health import assess, find, is_worse, unknown
+from livedeck.monitor.detection.judged import DeliveryJudge, Judged
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
@@ -23,16 +24,7 @@ from livedeck.monitor.evidence.blame import Facts, blame, is_common, seen
 from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
-from livedeck.monitor.evidence.presence import (
-    ANSWERS_APART,
-    Asks,
-    EncoderStanding,
-    Presence,
-    PresenceLimits,
-    movement_wait,
-    presence,
-    usual_of_platform,
-)
+from livedeck.monitor.evidence.presence import ANSWERS_APART, Asks, EncoderStanding, Presence, usual_of_platform
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
@@ -194,6 +186,7 @@ class EventTracker:
         self._folded_by: StreamRules | None = None  # rules of the analysis
         self._assessed: tuple[SignalAnalysis, Thresholds] | None = None  # inputs of the assessment
         self._restreams = RestreamHistory()
+        self._case: EventCase | None = None  # input of the last assessment
 
     @property
     def stream_id(self) -> str | None:
@@ -469,20 +462,28 @@ class EventTracker:
 
     def _judge_presence(self) -> Presence | None:
         """Return the standing of the encoder at the last good reply."""
-        cadence, thresholds, newest = self._analysis.cadence, self._thresholds, self._readings.time[-1]
-        slow = cadence or 0.0
-        due = thresholds.missed_margin_intervals * slow
-        longest = max(thresholds.delivery_patience, thresholds.silence_intervals * slow)
-        lost = self._delivery.lost_limit(cadence, thresholds)
-        seen = self._delivery.seen_lag, self._event_lag
-        limits = PresenceLimits(
-            late=self.lag or max(thresholds.missed_after, thresholds.missed_intervals * slow),
-            lost=longest + due if lost is None else lost,
-            wait=movement_wait(seen, self._others_lag, due, longest) if lost is None else None,
-            due=due,
+        return self._delivery_judge().judge()
+
+    def _delivery_judge(self) -> DeliveryJudge:
+        """Return the state from which the presence of the encoder is judged. There must be a sample."""
+        newest = self._readings.time[-1]
+        return DeliveryJudge(
+            self._asks,
+            self._delivery,
+            self._thresholds,
+            newest,
+            self._coverage.known_since(newest),
+            self._interval,
+            self._analysis.cadence,
+            self._event_lag,
+            self._others_lag,
+            self._presence,
         )
-        since = self._coverage.known_since(newest)
-        return presence(self._asks, newest, limits, self._interval, self._presence, watched_since=since)
+
+    def judged(self) -> Judged:
+        """Return everything by which the event is judged now."""
+        delivery = self._delivery_judge() if len(self._readings) else None
+        return Judged(self._analysis, self._folded_by, self._coverage, self._case, self._thresholds, delivery)
 
     def _claim_evidence(self, phase: Phase) -> ClaimEvidence | None:
         """Return the evidence that the encoder is lost; None while it is present, or if sample time stands still."""
@@ -557,7 +558,7 @@ class EventTracker:
         qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
         quality = self._quality(of_answer, of_samples, status, qos, now)
         stops = tuple(stop.moved(status.skew) for stop in status.own.stops)
-        case = EventCase(self._analysis, phase, quality, now, self._restreams, stops)
+        self._case = case = EventCase(self._analysis, phase, quality, now, self._restreams, stops)
         is_blind = self._is_blind(status, at)
         if is_blind:
             assessment = unknown(phase.tally)

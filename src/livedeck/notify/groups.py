@@ -190,6 +190,11 @@ class State(Record):
         """The lives with a notification, which a restart must know."""
         return tuple(life for life in self.lives.values() if life.notified)
 
+    @property
+    def is_waiting(self) -> bool:
+        """True if a group waits for its message, or a critical alarm for the gap between two messages."""
+        return bool(self.opened) or any(entry.is_urgent for entries in self.held.values() for entry in entries)
+
     def is_kept_as(self, other: State) -> bool:
         """Return whether a restart would continue in the same way from both states. `seen_at` does not matter."""
         lives = [

@@ -42,6 +42,9 @@ PROBED_AFTER = 3
 RECONCILED = timedelta(seconds=60)
 """Time between two looks for alarms that are open at a target, although they are over."""
 
+_TICK = 1.0
+"""Seconds between two steps while something waits for its group: snapshots may come more rarely."""
+
 _RELOAD = 30.0
 """Seconds between two checks for messages that another process wants retried."""
 
@@ -146,6 +149,9 @@ class Notifier:
         self._withdrawn: list[str] = []  # keys that the file still has to drop
         self._called_back = frozenset[str]()
         self._on_way = set[str]()
+        self._stepping = asyncio.Lock()
+        self._last: Snapshot | None = None
+        self._ticked: tuple[Message, ...] = ()
         self._queues: dict[str, dict[str, Spooled]] = {name: {} for name in targets}
         self._news = {name: asyncio.Event() for name in targets}
         self._turns = {name: asyncio.Lock() for name in targets}  # a target gets one request at a time
@@ -217,7 +223,27 @@ class Notifier:
         return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
-        """Store the messages that the alarms of a snapshot require, and return the new ones."""
+        """Store the messages that the alarms of a snapshot require, and return the new ones.
+
+        They include those of the steps that `run` took since the last call.
+        """
+        async with self._stepping:
+            self._last, made = snapshot, await self._take(snapshot)
+            ticked, self._ticked = self._ticked, ()
+        return (*ticked, *made)
+
+    async def _tick(self) -> None:
+        """Take a step each `_TICK` seconds while a group or a critical alarm waits, if no newer snapshot came."""
+        while True:
+            await self._clock.sleep(_TICK)
+            async with self._stepping:
+                last, now = self._last, self._clock.now()
+                is_old = last is not None and now - last.at >= timedelta(seconds=_TICK)
+                if last and is_old and self._is_open and self._state.is_waiting:
+                    self._last = replace(last, at=now)
+                    self._ticked += await self._take(self._last)
+
+    async def _take(self, snapshot: Snapshot) -> tuple[Message, ...]:
         self._ahead = timedelta(seconds=snapshot.link.clock_offset)
         if not await self._go_on_duty():
             return ()
@@ -327,6 +353,7 @@ class Notifier:
                 group.create_task(self._send_all(name, target), name=f"notify {name}")
                 if isinstance(target, Refreshing):
                     group.create_task(self._refresh(name, target), name=f"refresh {name}")
+            group.create_task(self._tick(), name="notify tick")
             while True:
                 await self._clock.sleep(_RELOAD)
                 await self._reload()
@@ -391,7 +418,7 @@ class Notifier:
             delivery = await self._send(name, target, first)
             if delivery is None:
                 continue
-            failures = failures + 1 if first.key in queue else 0
+            failures = (1 if delivery.is_partial else failures + 1) if first.key in queue else 0
             if failures and await self._steps_over(name, target, first, failures, delivery):
                 failures = 0
 
@@ -416,7 +443,8 @@ class Notifier:
         is_dead = delivery.is_refused or (self._is_too_old(message) and not message.ends)
         state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
         self.results[message.route, _RESULTS[state]] += 1
-        tried = Spooled(message, state, spooled.tries + 1, delivery.answer)
+        is_failed_or_done = state != WAITING or not delivery.is_partial
+        tried = Spooled(message, state, spooled.tries + is_failed_or_done, delivery.answer)
         await self._mark(tried, receipt=delivery.receipt)
         self._on_way.discard(key)
         if state == WAITING:

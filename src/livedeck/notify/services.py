@@ -214,6 +214,7 @@ class PagerDuty:
         If one is refused, the others are sent all the same. If one fails in another way, the rest waits.
         """
         done, slots, failures = self._done.of(message), asyncio.Semaphore(_AT_ONCE), list[Reply]()
+        before = len(done)
 
         async def enqueue(event: Mapping[str, object]) -> None:
             name = f"{event['event_action']} {event['dedup_key']}"
@@ -233,7 +234,7 @@ class PagerDuty:
             self._done.forget(message)
             return Delivery(is_taken=True, answer=next(iter(done.values()), "nothing is open there"))
         passing = [reply for reply in failures if not delivery_of(reply).is_refused]
-        return delivery_of((passing or failures)[0])
+        return replace(delivery_of((passing or failures)[0]), is_partial=len(done) > before)
 
     def _events(self, message: Message) -> Iterable[dict[str, object]]:
         keys = {known.life: known.dedup_key for known in message.opened}
@@ -300,10 +301,12 @@ class Slack:
 
     async def send(self, message: Message) -> Delivery:
         """Post a message, or change those of the alarms that have cleared. A retry repeats no finished request."""
-        delivery = await self._send(message, self._done.of(message))
+        done = self._done.of(message)
+        before = len(done)
+        delivery = await self._send(message, done)
         if delivery.is_taken:
             self._done.forget(message)
-        return delivery
+        return replace(delivery, is_partial=len(done) > before)
 
     async def _send(self, message: Message, done: dict[str, str]) -> Delivery:
         by_receipt = dict[str, list[Open]]()

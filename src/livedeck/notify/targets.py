@@ -61,7 +61,8 @@ class Delivery(Record):
 
     `answer`: the reply of the receiver, in words. `is_refused`: no further try can succeed. `retry_after`: seconds
     until the next try that the receiver asks for. `receipt`: name of the message at the receiver, by which its end can
-    change it; empty if it has none.
+    change it; empty if it has none. `is_partial`: the receiver took a part that it had not taken before, so the try is
+    no failed one.
     """
 
     is_taken: bool
@@ -69,6 +70,7 @@ class Delivery(Record):
     is_refused: bool = False
     retry_after: float | None = None
     receipt: str = ""
+    is_partial: bool = False
 
 
 class Target(Protocol):

@@ -60,6 +60,7 @@ def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> lis
         "do": alarm.diagnosis.advice,
         "by": answered_by(alarm),
         "note": alarm.note,
+        "closed": alarm.verdict,
         "affects": affected_names(alarm, snapshot),
     }
     return [head, *(f"        {label}: {safe(text)}" for label, text in details.items() if text)]

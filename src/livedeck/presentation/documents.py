@@ -109,6 +109,7 @@ class Alarm(TypedDict):
     handled_at: str | None
     reason: str | None
     note: str | None
+    verdict: str | None
     suppressed_by: str | None
     episodes: int
     flapping: bool
@@ -177,6 +178,164 @@ class Alarms(OpenAlarms):
     """The alarms. `quiet`: alarms that are suppressed, shelved or out of service, if they were requested."""
 
     quiet: NotRequired[list[Alarm]]
+
+
+class ExplainedAlarm(TypedDict):
+    """An open alarm of an explanation. `clears_with`: evidence that clears it, in words."""
+
+    kind: str
+    target: str | None
+    severity: Severity
+    state: str
+    since: str
+    actual: str
+    expected: str
+    clears_with: str
+
+
+class Forecast(TypedDict):
+    """The next onset of a kind of alarm under a condition.
+
+    `condition`: unchanged, silent (no new sample comes), below, above (`rate` stays below or above `limit`), status
+    (every sample has the status `limit`) or time. `seconds`: time until the onset; from now for silent and time,
+    otherwise from the newest sample. `samples`, `replies`: number of further samples and good replies that it needs.
+    """
+
+    kind: str
+    condition: str
+    seconds: float
+    samples: int
+    replies: int
+    rate: str | None
+    limit: float | None
+    now: float | None
+    text: str
+
+
+class SilentAlarm(TypedDict):
+    """An alarm, or a kind of alarm, that tells nobody. `kind`: None for every kind of the event."""
+
+    kind: str | None
+    target: str | None
+    why: str
+    until: str | None
+    by: str | None
+
+
+class ExplainedSignal(TypedDict):
+    """Newest and usual rates of an event, and the class of its signal. None: unknown, or not recorded."""
+
+    bitrate_video: float | None
+    bitrate_audio: float | None
+    frame_rate: float | None
+    usual_video: float | None
+    usual_audio: float | None
+    usual_fps: float | None
+    noise: float | None
+    slots: int | None
+    is_constant: bool | None
+    is_witness: bool | None
+    is_variable_fps: bool | None
+    is_warm: bool | None
+
+
+class ExplainedDelivery(TypedDict):
+    """Delivery of the samples, in seconds. `lost_after`: age of the newest sample above which the encoder is gone."""
+
+    age: float | None
+    lag: float | None
+    deliveries: int | None
+    lost_after: float | None
+    wait: float | None
+    replies: int | None
+
+
+class NotWatchedSpan(TypedDict):
+    """A time that was not watched."""
+
+    since: str
+    until: str
+
+
+class DecidingLimit(TypedDict):
+    """A limit that decides. `setting`: its setting; None for the default. `by`: person who chose the value."""
+
+    name: str
+    value: str
+    setting: str | None
+    by: str | None
+    kinds: list[str]
+
+
+class KindEvidence(TypedDict):
+    """Evidence that raises and clears a kind of alarm, in words."""
+
+    kind: str
+    needs: str
+    clears_with: str
+
+
+class Explanation(TypedDict):
+    """The explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded."""
+
+    schema: NotRequired[str]
+    event_id: str
+    name: str
+    at: str
+    tally: str
+    since: str | None
+    content: str
+    template: str | None
+    open: list[ExplainedAlarm]
+    would_alarm: list[Forecast] | None
+    silent: list[SilentAlarm]
+    signal: ExplainedSignal
+    delivery: ExplainedDelivery
+    watched_since: str | None
+    not_watched: list[NotWatchedSpan]
+    decides: list[DecidingLimit] | None
+    evidence: KindEvidence | None
+
+
+class AlarmLink(TypedDict):
+    """A link that acknowledges an alarm, and its end."""
+
+    schema: str
+    link: str
+    until: str
+
+
+class AlarmFigure(TypedDict):
+    """A key figure of alarms. `unit`: share (0 to 1), s, h, or None for a number. `missing`: why there is no value."""
+
+    key: str
+    title: str
+    value: float | None
+    unit: str | None
+    goal: float | None
+    goal_is_least: bool
+    is_met: bool | None
+    missing: str | None
+
+
+class BadActor(TypedDict):
+    """An alarm that was announced often, and its share of all announcements."""
+
+    event_id: str | None
+    subject: str
+    kind: str
+    count: int
+    share: float
+
+
+class AlarmFigures(TypedDict):
+    """The key figures of alarms in a range of time."""
+
+    schema: NotRequired[str]
+    since: str
+    until: str
+    figures: list[AlarmFigure]
+    bad_actors: list[BadActor]
 
 
 class Ingest(TypedDict):
@@ -579,6 +738,7 @@ class ReportEvent(TypedDict):
     actions: list[Entry]
     acknowledgements: list[Acknowledgement]
     seconds_to_acknowledge: float | None
+    alarm_figures: list[AlarmFigure]
     chat: dict[str, int] | None
     limits: list[str]
     entries: list[Entry]
@@ -804,6 +964,9 @@ class SilenceChanged(TypedDict):
 DOCUMENTS: Mapping[str, type] = {
     "status": Status,
     "alarm list": Alarms,
+    "alarm explain": Explanation,
+    "alarm kpi": AlarmFigures,
+    "alarm link": AlarmLink,
     "silence list": Silences,
     "silence add": SilenceChanged,
     "silence extend": SilenceChanged,

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from livedeck.client import BOUNDS, RequestCounts
-from livedeck.monitor import BroadcastState, ConnectionState, EventState, Reading, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, ConnectionState, EventState, Reading, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import masked_line
@@ -50,7 +50,8 @@ class Counted:
     `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
     decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
     events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
-    number of its writes that the engine refused.
+    number of its writes that the engine refused. `announced`: number of announced alarms by kind and severity.
+    `flood_seconds`: seconds in an alarm flood.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -63,6 +64,8 @@ class Counted:
     events_owned: int | None = None
     is_apart: bool | None = None
     writes_refused: int | None = None
+    announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    flood_seconds: float | None = None
 
 
 NOTHING_COUNTED = Counted()
@@ -179,9 +182,14 @@ def _names(scrape: Scrape) -> Iterator[Sample]:
         yield Sample((label, masked_line(state.event.name or state.id, MAX_NAME_LETTERS)), 1)
 
 
+def _state(alarm: Alarm) -> str:
+    """Return the state of an alarm; `silenced` for an open alarm under a silence, so that no rule calls for it."""
+    return "silenced" if alarm.silenced and alarm.active else alarm.state.value
+
+
 def _alarms(scrape: Scrape) -> Iterator[Sample]:
     every = (*scrape.snapshot.alarms, *scrape.snapshot.quiet)
-    counts = Counter((alarm.kind, alarm.severity.value, alarm.state.value) for alarm in every)
+    counts = Counter((alarm.kind, alarm.severity.value, _state(alarm)) for alarm in every)
     yield from (Sample(labels, count) for labels, count in sorted(counts.items()))
 
 
@@ -251,6 +259,20 @@ ALARM_CHANGES = Metric(
     "State changes of alarms since the process started.",
     ("transition",),
     lambda scrape: [Sample((turn,), count) for turn, count in sorted(scrape.counted.turns.items())],
+)
+ANNOUNCED = Metric(
+    "livedeck_alarms_announced_total",
+    "counter",
+    "Alarms that were announced since the process started, without infos.",
+    ("kind", "severity"),
+    lambda scrape: [Sample(labels, count) for labels, count in sorted(scrape.counted.announced.items())],
+)
+FLOOD = Metric(
+    "livedeck_alarm_flood_seconds_total",
+    "counter",
+    "Seconds in an alarm flood since the process started.",
+    (),
+    _alone(lambda scrape: scrape.counted.flood_seconds),
 )
 NOT_EXPORTED = Metric(
     "livedeck_events_not_exported",
@@ -347,7 +369,7 @@ WRITES_REFUSED = Metric(
 )
 
 METRICS = (
-    *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, NOT_EXPORTED),
+    *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, ANNOUNCED, FLOOD, NOT_EXPORTED),
     *(INFO, ON_AIR, HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE),
     *(REQUESTS, DURATIONS, NOTIFICATIONS, SPOOL_MESSAGES, SPOOL_AGE, HEARTBEAT, READERS),
     *(EVENTS_OWNED, APART, WRITES_REFUSED),

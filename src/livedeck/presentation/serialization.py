@@ -225,6 +225,7 @@ def alarm_object(alarm: Alarm) -> documents.Alarm:
         "handled_at": isoformat_utc(alarm.answered_at),
         "reason": alarm.reason or None,
         "note": alarm.note or None,
+        "verdict": alarm.verdict or None,
         "suppressed_by": alarm.parent or None,
         "episodes": alarm.episodes,
         "flapping": alarm.flapping,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from livedeck.presentation.kpi import figure_object
 from livedeck.report.facts import EventFacts, Fault, Report, gaps_text
 from livedeck.report.sections import UNWATCHED_TYPE, csv_facts, span_fact
 from livedeck.report.spans import Spans, seconds_of
@@ -67,6 +68,7 @@ def event_object(facts: EventFacts) -> documents.ReportEvent:
             for item in facts.acknowledgements
         ],
         "seconds_to_acknowledge": facts.seconds_to_acknowledge,
+        "alarm_figures": [*map(figure_object, facts.figures)],
         "chat": None if facts.chat is None else {isoformat_utc(at): count for at, count in sorted(facts.chat.items())},
         "limits": gaps_text(facts),
         "entries": [entry.as_object() for entry in facts.entries],

@@ -11,7 +11,20 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
-from livedeck.monitor import AlarmKey, AlarmRecord, AlarmTransition, EventRecord, Marker, Readings, Severity, person
+from livedeck.monitor import (
+    AlarmHistory,
+    AlarmKey,
+    AlarmLimits,
+    AlarmRecord,
+    AlarmTransition,
+    EventRecord,
+    Figure,
+    Marker,
+    Readings,
+    Severity,
+    alarm_figures,
+    person,
+)
 from livedeck.report.recorded import Recorded
 from livedeck.report.spans import Span, Spans, common, joined, seconds_of, seconds_within, without
 from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
@@ -82,8 +95,9 @@ class EventFacts:
     `on_air`: time from the start to the end of the event's streams, by the platform's dates. It consists of `up`,
     `outages` and `unknown`. `up`: time with samples. `outages`: watched time without samples. `unknown`: the rest.
     `bad`: time of outages and of critical faults of picture or sound. `restreams`: name -> time in which the restream
-    was down. `worst`: the five minutes with the most bad seconds. `chat`: minute -> number of messages; None if
-    unknown. `planned`: planned start of the first stream; None if not recorded. `unrecorded`: as in `Recorded`.
+    was down. `worst`: the five minutes with the most bad seconds. `figures`: key figures of the event's alarms. `chat`:
+    minute -> number of messages; None if unknown. `planned`: planned start of the first stream; None if not recorded.
+    `unrecorded`: as in `Recorded`.
     """
 
     event: EventRecord
@@ -99,6 +113,7 @@ class EventFacts:
     restreams: Mapping[str, Spans] = field(default_factory=dict)
     markers: tuple[Marker, ...] = ()
     acknowledgements: tuple[Acknowledgement, ...] = ()
+    figures: tuple[Figure, ...] = ()
     entries: tuple[Entry, ...] = ()
     samples: Readings = field(default_factory=Readings)
     chat: Mapping[datetime, int] | None = None
@@ -193,6 +208,7 @@ def facts_of(
         restreams=_restreams(recorded, faults),
         markers=recorded.markers,
         acknowledgements=tuple(_acknowledgements(recorded)),
+        figures=_figures(recorded),
         entries=timeline(recorded),
         samples=samples,
         chat=chat,
@@ -367,6 +383,14 @@ def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
                 waiting[key] = replace(handled.pop(last)[1], by="", seconds=None)
     yield from (acknowledgement for _, acknowledgement in handled)
     yield from (alarm for alarm in waiting.values() if recorded.contains(alarm.raised))
+
+
+def _figures(recorded: Recorded) -> tuple[Figure, ...]:
+    """Return the key figures of the event's alarms in the span."""
+    since, until = recorded.span
+    log = [record for record in recorded.alarms if record.event_id and recorded.contains(record.at)]
+    answers = [action for action in recorded.alarm_actions if action.key.event_id]
+    return alarm_figures(AlarmHistory(since, until, log, answers, recorded.watched), AlarmLimits()).figures
 
 
 def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Spans]:

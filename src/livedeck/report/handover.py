@@ -24,7 +24,7 @@ from livedeck.monitor import (
     person,
 )
 from livedeck.presentation.badges import SEVERITY_BADGES, SILENCE_GLYPH, TALLY_BADGES
-from livedeck.presentation.silences import time_text, what_text
+from livedeck.presentation.silences import silenced_text, time_text, what_text
 from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
 from livedeck.report.text import hanging
@@ -146,7 +146,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration((now - alarm.since).total_seconds())})"
     badge = SEVERITY_BADGES[alarm.severity]
     head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(alarm.actual)}"
-    details = [_handling(alarm, words)]
+    details = [_handling(alarm, now, words)]
     if alarm.note:
         details.append(f"note: {words(alarm.note)}")
     if alarm.diagnosis.advice and alarm.present and alarm.state in _OWED:
@@ -154,13 +154,15 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     return head, details
 
 
-def _handling(alarm: Alarm, words: Callable[[str], str]) -> str:
+def _handling(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> str:
     """Return who acknowledged or shelved the alarm, and until when."""
     by = f" by {words(person(alarm.answered_by))}" if alarm.answered_by else ""
     at = f" at {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at and by else ""
     until = alarm.acknowledged_until if alarm.state is AlarmState.ACKNOWLEDGED else alarm.shelved_until
     ends = f", until {until:%Y-%m-%d %H:%M:%S}Z" if until else ""
     reason = f": {words(alarm.reason)}" if alarm.reason and alarm.state in _PUT_AWAY else ""
+    if alarm.silenced and alarm.state in _OWED:
+        return words(silenced_text(alarm, now))
     if alarm.state is AlarmState.UNACKNOWLEDGED:
         return "not acknowledged"
     if alarm.state is AlarmState.RETURNED:

@@ -12,8 +12,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from typing_extensions import TypedDict
 
-from livedeck.monitor import Marker, Severity
+from livedeck.monitor import Figure, Marker, Severity
 from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.kpi import goal_text, value_text
 from livedeck.report.facts import Acknowledgement, EventFacts, Fault
 from livedeck.report.spans import Span, Spans, common, seconds_of
 from livedeck.report.timeline import Entry, EntryKind
@@ -184,6 +185,10 @@ def _minute(item: tuple[datetime, int]) -> Iterator[CsvFact]:
     yield {"since": isoformat_utc(at), "value": count}
 
 
+def _figure(figure: Figure) -> Iterator[CsvFact]:
+    yield {"name": figure.key, "value": figure.value, "text": f"{figure.title}: {value_text(figure)}"}
+
+
 _KindTime = tuple[str, tuple[Severity, int, float]]
 
 SECTIONS: tuple[Section[Any], ...] = (
@@ -278,6 +283,20 @@ SECTIONS: tuple[Section[Any], ...] = (
             Column("By", lambda item: item.by or "-"),
         ),
         _acknowledgement,
+    ),
+    Section[Figure](
+        "alarm_figures",
+        "alarm figure",
+        "Alarm figures",
+        lambda facts: facts.figures,
+        (
+            Column("Figure", lambda figure: figure.title, is_wide=True),
+            Column("Value", value_text),
+            Column("Goal", lambda figure: goal_text(figure) or "-"),
+            Column("Met", lambda figure: {True: "yes", False: "no", None: "-"}[figure.is_met]),
+        ),
+        _figure,
+        on_page=False,
     ),
     Section[tuple[datetime, int]](
         "chat",

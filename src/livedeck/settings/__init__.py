@@ -12,6 +12,7 @@ from livedeck.settings.loading import (
     load_with_origins,
     parsed_document,
     read_document,
+    setting_location,
     unknown_variables,
 )
 from livedeck.settings.model import (
@@ -54,6 +55,7 @@ __all__ = [
     "load_with_origins",
     "parsed_document",
     "read_document",
+    "setting_location",
     "settings_table",
     "template",
     "toml",

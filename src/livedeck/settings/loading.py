@@ -297,6 +297,13 @@ def key_location(name: str) -> str:
     return f"{document.path}:{line}" if line else f"{PREFIX}KEYS"
 
 
+def setting_location(keys: Sequence[str]) -> str:
+    """Return file and line of a setting by its keys: `("thresholds", "low_video")`, `("limits", "0", "content")`."""
+    table, *rest = keys
+    is_array = table == "limits" and rest
+    return _configured_document().location((table, int(rest[0]), *rest[1:]) if is_array else keys)
+
+
 def unknown_variables() -> tuple[str, ...]:
     """Return the names of environment variables that begin with `LIVEDECK_` and are not settings."""
     names = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}

@@ -9,6 +9,7 @@ from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -535,6 +536,16 @@ class CollectorTokenSettings(BaseModel):
         return self
 
 
+def _check_link_url(address: str) -> str:
+    parts = urlsplit(address)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
+    if address and not (
+        is_safe and parts.netloc and "@" not in parts.netloc and not parts.query and not parts.fragment
+    ):
+        raise ValueError("should be an https address, or http to loopback, such as https://collector.example")
+    return address.rstrip("/")
+
+
 class CollectorSettings(BaseModel):
     """Address and tokens of the collector (collector.md)."""
 
@@ -549,6 +560,11 @@ class CollectorSettings(BaseModel):
         description="your proxy in front of the collector speaks TLS, and only the proxy can reach the collector",
     )
     allowed_hosts: tuple[str, ...] = Field(default=(), description="host names of the proxy")
+    link_url: Annotated[str, AfterValidator(_check_link_url)] = Field(
+        default="",
+        description="address of this collector as readers of messages reach it, for links that acknowledge an alarm; "
+        "https, or http to loopback; empty: no links",
+    )
     tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
 
     @model_validator(mode="after")

@@ -40,7 +40,7 @@ class Sink:
         if self.is_away:
             return Delivery(is_taken=False, answer="503")
         self.taken.append(message)
-        return Delivery(is_taken=True, answer="200")
+        return Delivery(is_taken=True, answer="200", receipt="C1 17")
 
 
 class Hands:
@@ -194,6 +194,7 @@ async def test_the_next_one_knows_what_is_open_at_a_target_and_closes_it(redis_s
         spool = room.spools[room.teller]
         (known,) = spool.opens()
         assert (known.target, known.route, known.life, known.entry.event) == ("ops", "ops", known.entry.life, "ONE")
+        assert known.receipt == "C1 17"
         assert known.dedup_key == loads(room.sink.taken[0].payload)["alarms"][0]["dedup_key"]
         assert spool.revive() == spool.drop([f"open/ops/{known.life}"]) == 0
         assert spool.messages(WAITING) == ()

@@ -14,6 +14,7 @@ import click
 from starlette.types import ASGIApp
 
 from livedeck.cli.collect.engine import Membership, join_others
+from livedeck.cli.collect.links import make_links
 from livedeck.cli.collect.receivers import (
     heartbeat_address,
     make_notification_way,
@@ -29,13 +30,14 @@ from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals, keep_collections_short
 from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
 from livedeck.client import RequestCounts
+from livedeck.collector.links import Links
 from livedeck.collector.serving.access import MAX_READERS, Access
 from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.endpoints import Refusal, refused
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger, uses_path
 from livedeck.http_server import serve_app
-from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
+from livedeck.monitor import AlarmLimits, AnnouncementTally, ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import ShownChanges, change_lines
 from livedeck.presentation.connection import poor_text
@@ -94,7 +96,8 @@ async def _collect(settings: Settings) -> int:
         stack.push_async_callback(notifier.close)
         if others is None:  # with others it opens when this collector takes the notifier lease
             await notifier.open()
-        collector = Collector(monitor, history, notifier, api.request_counts, others)
+        links = await asyncio.to_thread(make_links, settings)
+        collector = Collector(monitor, history, notifier, api.request_counts, others, links=links)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
@@ -166,16 +169,19 @@ class Collector:
         notifier: Notifier,
         requests: RequestCounts,
         others: Membership | None = None,
+        *,
+        links: Links | None = None,
     ) -> None:
         self.hub = Hub(monitor.clock, token_hex(4))
         self.heartbeat: Heartbeat | None = None
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
-        self._others = others
+        self._others, self._links = others, links
         self._turned_at = monitor.clock.now()
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
         self._shown = ShownChanges()
         self._turns: Mapping[str, int] = {}
+        self._tally = AnnouncementTally(AlarmLimits())
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
         """Return the ASGI app to which decks attach. `ledger`: record of the uses of tokens."""
@@ -183,7 +189,9 @@ class Collector:
         clock, sharing = SystemClock(), settings.collector
         tokens = WatchedTokens(sharing.tokens, clock.monotonic)
         access = Access(tokens, clock, is_proxied=sharing.behind_proxy, ledger=ledger)
-        return collector_app(self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier)
+        return collector_app(
+            self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier, links=self._links
+        )
 
     def beat(self, post: Post, address: str) -> None:
         """Create the heartbeat to `address`, on the monitor's clock; the caller runs it. `post`: sends a request."""
@@ -194,6 +202,8 @@ class Collector:
         engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
+            announced=self._tally.counts,
+            flood_seconds=self._tally.flood_seconds,
             requests=deepcopy(self._requests),
             notifications=dict(self._notifier.results),
             spool_messages=self._notifier.waiting,
@@ -223,6 +233,7 @@ class Collector:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
                 self._turns = count_turns(self._turns, snapshot)
+                self._tally.take(snapshot.changes, snapshot.at)
                 await self.hub.publish(snapshot)
                 self._print(snapshot)
                 for message in await self._notifier.take(snapshot):

@@ -1,4 +1,4 @@
-"""`livedeck notify` and `livedeck alarm explain` (notifications.md, "Commands")."""
+"""`livedeck notify` (notifications.md, "Commands")."""
 
 from __future__ import annotations
 
@@ -161,11 +161,11 @@ def explain_command(
         events = await _known_events(settings, event)
         if not events:
             text = f"the history has no event {safe(event, 80)!r}: using it as typed"
-            echo(f"livedeck alarm explain: {text}", err=True)
+            echo(f"livedeck notify explain: {text}", err=True)
         routes, fires = make_plan(settings).routes, False
         if not routes:
             text = "the settings have no route, so nobody is notified: see `livedeck docs notifications`"
-            echo(f"livedeck alarm explain: {text}", err=True)
+            echo(f"livedeck notify explain: {text}", err=True)
         for level in [Severity(severity)] if severity else _severities(kind):
             case = Case(kind, level, events or [CaseEvent(event, event)])
             head = "" if severity else f"{level}: "

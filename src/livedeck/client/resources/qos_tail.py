@@ -60,9 +60,9 @@ class LastAnswers(Generic[T]):
         return (kept.samples, found) if found else None
 
     def keep(self, event_id: str, body: bytes, samples: T, *, is_whole: bool) -> None:
-        """Keep a reply whose samples have nothing unreadable. `is_whole`: it was read whole, so its form is unknown.
+        """Keep a reply whose samples are all readable, and forget replies that are due to be read whole.
 
-        Forgets the replies that are due to be read whole.
+        `is_whole`: this one was read whole, so it is kept only if `is_plain`.
         """
         now, before = self._timer(), self._kept.pop(event_id, None)
         self._kept = {key: kept for key, kept in self._kept.items() if kept.until > now}

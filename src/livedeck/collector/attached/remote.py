@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from math import inf
 from random import Random
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
-from livedeck.collector.protocol.commands import request_of
+from livedeck.collector.protocol.commands import key_text, request_of
 from livedeck.collector.protocol.silences import body_of
 from livedeck.collector.protocol.wire import Held
 from livedeck.log import Log
@@ -38,6 +38,7 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     Content,
+    Explanation,
     IntentRecord,
     KnownMaterial,
     Monitor,
@@ -47,6 +48,7 @@ from livedeck.monitor import (
     SilenceDraft,
     Snapshot,
     Thresholds,
+    Verdict,
     Video,
 )
 from livedeck.monitor import Silence as SilenceOfAlarms
@@ -63,7 +65,14 @@ from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.own import NotWatched, OwnState, Why
 from livedeck.monitor.polling.machine import Machine
 from livedeck.monitor.polling.poller import wait_first
-from livedeck.monitor.published.codec import SHARED_LISTS, UnreadableSnapshotError, decode_silence, encode_record
+from livedeck.monitor.published.codec import (
+    SHARED_LISTS,
+    UnreadableSnapshotError,
+    decode_explanation,
+    decode_silence,
+    encode_record,
+)
+from livedeck.text.times import parse_timestamp
 
 SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
 """Seconds of silence after which the deck is blind, and polls alone; seconds of contact after which it returns."""
@@ -448,11 +457,32 @@ class Remote:
         """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
+    async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
+        """Return the explanation of an event's alarms; None without such an event. `kind`: empty for all kinds.
+
+        Raises AlarmRefused with the reason if the collector does not explain.
+        """
+        if self._alone:
+            return await self._alone.explain(event_id, kind)
+        query = urlencode({"kind": kind}) if kind else ""
+        try:
+            return decode_explanation(await self._link.get(f"/v1/events/{quote(event_id, safe='')}/explain", query))
+        except CollectorRefusedError as refusal:
+            if refusal.code == "gone":
+                return None
+            raise AlarmRefused(str(refusal)) from None
+        except (CollectorAwayError, UnreadableSnapshotError) as error:
+            raise AlarmRefused(f"not explained: {error}") from None
+
     # Commands
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Acknowledge an alarm. Returns False if it needs no acknowledgement. Raises AlarmRefused."""
         return await self._carry_out(AlarmCommand(key, ActionKind.ACKNOWLEDGE, shown))
+
+    async def close_alarm(self, key: AlarmKey, verdict: Verdict, shown: Shown | None = None) -> bool:
+        """Acknowledge an alarm with a verdict. Returns False if it has this verdict already. Raises AlarmRefused."""
+        return await self._carry_out(AlarmCommand(key, ActionKind.CLOSE, shown, text=verdict.value))
 
     async def unacknowledge(self, key: AlarmKey, shown: Shown | None = None) -> None:
         """Take back this user's own acknowledgement, within `TAKE_BACK_FOR`. Raises AlarmRefused."""
@@ -483,6 +513,15 @@ class Remote:
     async def note(self, key: AlarmKey, text: str, shown: Shown | None = None) -> None:
         """Attach a note to an alarm. Raises AlarmRefused."""
         await self._carry_out(AlarmCommand(key, ActionKind.NOTE, shown, None, text))
+
+    async def make_link(self, key: AlarmKey, minutes: float | None = None, sender: str = "") -> tuple[str, datetime]:
+        """Return a link that acknowledges an alarm, and its end. Raises AlarmRefused.
+
+        `minutes`: None for an hour. `sender`: who sends it, besides the owner of the token.
+        """
+        path = f"/v1/alarms/{key_text(key)}/link"
+        found = await self._command(path, {"minutes": minutes, "sender": sender})
+        return str(found["link"]), parse_timestamp(str(found["until"]))
 
     async def _carry_out(self, command: AlarmCommand) -> bool:
         """Send a command to the collector, or to this deck's own monitor while it polls alone. Raises AlarmRefused."""

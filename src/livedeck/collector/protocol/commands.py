@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from livedeck.monitor import ActionKind, AlarmCommand, AlarmKey, Severity, Shown
+from livedeck.monitor import ActionKind, AlarmCommand, AlarmKey, Severity, Shown, Verdict
 from livedeck.text.times import format_timestamp
 
 
@@ -45,6 +45,12 @@ class Note(ShownAlarm):
     text: str
 
 
+class Closing(ShownAlarm):
+    """Body of a command that closes the alarm with a verdict."""
+
+    verdict: Verdict
+
+
 class Verb(NamedTuple):
     """Kind of alarm action, and the type of its request body."""
 
@@ -54,6 +60,7 @@ class Verb(NamedTuple):
 
 VERBS: Mapping[str, Verb] = {
     "acknowledge": Verb(ActionKind.ACKNOWLEDGE, ShownAlarm),
+    "close": Verb(ActionKind.CLOSE, Closing),
     "unacknowledge": Verb(ActionKind.UNACKNOWLEDGE, ShownAlarm),
     "shelve": Verb(ActionKind.SHELVE, Shelving),
     "shelve-alone": Verb(ActionKind.SHELVE_ALONE, Shelving),
@@ -68,7 +75,7 @@ VERBS: Mapping[str, Verb] = {
 def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
     """Return the path and the body of the request for a command. Send its id as the header Idempotency-Key."""
     name, verb = next((name, verb) for name, verb in VERBS.items() if verb.kind is command.kind)
-    values = {"minutes": command.minutes, "reason": command.text, "text": command.text}
+    values = {"minutes": command.minutes, "reason": command.text, "text": command.text, "verdict": command.text}
     if shown := command.shown:
         values |= {"since": format_timestamp(shown.since), "severity": shown.severity.value, "stage": shown.stage}
     body = {field: values[field] for field in verb.body.model_fields if field in values}
@@ -79,7 +86,7 @@ def command_of(key: AlarmKey, kind: ActionKind, body: Body, actor: str, uid: str
     """Return the command that `actor` requests. `uid`: idempotency key of the request."""
     values = body.model_dump()
     shown = Shown(body.since, body.severity, body.stage) if isinstance(body, ShownAlarm) else None
-    text = values.get("reason", values.get("text", ""))
+    text = next((str(values[name]) for name in ("reason", "text", "verdict") if name in values), "")
     return AlarmCommand(key, kind, shown, values.get("minutes"), text, actor, uid)
 
 

@@ -22,6 +22,9 @@ from livedeck.text.values import safe
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that need no token; their replies are single words."""
 
+OPEN_FOLDER = "/v1/link/"
+"""Beginning of paths that need no token, because the path itself is a signed permission (`links.py`)."""
+
 MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 """Maximum number of readers of the change stream at a time, in all and with the same token."""
 
@@ -101,14 +104,14 @@ class Access:
         if scheme.lower() != "bearer" or not token.strip():
             raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
         found = self._find(sha256(token.strip().encode("utf-8", "surrogateescape")).hexdigest())
-        peer = self._peer(request)
+        peer = self.peer(request)
         if found is None:
-            self._note_refusal(peer, "unknown token")
+            self.note_refusal(peer, "unknown token")
             self._count_wrong(peer)
             raise Refusal(401, "unknown token", "unknown token; create one with `livedeck collector token create`")
         if self._is_expired(found):
             refusal = _refusal_of(found)
-            self._note_refusal(peer, f"{refusal.body['error']} of {found.name}")
+            self.note_refusal(peer, f"{refusal.body['error']} of {found.name}")
             raise refusal
         caller = Caller(found.name, found.token.may, found.sha256, peer)
         self.note_use(caller)
@@ -157,7 +160,8 @@ class Access:
     def _is_expired(self, found: _Held) -> bool:
         return found.until is not None and found.until <= self._clock.now()
 
-    def _note_refusal(self, peer: str, reason: str) -> None:
+    def note_refusal(self, peer: str, reason: str) -> None:
+        """Record a refused token or link from the address `peer`."""
         if self._ledger:
             self._ledger.note_refusal(peer, reason)
 
@@ -174,7 +178,7 @@ class Access:
         if len(self._wrong) > MAX_PEERS:
             del self._wrong[next(iter(self._wrong))]
 
-    def _peer(self, request: Request) -> str:
+    def peer(self, request: Request) -> str:
         """Return the client's address. Behind a proxy this is the last one in X-Forwarded-For."""
         seen = request.headers.getlist("x-forwarded-for")
         if self._is_proxied and seen:
@@ -201,14 +205,17 @@ def _refusal_of(found: _Held) -> Refusal:
 
 
 class Doorkeeper:
-    """Middleware that refuses requests without a valid token, except to `OPEN`, and passes the others on to `app`."""
+    """Middleware that refuses requests without a valid token, and passes the others on to `app`.
+
+    Paths in `OPEN` and below `OPEN_FOLDER` need no token.
+    """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        if request.url.path not in OPEN:
+        if request.url.path not in OPEN and not request.url.path.startswith(OPEN_FOLDER):
             try:
                 request.state.caller = self._access.identify(request)
             except Refusal as refusal:

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from math import inf
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,12 +18,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
+from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
 from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.serving.hub import Gone, Hub
+from livedeck.collector.serving.link_pages import LinkPages
 from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.published.codec import encode_record
 from livedeck.monitor.signal.series import MAX_SAMPLES
 from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
@@ -47,6 +52,7 @@ def collector_app(
     counted: Callable[[], Counted],
     *,
     notifier: outbox.Outbox | None = None,
+    links: Links | None = None,
 ) -> ASGIApp:
     """Return the ASGI app of a collector.
 
@@ -57,6 +63,7 @@ def collector_app(
         access: Checks the tokens.
         counted: Returns the counters of the process for the metrics.
         notifier: Sends notifications; None if this collector sends none.
+        links: Makes links that acknowledge an alarm; None if this collector makes none.
     """
     pages = _Pages(hub, monitor, access, counted)
     routes = [
@@ -66,6 +73,8 @@ def collector_app(
         Route("/v1/snapshot", endpoint("read", pages.listing)),
         Route("/v1/changes", endpoint("read", pages.changes)),
         Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
+        Route("/v1/events/{id:path}/explain", endpoint("read", pages.explain)),
+        *LinkPages(monitor, history, access, links).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
     ]
@@ -142,6 +151,17 @@ class _Pages:
             raise Refusal(404, "gone", "no such event")
         times = state.qos.readings.time
         return wire.columns_of(state, bisect_left(times, begin / 1000), bisect_right(times, end / 1000))
+
+    async def explain(self, request: Request, _: Caller) -> dict[str, Any]:
+        """Return the explanation of an event's alarms, or of its alarms of one kind."""
+        kind = request.query_params.get("kind", "")
+        if kind and kind not in ALARM_KINDS:
+            raise Refusal(422, "not understood", "kind: not a kind of alarm")
+        self._published()
+        found = await self._monitor.explain(request.path_params["id"], kind)
+        if found is None:
+            raise Refusal(404, "gone", "no such event")
+        return encode_record(found)
 
     def _published(self) -> Snapshot:
         if self._hub.snapshot is None:

@@ -248,6 +248,7 @@ def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
         answered_by=acknowledgement.actor,
         answered_at=acknowledgement.at,
         acknowledged_at=acknowledgement.at,
+        verdict=(acknowledgement.reason if acknowledgement.kind is ActionKind.CLOSE else "") or alarm.verdict,
     )
 
 

@@ -16,7 +16,9 @@ from livedeck.monitor.model.alarm import Alarm, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.thresholds import AlarmLimits
 
-_SILENCING = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.OUT_OF_SERVICE})
+_SILENCING = frozenset(
+    {ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.OUT_OF_SERVICE}
+)
 
 
 class AlarmGone(AlarmRefused):
@@ -54,8 +56,10 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     """
     _refuse_unseen(command, alarm)
     match command.kind:
-        case ActionKind.ACKNOWLEDGE | ActionKind.CLOSE:
+        case ActionKind.ACKNOWLEDGE:
             return operator.acknowledge(alarm, now, limits)
+        case ActionKind.CLOSE:
+            return operator.close(alarm, command.text, now, limits)
         case ActionKind.UNACKNOWLEDGE:
             return operator.unacknowledge(alarm, acknowledgement, earlier, command.actor, now)
         case ActionKind.SHELVE | ActionKind.SHELVE_ALONE:

@@ -104,6 +104,10 @@ class AlarmEngine:
             del self._carried_out[uid]
         return news
 
+    def is_used(self, uid: str) -> bool:
+        """Return whether an action with this id is known."""
+        return uid in self._carried_out
+
     def take_silences(self, rows: Iterable[Silence]) -> bool:
         """Apply rows of silences from any process, in any order, from the next step on. Returns whether any is new."""
         before, self._silences = self._silences, self._silences.including(rows)
@@ -112,6 +116,12 @@ class AlarmEngine:
     def silences(self, at: datetime) -> Silences:
         """Return all silences at a time, with those of the maintenance windows. All times by this machine's clock."""
         return self._silences.with_windows(self._windows, at)
+
+    def begun_windows(self, at: datetime) -> tuple[Silence, ...]:
+        """Return the silences of maintenance windows that run at a time and that no row has yet."""
+        found = [window.silence(at) for window in self._windows]
+        known = self._silences.latest
+        return tuple(each for each in found if each and each.covers(at) and each.id not in known)
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """Return the action of this command if it was carried out before, else None.
@@ -152,6 +162,8 @@ class AlarmEngine:
             until = None if alarm.is_ongoing else at
         else:
             until = None if is_note else alarm.shelved_until
+        verdict = alarm.verdict if command.kind is ActionKind.CLOSE else ""  # else acknowledged after it had cleared
+        reasons = {ActionKind.NOTE: alarm.note, ActionKind.CLOSE: verdict}
         given = AlarmAction(
             command.uid,
             key,
@@ -162,7 +174,7 @@ class AlarmEngine:
             alarm.severity,
             alarm.stage,
             until,
-            alarm.note if is_note else alarm.reason,
+            reasons.get(kind, alarm.reason),
         )
         self.take([given])
         return given
@@ -295,6 +307,10 @@ class AlarmEngine:
             for key, since in onsets.items()
             if len({inputs[event.id] for event in on_air if is_open(event, since)}) >= needed
         )
+
+    def waiting(self) -> Mapping[AlarmKey, datetime]:
+        """Return alarm -> time until which its onset waits for an incident at most."""
+        return {key: held.until for key, held in self._held.items()}
 
     def seconds_to_announcement(self, now: datetime) -> float:
         """Return the seconds until the next waiting onset is announced; inf if no onset waits."""
@@ -431,6 +447,9 @@ def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: dat
 
 
 def _is_result_of(command: AlarmCommand, action: AlarmAction) -> bool:
-    kind = ActionKind.ACKNOWLEDGE if action.kind is ActionKind.CLOSE else action.kind
+    is_plain = action.kind is ActionKind.CLOSE and not action.reason  # of an alarm that had cleared
+    kind = ActionKind.ACKNOWLEDGE if is_plain else action.kind
+    if kind is ActionKind.CLOSE:
+        return (action.key, kind, action.reason) == (command.key, command.kind, command.text)
     is_same_note = kind is not ActionKind.NOTE or action.reason == masked_line(note_text(command.text))
     return (action.key, kind) == (command.key, command.kind) and is_same_note

@@ -106,7 +106,8 @@ def _reactivate(alarm: Alarm, fault: ActiveFault, limits: AlarmLimits) -> Alarm:
     if was_flapping:
         return _continue(alarm, fault)
     alarm = replace(alarm, since=fault.since, needs_ack=True, acknowledged_until=None, acknowledged_at=None)
-    return _describe(replace(alarm, answered_by="", answered_at=None, timeline=(), found=False), fault)
+    alarm = replace(alarm, answered_by="", answered_at=None, timeline=(), found=False, verdict="")
+    return _describe(alarm, fault)
 
 
 def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:

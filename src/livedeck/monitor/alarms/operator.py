@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from math import isfinite
 
 from livedeck.monitor.model.alarm import Alarm, AlarmState, Severity
-from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, AlarmAction, person
+from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, AlarmAction, Verdict, person
 from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.text.values import safe
 
 _MAX_CHARS = 500
 """Maximum number of characters of a reason or a note."""
 
+_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE, AlarmState.SUPPRESSED})
 _NEEDS_ACK = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 
@@ -31,6 +32,17 @@ def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | Non
         return replace(alarm, state=AlarmState.CLEARED, changed=now, needs_ack=False)
     until = acknowledged_until(alarm, now, limits)
     return replace(alarm, state=AlarmState.ACKNOWLEDGED, changed=now, needs_ack=False, acknowledged_until=until)
+
+
+def close(alarm: Alarm, verdict: str, now: datetime, limits: AlarmLimits) -> Alarm | None:
+    """Return the alarm acknowledged and with a verdict; None if it has this verdict already. Raises AlarmRefused."""
+    if verdict not in {*Verdict}:
+        raise AlarmRefused(f"Close as {', '.join(Verdict)}.")
+    if alarm.state in _AWAY:
+        raise AlarmRefused(f"{alarm.kind} is {alarm.state.value}: make it visible first")
+    if alarm.verdict == verdict and alarm.state not in _NEEDS_ACK:
+        return None
+    return replace(acknowledge(alarm, now, limits) or alarm, verdict=verdict)
 
 
 def acknowledged_until(alarm: Alarm, now: datetime, limits: AlarmLimits) -> datetime | None:
@@ -75,7 +87,7 @@ def unacknowledge(
 
 def without_acknowledgement(alarm: Alarm, earlier: datetime | None) -> Alarm:
     """Return the alarm without its acknowledgement. `earlier`: time of the previous acknowledgement, or None."""
-    alarm = replace(alarm, needs_ack=True, acknowledged_until=None, acknowledged_at=earlier)
+    alarm = replace(alarm, needs_ack=True, acknowledged_until=None, acknowledged_at=earlier, verdict="")
     match alarm.state:
         case AlarmState.ACKNOWLEDGED:
             return replace(alarm, state=AlarmState.UNACKNOWLEDGED, changed=alarm.since)

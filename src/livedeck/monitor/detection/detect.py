@@ -167,6 +167,20 @@ def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoin
     return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
 
+def raised_by(analysis: SignalAnalysis, coming: Readings, rules: StreamRules, coverage: Coverage) -> dict[str, int]:
+    """Return kind -> number of the `coming` samples after which the fold raises a fault that is not present now.
+
+    `coming`: samples that follow those of `analysis`. `coverage`: covers them, too.
+    """
+    fold = _Fold(analysis.checkpoints[-1], rules, coverage)
+    found: dict[str, int] = dict.fromkeys(fold.raised, 0)
+    for index in range(len(coming)):
+        fold.add_sample(coming, index)
+        for kind in fold.raised:
+            found.setdefault(kind, index + 1)
+    return {kind: count for kind, count in found.items() if count}
+
+
 def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:
     """Return the present and past faults of an analysis, oldest first."""
     present = [make_episode(kind, interval, None) for kind, interval in analysis.intervals.items()]
@@ -194,6 +208,11 @@ class _Fold:
     def end(self) -> Checkpoint:
         """Return the state after the last sample, without a copy; add no more samples after this call."""
         return Checkpoint(self._memory, self._intervals, self._cycles, self._past, self._features, self.samples)
+
+    @property
+    def raised(self) -> tuple[str, ...]:
+        """Kinds with a raised fault."""
+        return tuple(kind for kind, interval in self._intervals.items() if interval.is_raised)
 
     def add_sample(self, readings: Readings, index: int) -> None:
         """Judge the next sample, which must be later than all samples before."""

@@ -110,9 +110,9 @@ class Alarm:
     `acknowledged_until`: time and expiry of this occurrence's acknowledgement. `answered_by`, `answered_at`: author and
     time of the last acknowledgement (given or taken back), shelving or unshelving. `shelved_until`: end of the shelf;
     None without an end. `reason`: reason for the shelf or for out of service. `parent`: kind of the alarm that hides
-    this one. `hides`: gravest severity of the symptoms that are hidden together with this shelved or out-of-service
-    alarm; None if it hides none. `silenced`: silence in which the alarm neither rings nor notifies; None without one.
-    `timeline`: changes of this occurrence, oldest first.
+    this one. `verdict`: verdict of the person who closed the alarm, or empty. `hides`: gravest severity of the symptoms
+    that are hidden together with this shelved or out-of-service alarm; None if it hides none. `silenced`: silence in
+    which the alarm neither rings nor notifies; None without one. `timeline`: changes of this occurrence, oldest first.
     """
 
     event_id: str
@@ -147,6 +147,7 @@ class Alarm:
     cleared_at: datetime | None = None
     hides: Severity | None = None
     silenced: Silenced | None = None
+    verdict: str = ""
 
     @property
     def key(self) -> AlarmKey:

@@ -21,8 +21,9 @@ TAKE_BACK_FOR = timedelta(minutes=5)
 class ActionKind(StrEnum):
     """Kind of an alarm action.
 
-    CLOSE: acknowledge an alarm that has cleared. UNACKNOWLEDGE: take back an acknowledgement. SHELVE_ALONE: shelve an
-    alarm without its symptoms. A program ignores actions of a kind that it does not have.
+    CLOSE: acknowledge an alarm that has cleared, or any alarm with a verdict. UNACKNOWLEDGE: take back an
+    acknowledgement. SHELVE_ALONE: shelve an alarm without its symptoms. A program ignores actions of a kind that it
+    does not have.
     """
 
     ACKNOWLEDGE = "acknowledge"
@@ -36,6 +37,14 @@ class ActionKind(StrEnum):
     NOTE = "note"
 
 
+class Verdict(StrEnum):
+    """Verdict of a person on an alarm. REAL: a fault. FALSE: no fault. MEANT_SO: seen rightly, but intended."""
+
+    REAL = "real"
+    FALSE = "false"
+    MEANT_SO = "meant so"
+
+
 ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.UNACKNOWLEDGE})
 SHELVINGS = frozenset(
     {ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE}
@@ -47,8 +56,8 @@ class AlarmCommand(Record):
     """Command of an operator for an alarm; `carry_out` applies or refuses it.
 
     `shown`: alarm on the operator's screen; None for its present state. `minutes`: length of a shelf; None for until
-    the alarm clears. `text`: reason or note. `actor`: as in AlarmAction. `uid`: id of the resulting action, so that a
-    repeated command makes no second action.
+    the alarm clears. `text`: reason, note or verdict. `actor`: as in AlarmAction. `uid`: id of the resulting action, so
+    that a repeated command makes no second action.
     """
 
     key: AlarmKey
@@ -65,7 +74,7 @@ class AlarmAction(Record):
 
     `since`, `severity`, `stage`: values of the alarm at the time of the action. `until`: expiry of the acknowledgement
     or shelf; None without one. For unshelving a cleared alarm it equals `at`. `actor`: `user@host:pid`. `reason`:
-    reason or note. `uid`: unique id.
+    reason, note or verdict. `uid`: unique id.
     """
 
     uid: str

@@ -21,6 +21,14 @@ Overrides = Mapping[str, object]
 _NONE: Overrides = MappingProxyType({})
 
 
+_DEFAULTS = Thresholds()
+
+
+def _key_of(name: str) -> tuple[str, ...]:
+    """Return the keys of a limit in the table of an event or a template."""
+    return (name,) if name == "content" else ("thresholds", name)
+
+
 class LimitTemplate(Record):
     """Limits for some events.
 
@@ -63,6 +71,19 @@ class Limits(Record):
         for overrides in (*templates, self.events.get(event.id, _NONE)):
             thresholds = with_overrides(thresholds, overrides) if overrides else thresholds
         return thresholds
+
+    def template_of(self, event: Event) -> str:
+        """Return the last template that fits the event, in words; empty without one."""
+        return next((str(template) for template in reversed(self.templates) if template.fits(event)), "")
+
+    def setting_of(self, event: Event, name: str) -> tuple[str, ...]:
+        """Return the keys of the setting that decides a limit of an event; empty if the limit has its default."""
+        if name in self.events.get(event.id, _NONE):
+            return ("events", event.id, *_key_of(name))
+        for index in reversed(range(len(self.templates))):
+            if name in self.templates[index].overrides and self.templates[index].fits(event):
+                return ("limits", str(index), *_key_of(name))
+        return ("thresholds", name) if getattr(self.base, name) != getattr(_DEFAULTS, name) else ()
 
     def changes_since(self, before: Limits) -> tuple[LimitChange, ...]:
         """Return the changed limits: first of all events, then of templates, then of single events.
@@ -137,10 +158,14 @@ def _differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
         if is_dataclass(old) and type(old) is type(new):
             yield from _differences(old, new, f"{path}{item.name}.")
         else:
-            yield f"{path}{item.name} {_text(old)} -> {_text(new)}"
+            yield f"{path}{item.name} {limit_text(old)} -> {limit_text(new)}"
 
 
-def _text(value: object) -> str:
+def limit_text(value: object) -> str:
+    """Return the value of a limit in words."""
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(limit_text, value))}]"
+    if is_dataclass(value):
+        parts = ((item.name, getattr(value, item.name)) for item in fields(value))
+        return ", ".join(f"{name} {limit_text(part)}" for name, part in parts)
     return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -30,7 +30,8 @@ from livedeck.text.secrets import masked_line
 class AlarmRecord(Record):
     """Transition of an alarm, with the alarm after the transition.
 
-    `actor`: person who caused the transition, or empty. `process`: process that recorded it.
+    `actor`: person who caused the transition, or empty. `process`: process that recorded it. `is_silenced`: a silence
+    covered the alarm after the transition.
     """
 
     at: datetime
@@ -50,6 +51,7 @@ class AlarmRecord(Record):
     cause: str = ""
     actor: str = ""
     process: str = ""
+    is_silenced: bool = False
 
     def __post_init__(self) -> None:
         _mask(self, "subject", "target_name", "actual", "expected", "reason", "note")
@@ -74,6 +76,7 @@ class AlarmRecord(Record):
             alarm.diagnosis.cause,
             change.actor,
             process,
+            alarm.silenced is not None,
         )
 
 

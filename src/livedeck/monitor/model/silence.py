@@ -24,7 +24,8 @@ from livedeck.text.secrets import masked_line
 _KEPT = 2000
 """Maximum number of silences in memory. Those that end last stay."""
 
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+"""Time of the row of a maintenance window, before any action of a person on it."""
 
 
 class SilenceDraft(Record):

@@ -34,7 +34,7 @@ from livedeck.client import (
     Subtitle,
     VideoSettings,
 )
-from livedeck.monitor.model import alarm, alarm_action, limits, matching, own, ruling, silence, state
+from livedeck.monitor.model import alarm, alarm_action, explanation, limits, matching, own, ruling, silence, state
 from livedeck.monitor.model.blame import Blame, Failure
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
@@ -89,7 +89,8 @@ _FIELDS: Mapping[type, str] = {
     Blame: "cause text advice short",
     alarm.Alarm: "event_id kind severity since subject actual expected target target_name changed state present "
     "needs_ack acknowledged_until acknowledged_at answered_by answered_at shelved_until reason note parent activations "
-    "flapping escalated stage affects timeline diagnosis found cleared_at hides silenced",
+    "flapping escalated stage affects timeline diagnosis found cleared_at hides silenced "
+    "verdict",
     alarm.Silenced: "id until comment by",
     silence.Silence: "uid id matchers starts_at ends_at by comment at actor passes until_end_of",
     matching.Matcher: "field op value",
@@ -97,6 +98,17 @@ _FIELDS: Mapping[type, str] = {
     alarm.AlarmChange: "at transition alarm",
     alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
     limits.RuleChange: "at text event_id actor is_fault",
+    explanation.Explanation: "event_id name at tally since content template signal delivery watched_since gaps "
+    "forecasts open silent decides kind",
+    explanation.Forecast: "kind condition seconds samples answers rate limit now",
+    explanation.SignalFacts: "video audio fps usual_video usual_audio usual_fps noise slots is_constant is_witness "
+    "is_variable_fps is_warm",
+    explanation.DeliveryFacts: "age lag deliveries lost wait answers",
+    explanation.Gap: "since until",
+    explanation.OpenAlarm: "key severity state since actual expected ends",
+    explanation.SilentKind: "key why until by",
+    explanation.DecidingLimit: "name value setting by kinds",
+    explanation.KindFacts: "kind needs ends",
     ruling.UsualMark: "at event_id stream_id time actor",
     ruling.ProfileChoice: "at event_id profile actor",
     ruling.UnitChoice: "at unit actor",
@@ -258,6 +270,15 @@ def decode_alarm(values: Values) -> alarm.Alarm:
     """Decode an alarm. Raises UnreadableSnapshotError."""
     try:
         found: alarm.Alarm = _record(alarm.Alarm).decode(values)
+    except _UNREADABLE as error:
+        raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+    return found
+
+
+def decode_explanation(values: Values) -> explanation.Explanation:
+    """Decode an explanation. Raises UnreadableSnapshotError."""
+    try:
+        found: explanation.Explanation = _record(explanation.Explanation).decode(values)
     except _UNREADABLE as error:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
     return found

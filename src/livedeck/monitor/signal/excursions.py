@@ -42,8 +42,8 @@ class FpsExcursion:
 
     `low`, `high`: lowest and highest rate since `steady_since` (epoch s). `last_away`: time of the excursion's newest
     sample. `samples`: number of its samples. `back`: number of usual samples since. `is_dirty`: the rate was unsteady
-    once, so it is no decision. `is_pending`: it may be a decision, so it raises no alarm yet. `is_clean_slow`: it may
-    be a decision for a slow rate, which alarms at once but soon becomes usual.
+    once, so the sender has not chosen it. `is_pending`: the sender may have chosen the rate, so it raises no alarm yet.
+    `is_clean_slow`: the sender may have chosen a slow rate, which alarms at once but soon becomes usual.
     """
 
     began: float

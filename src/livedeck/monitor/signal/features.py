@@ -47,8 +47,8 @@ class SampleFeatures(NamedTuple):
     Of the status: `drift_hits`, `severe_hits`, `loss_hits`, `loss_hits_long`: number of samples with status 3 or 4,
     with 4, with 5, and with 5 in the longer window. `is_heavy_loss`: loss has exceeded its share for the hold.
 
-    Of the levels: `is_fps_low`: the frame rate is too far below its usual value. `is_fps_pending`: its change may be a
-    decision. `witnesses`: number of signs that a low video rate is a shortage: frame rate, sound (`is_sound_short`) and
+    Of the levels: `is_fps_low`: the frame rate is too far below its usual value. `is_fps_pending`: the sender may have
+    chosen it. `witnesses`: number of signs that a low video rate is a shortage: frame rate, sound (`is_sound_short`),
     loss (`is_lossy`). `is_ragged`: a constant video rate is low and unsteady. `ragged_since`: start of this state after
     its hold, else None. `fps_charge`, `dip`: seconds of an excursion of the frame rate, or of a dip of the video rate,
     that ends with this sample. `change`: change to a level that becomes usual with this sample, or None.

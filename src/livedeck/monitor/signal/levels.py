@@ -74,7 +74,7 @@ class Levels:
 
     @property
     def is_fps_pending(self) -> bool:
-        """True if the change of the frame rate may be a decision."""
+        """True if the sender may have chosen the new frame rate."""
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
@@ -137,7 +137,7 @@ class Levels:
         return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
-        """Return the bad seconds of an excursion that ends. A pending one counts: it was no decision after all."""
+        """Return the bad seconds of an excursion that ends. A pending one counts, because its rate was not chosen."""
         if not away.add_back():
             return 0.0
         self.fps_away = None

@@ -24,6 +24,7 @@ from livedeck.monitor import (
     Silence,
     SilenceDraft,
     Snapshot,
+    Verdict,
     covered_alarms,
     person,
 )
@@ -283,6 +284,46 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     return _ask_form(ctx, "note", NOTE, current, change, entered={"text": argument} if argument else None)
 
 
+VERDICTS = [
+    ("1", Verdict.REAL.value, "real: there is, or was, such a fault"),
+    ("2", Verdict.FALSE.value, "false: there was no fault"),
+    ("3", Verdict.MEANT_SO.value, "meant so: seen rightly, but intended"),
+]
+"""Verdicts on an alarm: key, value and label."""
+
+
+def close(ctx: Context, argument: str) -> Awaitable[None] | None:
+    """Close the alarm under the cursor with the verdict `argument`, or with one chosen from a list."""
+    alarm, words = _target_alarm(ctx), [value for _, value, _ in VERDICTS]
+    if alarm is None:
+        ctx.announce("no alarm to close", Severity.INFO)
+        return None
+    if argument and argument not in words:
+        ctx.announce(unknown_text("verdict", argument, words), Severity.WARNING)
+        return None
+    ctx.screen_of(BaseScreen).pin(alarm)
+    return _close(ctx, alarm, argument)
+
+
+async def _close(ctx: Context, alarm: Alarm, verdict: str) -> None:
+    if not verdict:
+        from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+        chosen = await ctx.ask(ChoiceScreen(f"Close {_name(alarm)} as", VERDICTS))
+        if chosen is None:
+            return
+        verdict = chosen
+    try:
+        has_changed = await ctx.monitor.close_alarm(alarm.key, Verdict(verdict), alarm.shown)
+    except AlarmRefused as error:
+        ctx.announce(f"{_name(alarm)}: {error}", Severity.WARNING)
+        return
+    if has_changed:
+        await _announce(ctx, alarm, "alarm.close", "closed", verdict)
+    else:
+        ctx.announce(f"{_name(alarm)}: already closed, {verdict}", Severity.INFO)
+
+
 def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
     """Take back your last acknowledgement, or bring back a hidden alarm, whichever was more recent.
 
@@ -410,6 +451,23 @@ def _needs_collector(ctx: Context) -> str:
 
 def _target_alarm(ctx: Context, wants: AlarmFilter = is_active) -> Alarm | None:
     return next(iter(_target_alarms(ctx, wants)), None)
+
+
+def why(ctx: Context, _: str) -> None:
+    """Explain the alarm under the cursor; on a screen of events, all alarms of the selected event."""
+    from livedeck.ui.alarms.why import WhyScreen
+
+    screen, state = ctx.screen_of(BaseScreen), ctx.selected_event()
+    alarm = next(iter(_target_alarms(ctx) or _target_alarms(ctx, is_away)), None) if screen.MODE == "alarms" else None
+    if alarm is not None and not alarm.event_id:
+        ctx.announce(f"{alarm.kind} is of no event: its panel says all that is known", Severity.INFO)
+    elif alarm is not None:
+        screen.pin(alarm)
+        ctx.open(WhyScreen(ctx, alarm.event_id, alarm.kind))
+    elif state is not None:
+        ctx.open(WhyScreen(ctx, state.id))
+    else:
+        ctx.announce("no event to explain", Severity.INFO)
 
 
 def choose_unit(ctx: Context, argument: str) -> Awaitable[None] | None:
@@ -575,6 +633,31 @@ ALARMS = (
     ),
 )
 
+CLOSE = (
+    Action(
+        "alarm.close",
+        ("c",),
+        "close",
+        "Close this alarm with a verdict: real, false, or meant so; it is acknowledged with that",
+        close,
+        ("alarms",),
+        takes="[VERDICT]",
+        blocked=_needs_collector,
+        is_for_now=True,
+    ),
+)
+
+WHY = (
+    Action(
+        "alarm.why",
+        ("W",),
+        "why",
+        "Explain this alarm, or the selected event: what is judged, what would alarm next, what is silent and why",
+        why,
+        ("events", "streams", "qos", "alarms"),
+    ),
+)
+
 UNIT = (
     Action(
         "alarm.unit",
@@ -606,7 +689,7 @@ LOGS = (
         "log.next",
         ("right_square_bracket", "right"),
         "next log",
-        "Show the next log (board, incidents, silences, actions, notices, connection), or the log that you name",
+        "Show the next log (board, incidents, silences, actions, notices, kpi, connection), or the log that you name",
         next_log,
         ("alarms",),
         takes="[NAME]",
@@ -625,6 +708,6 @@ LOGS = (
 FEATURE = Feature(
     tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs"),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*ALARMS, *UNIT, *SILENT, *LOGS),
+    actions=(*ALARMS, *CLOSE, *WHY, *UNIT, *SILENT, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),
 )

@@ -8,7 +8,7 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import UNIT_UNKNOWN, Alarm, Silence, Snapshot
+from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, alarm_key, all_alarms, section_heads
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
 from livedeck.presentation.events import name as event_name
@@ -19,9 +19,11 @@ from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.actions import silent_together
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
+    FIGURES,
     LOG,
     SILENCES,
     TABS,
+    FigureRow,
     LoggedAction,
     LogRecord,
     newest_first,
@@ -54,6 +56,9 @@ MIN_ROWS = 3
 ABOVE_BOARD = frozenset({"tabs", "hour", "banner", "filter", "notice"})
 """Ids of the widgets above the board. Their height is subtracted from the height of the board."""
 
+FIGURES_EACH = 30
+"""Number of snapshots after which the key figures are read again, because they cover days."""
+
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 """Number of past hours in a log, and maximum number of its rows."""
 
@@ -68,7 +73,8 @@ class AlarmsScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._tab = TABS[0]
-        self._selections = {"alarms": RowSelection(), "log": RowSelection()}
+        self._selections = {"alarms": RowSelection(), "log": RowSelection(), "figures": RowSelection()}
+        self._figures: tuple[FigureRow, ...] = ()
         self._log: tuple[LogRecord, ...] = ()
         self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
@@ -79,15 +85,22 @@ class AlarmsScreen(BaseScreen):
         yield Table(ALARMS, id="board")
         yield FramedPanel(id="alarm")
         yield Table(LOG, id="log")
+        yield Table(FIGURES, id="figures")
 
     @property
     def _is_board(self) -> bool:
         return self._tab == TABS[0]
 
+    @property
+    def _has_figures(self) -> bool:
+        return self._tab == "kpi"
+
     def shows_alarm(self, alarm: Alarm) -> bool:  # noqa: ARG002  the board shows every alarm
         return not self._is_board
 
     def listing(self, snapshot: Snapshot) -> Listing:
+        if self._has_figures:
+            return Listing("figures", FIGURES, self._figures)
         return super().listing(snapshot) if self._is_board else Listing("log", LOG, self._log)
 
     def alarm_at_cursor(self) -> Alarm | None:
@@ -127,7 +140,7 @@ class AlarmsScreen(BaseScreen):
 
     def forget(self) -> None:
         super().forget()
-        self._log, self._log_key = (), (-1, "")
+        self._log, self._log_key, self._figures = (), (-1, ""), ()
 
     def show_tab(self, step: int, name: str = "") -> bool:
         """Show the tab `name`; without a name, the tab `step` further. Returns False if no tab has the name."""
@@ -149,7 +162,8 @@ class AlarmsScreen(BaseScreen):
         self._show_lines("ways", way_lines(snapshot, render_time) if has_ways else [])
         self.query_one("#ways").display = has_ways
         self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
-        self.query_one("#log").display = not self._is_board
+        self.query_one("#log").display = not (self._is_board or self._has_figures)
+        self.query_one("#figures").display = self._has_figures
         if not self._is_board:
             self._update_log(snapshot)
         name, schema, rows = self.listing(snapshot)
@@ -205,21 +219,31 @@ class AlarmsScreen(BaseScreen):
             return "No silence runs or is planned"
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
-        return f"No entries in the last {LOG_HOURS} h"
+        is_reading = self._has_figures and not self._figures
+        return "One moment: reading 7 days" if is_reading else f"No entries in the last {LOG_HOURS} h"
 
     def _update_log(self, snapshot: Snapshot) -> None:
         """Reread the log on display if the snapshot or the tab has changed."""
-        if self._log_key != (snapshot.seq, self._tab):
-            self._log_key = snapshot.seq, self._tab
+        number = snapshot.seq // FIGURES_EACH if self._has_figures else snapshot.seq
+        if self._log_key != (number, self._tab):
+            self._log_key = number, self._tab
             self.run_worker(self._read_log(self._tab), group="log", exclusive=True)
 
     async def _read_log(self, tab: str) -> None:
-        if tab == SILENCES:
+        if tab == "kpi":
+            await self._read_figures()
+        elif tab == SILENCES:
             displayed = self.ctx.displayed()
             self._log = named(displayed[0].silences, _names(displayed[0])) if displayed else ()
         else:
             self._log = tuple(newest_first(await self._records(tab))[:MAX_LOG_ROWS])
         self.refresh_all()
+
+    async def _read_figures(self) -> None:
+        if self.ctx.records is not None:
+            now = self.ctx.clock.now()
+            found = await read_figures(self.ctx.records, now - FIGURES_SINCE, now)
+            self._figures = (*found.figures, *found.bad_actors)
 
     async def _records(self, tab: str) -> Sequence[LogRecord]:
         history, since = self.ctx.records, self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
@@ -235,7 +259,8 @@ class AlarmsScreen(BaseScreen):
         return await history.connection_log(since)
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self._selections["alarms" if self._is_board else "log"].choose(message.key)
+        name = "alarms" if self._is_board else "figures" if self._has_figures else "log"
+        self._selections[name].choose(message.key)
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row

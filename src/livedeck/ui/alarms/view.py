@@ -13,6 +13,8 @@ from livedeck.monitor import (
     AlarmRecord,
     AlarmState,
     AlarmTransition,
+    BadActor,
+    Figure,
     LinkRecord,
     NotificationRecord,
     Silence,
@@ -30,6 +32,7 @@ from livedeck.presentation.badges import (
     severity_chip,
     words_role,
 )
+from livedeck.presentation.kpi import goal_text, mark, value_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import silenced_text, time_text, what_text
 from livedeck.presentation.table import Column, TableSchema
@@ -41,7 +44,7 @@ from livedeck.ui.shell.preferences import Notice
 
 SILENCES = "silences"
 
-TABS = ("board", "incidents", SILENCES, "actions", "notices", "connection")
+TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection")
 """Names of the tabs: the board, then the logs."""
 
 LABEL_CELLS = 11
@@ -104,6 +107,7 @@ def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = ""
     facts = {
         "reason": alarm.reason,
         "note": alarm.note,
+        "closed": alarm.verdict,
         "hidden by": alarm.parent,
         "actual": f"{alarm.actual}; expected {alarm.expected}" if alarm.expected else alarm.actual,
         "affects": affected,
@@ -209,15 +213,14 @@ def _alarm(record: AlarmRecord) -> Line:
 
 
 def _silence(silence: Silence, now: datetime) -> Line:
-    """Return a silence with its start, its end, the alarms that it covers, its comment and its author."""
+    """Return a silence with its time, the alarms that it covers, its comment and its author."""
     is_running = silence.covers(now)
     word, role = ("running", StyleRole.STRONG) if is_running else ("planned", StyleRole.DIM)
     return [
-        *_time(silence.starts_at),
-        *fit([(f"{SILENCE_GLYPH} {word}", role)], 11),
+        *fit([(f" {SILENCE_GLYPH} {word}", role)], 12),
         *fit([(time_text(silence, now), StyleRole.TEXT)], 28),
         (f" {what_text(silence)}", StyleRole.STRONG),
-        (f"   {safe(silence.comment, 200)}, {safe(person(silence.by), 60)}   {safe(silence.id, 80)}", StyleRole.DIM),
+        (f"   {safe(silence.comment, 200)}, {safe(person(silence.by), 60)}", StyleRole.DIM),
     ]
 
 
@@ -255,6 +258,39 @@ def _notice(record: NotificationRecord | Notice) -> Line:
         (safe(record.text), StyleRole.TEXT),
     ]
 
+
+FigureRow = Figure | BadActor
+
+
+def figure_line(row: FigureRow) -> Line:
+    """Return a key figure with its goal, or an alarm that was announced often, as a line."""
+    if isinstance(row, BadActor):
+        count = f"{row.count} ({100 * row.share:.0f} %)"
+        return [
+            *fit([("   announced most", StyleRole.DIM)], TITLE_CELLS),
+            *fit([(count, StyleRole.TEXT)], VALUE_CELLS),
+            (f"{row.kind}  {safe(row.subject, 60)}", StyleRole.TEXT),
+        ]
+    role = {True: StyleRole.OK, False: StyleRole.WARNING, None: StyleRole.TEXT}[row.is_met]
+    return [
+        *fit([(f" {mark(row)} ", role), (row.title, StyleRole.TEXT)], TITLE_CELLS, ellipsis=True),
+        *fit([(value_text(row), StyleRole.DIM if row.value is None else StyleRole.STRONG)], VALUE_CELLS, ellipsis=True),
+        (goal_text(row), StyleRole.DIM),
+    ]
+
+
+TITLE_CELLS, VALUE_CELLS = 44, 20
+
+
+def _figure_name(row: FigureRow) -> str:
+    return row.key if isinstance(row, Figure) else f"{row.event_id} {row.kind}"
+
+
+FIGURES: TableSchema[FigureRow] = TableSchema(
+    columns=(Column("figure", "FIGURE, VALUE, GOAL", 40, 0, lambda row, _: figure_line(row), grows=True),),
+    key=_figure_name,
+    text=lambda row: plain(figure_line(row)).casefold(),
+)
 
 LOG: TableSchema[LogRecord] = TableSchema(
     columns=(

@@ -1,0 +1,104 @@
+"""`livedeck alarm explain`: why an event has alarms or none, and what would raise the next one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from livedeck.cli import options
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, code_of_link, run
+from livedeck.cli.formats import schema_name
+from livedeck.cli.lookup import alarm_kind, find_known_event, match_event
+from livedeck.cli.options import formats, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
+from livedeck.cli.past.asking import past_moment
+from livedeck.cli.wiring import SystemClock, open_watch
+from livedeck.monitor import AlarmRefused, Explanation, PastError, Playback
+from livedeck.presentation.explanation import explanation_lines, explanation_object, explanation_title, setting_text
+from livedeck.settings import Settings, SettingsError, load, setting_location
+
+_LOOKED_FOR = 60.0
+"""Maximum seconds of the first look: an explanation without samples would explain nothing."""
+
+_CELLS = 12
+"""Width of the labels."""
+
+
+@click.command
+@click.argument("event", metavar="EVENT")
+@click.argument("kind", metavar="[KIND]", type=alarm_kind, required=False)
+@options.at()
+@formats("table", "json")
+@platform
+@click.pass_context
+def command(
+    ctx: click.Context, /, *, event: str, kind: str | None, at: str | None, output_format: str, **flags: Any
+) -> None:
+    """Explain the alarms of EVENT: what is judged, what would alarm next, what is silent and why, what decides.
+
+    EVENT: an id, a name, or the beginning of either. With KIND, such as NO_INGEST, only this kind, with its evidence
+    and every limit that it reads. Asks the collector if there is one; otherwise this command judges the samples that
+    the platform still has. --at reads the history of this machine; parts that it does not store are "not recorded".
+    Exit code 6 if there is no such event. `livedeck notify explain` says who is notified.
+    """
+    moment = past_moment(at) if at else None
+
+    async def work() -> int:
+        settings = load(**merge_flags(ctx, flags))
+        try:
+            found = await (_then(settings, event, kind or "", moment) if moment else _now(settings, event, kind or ""))
+        except (PastError, AlarmRefused) as error:
+            echo(f"livedeck alarm explain: {error}", err=True)
+            return FAULT
+        if not isinstance(found, Explanation):
+            return found
+        if output_format == "json":
+            echo_json({"schema": schema_name("alarm explain"), **explanation_object(found)})
+        else:
+            echo("\n".join(_text(found)))
+        return DONE
+
+    ctx.exit(run(work))
+
+
+async def _now(settings: Settings, words: str, kind: str) -> Explanation | int:
+    """Return the explanation at present, or the exit code if there is none."""
+    async with open_watch(settings) as watch:
+        snapshot = await watch.feed.wait_ready(_LOOKED_FOR)
+        if code := code_of_link(snapshot.link):
+            echo(f"livedeck alarm explain: cannot watch: {snapshot.link.why}", err=True)
+            return code
+        event = await find_known_event(watch.api, (state.event for state in snapshot.events), words)
+        return await watch.feed.explain(event.id, kind) or _missing(words)
+
+
+async def _then(settings: Settings, words: str, kind: str, at: datetime) -> Explanation | int:
+    """Return the explanation at a time of the past, or the exit code if there is none. Raises PastError."""
+    path = settings.history_file()
+    if path is None:
+        raise SettingsError("no history is kept, so there is no past to explain: set `history` in the settings")
+    past = await Playback.open(path, SystemClock(), at)
+    try:
+        event = match_event((state.event for state in past.snapshot.events), words)
+        return await past.explain(event.id, kind) or _missing(words)
+    finally:
+        await past.close()
+
+
+def _missing(words: str) -> int:
+    echo(f"livedeck alarm explain: {words!r} is not watched", err=True)
+    return NOT_SO
+
+
+def _text(explanation: Explanation) -> list[str]:
+    """Return the lines of the explanation, with file and line of each setting."""
+
+    def place(keys: tuple[str, ...]) -> str:
+        return f"{setting_text(keys)}, {setting_location(keys)}"
+
+    lines = [explanation_title(explanation)]
+    for label, texts in explanation_lines(explanation, place):
+        lines += [f"{'' if row else label:<{_CELLS}}{text}" for row, text in enumerate(texts)]
+    return lines

@@ -1,0 +1,132 @@
+"""Signed links that acknowledge one alarm, once and for a short time (collector.md, "Links"). Pure.
+
+A link is for a message to a pager or a chat. Whoever has it may do this one thing, so it names the alarm as it was, its
+end, and the sender of the message. Its id becomes the id of the action, so the history itself knows that it was used.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from secrets import token_bytes, token_hex
+
+from livedeck.monitor import Alarm, AlarmKey, Severity, Shown
+from livedeck.record import Record
+from livedeck.text.secrets import masked_line
+
+LINK_LASTS = timedelta(hours=1)
+"""Usual time for which a link is valid."""
+
+LINK_LASTS_MOST = timedelta(hours=24)
+"""Longest time for which a link is valid."""
+
+KEY_BYTES = 32
+
+MAX_SENDER, _MAX_TICKET = 60, 2000
+"""Maximum number of characters of the name of a sender, and of a ticket."""
+
+_VERSION = 1
+_MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+class LinkRefused(Exception):  # noqa: N818  a refusal, no error
+    """A link cannot be used; the text says why and what to do."""
+
+
+class Ticket(Record):
+    """Part of a link after its last slash. Times are by this machine's clock, with its steps.
+
+    `shown`: the alarm when the link was made. `until`: end of the link. `sender`: name of the route or person that
+    sent the link. `uid`: id of the acknowledgement.
+    """
+
+    key: AlarmKey
+    shown: Shown
+    until: datetime
+    sender: str
+    uid: str
+
+    @property
+    def actor(self) -> str:
+        """Author of the acknowledgement."""
+        return f"link from {self.sender}"
+
+
+class Links:
+    """Makes and reads links. `secret`: key of the signature. `address`: address of the collector as readers reach it.
+
+    `now`: returns the time of this machine's clock, with its steps.
+    """
+
+    def __init__(self, secret: bytes, address: str, now: Callable[[], datetime]) -> None:
+        self._secret, self._address, self._now = secret, address.rstrip("/"), now
+
+    def link(self, alarm: Alarm, sender: str, lasts: timedelta = LINK_LASTS) -> str:
+        """Return a new link that acknowledges an alarm, with its times by this machine's clock with its steps.
+
+        `sender`: name of the route or person that sends it. `lasts`: `LINK_LASTS_MOST` at most.
+        """
+        until = self._now() + min(lasts, LINK_LASTS_MOST)
+        name = masked_line(sender, MAX_SENDER) or "nobody named"
+        return f"{self._address}/v1/link/{self.write(Ticket(alarm.key, alarm.shown, until, name, token_hex(16)))}"
+
+    def write(self, ticket: Ticket) -> str:
+        """Return a ticket with its signature."""
+        since, severity, stage = ticket.shown
+        values = [
+            _VERSION,
+            *ticket.key,
+            (since - _EPOCH) // _MICROSECOND,
+            severity.value,
+            stage,
+            (ticket.until - _EPOCH) // _MICROSECOND,
+            ticket.sender,
+            ticket.uid,
+        ]
+        body = json.dumps(values, separators=(",", ":")).encode()
+        return f"{_text(body)}.{_text(self._sign(body))}"
+
+    def read(self, text: str) -> Ticket:
+        """Return the ticket of a link. Raises LinkRefused if it was not signed here, or has expired."""
+        body_text, _, signature = text[:_MAX_TICKET].partition(".")
+        try:
+            body, signed = _bytes(body_text), _bytes(signature)
+        except (ValueError, Base64Error):
+            raise LinkRefused(_UNKNOWN) from None
+        if not hmac.compare_digest(self._sign(body), signed):
+            raise LinkRefused(_UNKNOWN)
+        version, event_id, kind, target, since, severity, stage, until, sender, uid = json.loads(body)
+        if version != _VERSION:
+            raise LinkRefused(_UNKNOWN)
+        shown = Shown(_EPOCH + since * _MICROSECOND, Severity(severity), stage)
+        ticket = Ticket(AlarmKey(event_id, kind, target), shown, _EPOCH + until * _MICROSECOND, sender, uid)
+        if ticket.until <= self._now():
+            raise LinkRefused(f"This link expired at {ticket.until:%Y-%m-%d %H:%M:%S}Z. Open the deck instead.")
+        return ticket
+
+    def _sign(self, body: bytes) -> bytes:
+        return hmac.new(self._secret, b"livedeck link\n" + body, sha256).digest()
+
+
+_UNKNOWN = "This link is not valid here. Copy all of it, or open the deck instead."
+
+
+def new_secret() -> bytes:
+    """Return a new key for signatures."""
+    return token_bytes(KEY_BYTES)
+
+
+def _text(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _bytes(text: str) -> bytes:
+    if not text.isascii():
+        raise ValueError("not ASCII")
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,0 +1,278 @@
+"""Explanation of an event's alarms as labelled lines and as a JSON object. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from livedeck.monitor import Condition, DecidingLimit, Explanation, Forecast, KindFacts, OpenAlarm, SilentKind
+from livedeck.presentation import documents
+from livedeck.text.times import isoformat_utc
+from livedeck.text.values import age, bits, counted, duration, frames, safe
+
+NOT_RECORDED = "not recorded"
+"""Words for a part of the past that was not stored."""
+
+Place = Callable[[tuple[str, ...]], str]
+"""Return the place of a setting in words, given its keys."""
+
+_MOST_LISTED = 12
+"""Maximum number of forecasts and of unjudged kinds that the lines list; the JSON has all."""
+
+
+def setting_text(keys: tuple[str, ...]) -> str:
+    """Return the keys of a setting as one name: `limits.0.thresholds.low_video`."""
+    return ".".join(keys)
+
+
+def explanation_title(explanation: Explanation) -> str:
+    """Return the event with its state: `Studio A  ON AIR for 00:51:31, content show (limits events Studio *)`."""
+    tally, since = str(explanation.tally), explanation.since
+    lasted = f" for {duration((explanation.at - since).total_seconds())}" if since and since <= explanation.at else ""
+    template = f" (limits {safe(explanation.template, 80)})" if explanation.template else ""
+    return f"{safe(explanation.name, 80)}  {tally}{lasted}, content {explanation.content}{template}"
+
+
+def explanation_lines(explanation: Explanation, place: Place = setting_text) -> list[tuple[str, list[str]]]:
+    """Return each label with its lines, the most important first. `place`: describes the place of a setting."""
+    parts = (
+        ("alarms", _opened(explanation)),
+        ("would alarm", _would_alarm(explanation)),
+        ("silent", _silent(explanation)),
+        ("class", [_class_text(explanation)]),
+        ("usual", [_usual_text(explanation)]),
+        ("delivery", [_delivery_text(explanation)]),
+        ("watched", [_watched_text(explanation)]),
+        ("evidence", _evidence(explanation)),
+        ("decides", _deciding(explanation, place)),
+    )
+    return [(label, lines) for label, lines in parts if lines]
+
+
+def _opened(explanation: Explanation) -> list[str]:
+    return [_open_text(alarm) for alarm in explanation.open] or ["No open alarms"]
+
+
+def _open_text(alarm: OpenAlarm) -> str:
+    expected = f" (expected: {safe(alarm.expected)})" if alarm.expected else ""
+    ends = f"; clears with {alarm.ends}" if alarm.ends else ""
+    since = f"since {alarm.since:%H:%M:%S}Z"
+    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.value} {since}: {safe(alarm.actual)}{expected}{ends}"
+
+
+def _would_alarm(explanation: Explanation) -> list[str]:
+    if explanation.forecasts is None:
+        return [NOT_RECORDED]
+    lines = [forecast_text(forecast) for forecast in explanation.forecasts] or ["Nothing foreseen within a minute"]
+    more = len(lines) - _MOST_LISTED
+    return [*lines[:_MOST_LISTED], *([f"and {more} more: --json prints all"] if more > 0 else [])]
+
+
+def forecast_text(forecast: Forecast) -> str:
+    """Return a forecast in words: `RECONNECTING in 7.9 s and 2 replies if no sample comes`."""
+    when = f"{forecast.kind} in {_seconds(forecast.seconds)}"
+    samples = f" ({counted(forecast.samples, 'sample')})" if forecast.samples else ""
+    match forecast.condition:
+        case Condition.UNCHANGED:
+            return f"{when}{samples} if nothing changes"
+        case Condition.SILENT:
+            replies = f"{forecast.answers} {'reply' if forecast.answers == 1 else 'replies'}"
+            return f"{when} and {replies} if no sample comes"
+        case Condition.TIME:
+            return f"{when} if no sample comes"
+        case Condition.STATUS:
+            return f"{when}{samples} if every sample has status {forecast.limit:.0f}"
+    word = "under" if forecast.condition is Condition.BELOW else "over"
+    shown = frames if forecast.rate == "fps" else bits
+    limit = f"stays {word} {shown(forecast.limit)}" if forecast.limit else "is 0"
+    return f"{when}{samples} if {forecast.rate} {limit} (now {shown(forecast.now)})"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else age(seconds)
+
+
+def _silent(explanation: Explanation) -> list[str]:
+    """Return the silent alarms, a line each; kinds with the same reason share a line."""
+    by_reason: dict[tuple[str, datetime | None, str], list[str]] = {}
+    for item in explanation.silent:
+        by_reason.setdefault((item.why, item.until, item.by), []).append(_silent_name(item))
+    return [
+        f"{', '.join(names)}: {safe(why, 200)}{f' by {safe(by, 60)}' if by else ''}"
+        f"{f' until {until:%H:%M:%S}Z' if until else ''}"
+        for (why, until, by), names in by_reason.items()
+    ]
+
+
+def _silent_name(item: SilentKind) -> str:
+    return item.key.kind or "every kind"
+
+
+def _class_text(explanation: Explanation) -> str:
+    signal = explanation.signal
+    if signal.is_constant is None and signal.is_witness is None and signal.is_variable_fps is None:
+        return NOT_RECORDED if signal.is_warm is None and signal.video is not None else "not learnt yet"
+    parts = (
+        ("video", signal.is_constant, "constant rate", "variable rate"),
+        ("sound", signal.is_witness, "constant, so its fall is a sign", "variable"),
+        ("fps", None if signal.is_variable_fps is None else not signal.is_variable_fps, "constant", "variable"),
+    )
+    return "; ".join(
+        f"{name} {'not learnt yet' if is_so is None else yes if is_so else no}" for name, is_so, yes, no in parts
+    )
+
+
+def _usual_text(explanation: Explanation) -> str:
+    signal = explanation.signal
+    if signal.usual_video is None and signal.usual_audio is None and signal.usual_fps is None:
+        return "not learnt yet"
+    slots = f" (learnt from {counted(signal.slots, 'slot')} of 10 s)" if signal.slots is not None else ""
+    noise = f", noise {100 * signal.noise:.0f} %" if signal.noise is not None else ""
+    audio = NOT_RECORDED if signal.is_warm is None else bits(signal.usual_audio)
+    return (
+        f"video {bits(signal.usual_video)}{noise}{slots}; audio {audio}; fps {frames(signal.usual_fps)} "
+        f"(now {bits(signal.video)}, {bits(signal.audio)}, {frames(signal.fps)})"
+    )
+
+
+def _delivery_text(explanation: Explanation) -> str:
+    facts = explanation.delivery
+    if facts.age is None:
+        return "no sample yet"
+    parts = [f"newest sample {_seconds(facts.age)} old"]
+    if facts.lag is not None:
+        learnt = f" ({counted(facts.deliveries, 'delivery')})" if facts.deliveries is not None else ""
+        parts.append(f"delay {_seconds(facts.lag)} learnt{learnt.replace('deliverys', 'deliveries')}")
+    else:
+        parts.append("delay not learnt yet")
+    if facts.lost is None:
+        return "; ".join([*parts, f"limit {NOT_RECORDED}"])
+    wait = f" or {_seconds(facts.wait)} without a new one" if facts.wait is not None else ""
+    return "; ".join([*parts, f"lost after {_seconds(facts.lost)}{wait}, in at least {facts.answers} replies"])
+
+
+def _watched_text(explanation: Explanation) -> str:
+    since, gaps = explanation.watched_since, explanation.gaps
+    begin = f"{since:%H:%M:%S}Z to now" if since else NOT_RECORDED
+    missing = ", ".join(f"{gap.since:%H:%M:%S}Z to {gap.until:%H:%M:%S}Z" for gap in gaps[-3:])
+    return f"{begin}{f'; not watched {missing}' if missing else ''}"
+
+
+def _evidence(explanation: Explanation) -> list[str]:
+    found = explanation.kind
+    return [f"{found.kind} needs {found.needs}", f"it clears with {found.ends}"] if found else []
+
+
+def _deciding(explanation: Explanation, place: Place) -> list[str]:
+    if explanation.decides is None:
+        return [NOT_RECORDED]
+    lines = [f"{limit.name} = {limit.value} ({_origin(limit, place)})" for limit in explanation.decides]
+    return lines or ["the default limits"]
+
+
+def _origin(limit: DecidingLimit, place: Place) -> str:
+    if limit.by:
+        return f"chosen by {safe(limit.by, 60)}"
+    return place(limit.setting) if limit.setting else "default"
+
+
+def explanation_object(explanation: Explanation) -> documents.Explanation:
+    """Return an explanation as a JSON object."""
+    signal, delivery = explanation.signal, explanation.delivery
+    return documents.Explanation(
+        event_id=explanation.event_id,
+        name=explanation.name,
+        at=isoformat_utc(explanation.at),
+        tally=str(explanation.tally),
+        since=_time(explanation.since),
+        content=explanation.content,
+        template=explanation.template,
+        open=[
+            documents.ExplainedAlarm(
+                kind=alarm.key.kind,
+                target=alarm.key.target or None,
+                severity=alarm.severity,
+                state=alarm.state.value,
+                since=isoformat_utc(alarm.since),
+                actual=alarm.actual,
+                expected=alarm.expected,
+                clears_with=alarm.ends,
+            )
+            for alarm in explanation.open
+        ],
+        would_alarm=None if explanation.forecasts is None else [*map(_forecast_object, explanation.forecasts)],
+        silent=[
+            documents.SilentAlarm(
+                kind=item.key.kind or None,
+                target=item.key.target or None,
+                why=item.why,
+                until=_time(item.until),
+                by=item.by or None,
+            )
+            for item in explanation.silent
+        ],
+        signal=documents.ExplainedSignal(
+            bitrate_video=signal.video,
+            bitrate_audio=signal.audio,
+            frame_rate=signal.fps,
+            usual_video=signal.usual_video,
+            usual_audio=signal.usual_audio,
+            usual_fps=signal.usual_fps,
+            noise=signal.noise,
+            slots=signal.slots,
+            is_constant=signal.is_constant,
+            is_witness=signal.is_witness,
+            is_variable_fps=signal.is_variable_fps,
+            is_warm=signal.is_warm,
+        ),
+        delivery=documents.ExplainedDelivery(
+            age=delivery.age,
+            lag=delivery.lag,
+            deliveries=delivery.deliveries,
+            lost_after=delivery.lost,
+            wait=delivery.wait,
+            replies=delivery.answers,
+        ),
+        watched_since=_time(explanation.watched_since),
+        not_watched=[
+            documents.NotWatchedSpan(since=isoformat_utc(gap.since), until=isoformat_utc(gap.until))
+            for gap in explanation.gaps
+        ],
+        decides=None
+        if explanation.decides is None
+        else [
+            documents.DecidingLimit(
+                name=limit.name,
+                value=limit.value,
+                setting=setting_text(limit.setting) or None,
+                by=limit.by or None,
+                kinds=[*limit.kinds],
+            )
+            for limit in explanation.decides
+        ],
+        evidence=_evidence_object(explanation.kind),
+    )
+
+
+def _evidence_object(found: KindFacts | None) -> documents.KindEvidence | None:
+    if found is None:
+        return None
+    return documents.KindEvidence(kind=found.kind, needs=found.needs, clears_with=found.ends)
+
+
+def _forecast_object(forecast: Forecast) -> documents.Forecast:
+    return documents.Forecast(
+        kind=forecast.kind,
+        condition=forecast.condition.value,
+        seconds=forecast.seconds,
+        samples=forecast.samples,
+        replies=forecast.answers,
+        rate=forecast.rate or None,
+        limit=forecast.limit,
+        now=forecast.now,
+        text=forecast_text(forecast),
+    )
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else isoformat_utc(moment)

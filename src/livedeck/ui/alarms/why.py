@@ -1,0 +1,94 @@
+"""Pane that explains the alarms of an event, renewed while it is open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+
+from livedeck.monitor import AlarmRefused, Explanation
+from livedeck.presentation.explanation import explanation_lines, explanation_title
+from livedeck.text.segments import Line, StyleRole, labelled, wrap
+from livedeck.ui.kit.dialogs.modal import Modal
+from livedeck.ui.kit.lines import LinesWidget
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+LABEL_CELLS = 14
+
+RENEWED_EACH = 5.0
+"""Minimum seconds between two explanations, because one takes a third of a second."""
+
+_STRONG = frozenset({"alarms", "would alarm"})
+"""Labels of the lines that answer most questions."""
+
+
+def why_lines(found: Explanation, cells: int) -> list[Line]:
+    """Return an explanation as lines of `cells` cells."""
+    lines = [*wrap(explanation_title(found), StyleRole.STRONG, cells)]
+    for label, texts in explanation_lines(found):
+        role = StyleRole.STRONG if label in _STRONG else StyleRole.TEXT
+        rows = [row for text in texts for row in wrap(text, role, max(1, cells - LABEL_CELLS))]
+        lines += [labelled("" if number else label, row, LABEL_CELLS) for number, row in enumerate(rows)]
+    return lines
+
+
+class WhyScreen(Modal[None]):
+    """Pane with the explanation of an event's alarms, or of one kind of them. Renewed every few seconds."""
+
+    CLOSES_OUTSIDE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter", "dismiss", "close"),
+        Binding("up,k", "scroll(-1)", "up"),
+        Binding("down,j", "scroll(1)", "down"),
+        Binding("pageup", "scroll(-10)", "page up"),
+        Binding("pagedown", "scroll(10)", "page down"),
+    ]
+
+    def __init__(self, ctx: Context, event_id: str, kind: str = "") -> None:
+        super().__init__(classes="dialog")
+        self._ctx, self._event_id, self._kind = ctx, event_id, kind
+        self._found: Explanation | None = None
+        self._reason, self._renewed_at = "One moment", 0.0
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="why-box", classes="dialog-box form-box"), VerticalScroll(can_focus=False):
+            yield LinesWidget(id="why")
+
+    def on_mount(self) -> None:
+        self._ctx.snapshot_signal.subscribe(self, lambda _: self._renew_if_old())
+        self._renew()
+
+    def on_resize(self) -> None:
+        self._paint()
+
+    def action_scroll(self, step: int) -> None:
+        """Scroll by some lines, up if `step` is negative."""
+        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
+
+    def _renew_if_old(self) -> None:
+        if self._ctx.clock.monotonic() - self._renewed_at >= RENEWED_EACH:
+            self._renew()
+
+    def _renew(self) -> None:
+        self._renewed_at = self._ctx.clock.monotonic()
+        self.run_worker(self._ask(), group="why", exclusive=True)
+
+    async def _ask(self) -> None:
+        try:
+            self._found = await self._ctx.monitor.explain(self._event_id, self._kind)
+            self._reason = "This event is no longer listed"
+        except AlarmRefused as error:
+            self._found, self._reason = None, str(error)
+        self._paint()
+
+    def _paint(self) -> None:
+        box = self.query_one("#why-box")
+        box.border_title = f"Why {self._kind}" if self._kind else "Why"
+        found, cells = self._found, box.content_size.width
+        lines = why_lines(found, cells) if found else [[(self._reason, StyleRole.DIM)]]
+        lines += [[], [("esc closes", StyleRole.DIM)]]
+        self.query_one("#why", LinesWidget).show(lines)

@@ -1,0 +1,262 @@
+"""An explanation agrees with the monitor: a foreseen alarm comes with that sample or reply, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from livedeck.client import QosSamples
+from livedeck.monitor import (
+    ActionKind,
+    AlarmCommand,
+    AlarmKey,
+    Cadence,
+    Condition,
+    Content,
+    Explanation,
+    Forecast,
+    Limits,
+    LimitTemplate,
+    Reading,
+    Thresholds,
+)
+from livedeck.monitor.alarms.engine import AlarmEngine
+from livedeck.monitor.alarms.explain import ExplainCase, explain, explain_snapshot, limits_read
+from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
+from livedeck.monitor.evidence.claims import CLAIMS
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.polling.poller import EventList, PollResult
+from livedeck.monitor.polling.schedule import LIST
+from livedeck.monitor.published.codec import decode_explanation, encode_record
+from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
+from monitor.stage import NOW, Deck, Stage, at, event, model, samples, signal
+from monitor.test_detect_laws import streams
+from virtual_clock import VirtualClock
+
+laws = settings(max_examples=25, deadline=None)
+
+INTERVAL = 2.0
+"""Seconds between two polls, and between two samples."""
+
+LATENCY = 1.0
+"""Seconds from a sample to the reply that has it."""
+
+
+class Watch:
+    """A monitor without a network: one event, whose replies the test gives. `alarms`: by key."""
+
+    def __init__(self, start: datetime, *, limits: Limits | None = None, **fields: Any) -> None:
+        self.now, self.limits = start, limits or Limits()
+        self.event = model(**fields)
+        self.world = WorldTracker((), self._clock(), self.limits, Cadence(qos=INTERVAL, qos_focus=INTERVAL))
+        self.engine = AlarmEngine(self.limits.base)
+        self._sent = list[Reading]()
+
+    def _clock(self) -> ClockReading:
+        return ClockReading(self.now, self.now.timestamp())
+
+    async def poll(self, new: Iterable[Reading] = (), *, after: float = INTERVAL) -> None:
+        """Get a list, and a reply with all samples so far and the new ones, so many seconds later."""
+        self.now += timedelta(seconds=after)
+        self._sent += new
+        results = (self._result(LIST, EventList((self.event,))), self._result(self.event.id, samples(self._sent)))
+        for result in results:
+            await self.world.ingest(result)
+        await self.world.evaluate_all(results, self._clock(), LinkMeasure())
+        state = MonitorState(self.world.states, self.world.status, self.now, ended=self.world.ended)
+        self.engine.step(replace(state, events=drop_unproven(state, self.limits.base)))
+
+    def _result(self, key: str, payload: EventList | QosSamples) -> PollResult:
+        return PollResult(key, self.now, self.now.timestamp(), payload)
+
+    def present(self) -> set[str]:
+        """The kinds with an alarm whose fault is present."""
+        return {key.kind for key, alarm in self.engine.alarms.items() if alarm.is_ongoing}
+
+    def explained(self, kind: str = "") -> Explanation:
+        tracker = self.world.find(self.event.id)
+        assert tracker is not None
+        assert tracker.state is not None
+        alarms = tuple(self.engine.alarms.values())
+        case = ExplainCase(tracker.state, self.world.status, self.now, alarms, tracker.judged(), self.limits)
+        return explain(case, kind)
+
+    def foreseen(self, kind: str = "") -> tuple[Forecast, ...]:
+        return self.explained(kind).forecasts or ()
+
+
+def after(rows: list[Reading]) -> datetime:
+    """The time of a reply that has these samples, less one interval."""
+    return NOW + timedelta(seconds=rows[-1].time - NOW.timestamp() + LATENCY - INTERVAL)
+
+
+def changed(newest: Reading, forecast: Forecast) -> Reading:
+    """A sample as the condition of the forecast has it."""
+    if forecast.condition is Condition.UNCHANGED:
+        return newest
+    assert forecast.limit is not None
+    if forecast.condition is Condition.STATUS:
+        return newest._replace(status=int(forecast.limit))
+    values: dict[str, Any] = {forecast.rate: forecast.limit}
+    return newest._replace(**values)
+
+
+async def watch(rows: list[Reading]) -> Watch:
+    found = Watch(after(rows))
+    await found.poll(rows)
+    return found
+
+
+@laws
+@given(streams, st.data())
+async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_before(
+    rows: list[Reading], data: st.DataObject
+) -> None:
+    said = (await watch(rows)).foreseen()
+    of_samples = [forecast for forecast in said if forecast.samples]
+    assume(of_samples)
+    forecast = data.draw(st.sampled_from(of_samples))
+    stream = await watch(rows)
+    sample = changed(rows[-1], forecast)
+    assert forecast.kind not in stream.present()
+    for number in range(1, forecast.samples + 1):
+        assert forecast.kind not in stream.present(), f"{forecast} came {forecast.samples - number + 1} before"
+        await stream.poll([sample._replace(time=rows[-1].time + INTERVAL * number)])
+    seen = {key.kind for key in stream.engine.alarms}
+    assert forecast.kind in seen, f"{forecast} did not come"
+
+
+@laws
+@given(streams)
+async def test_a_lost_encoder_is_foreseen_to_the_reply(rows: list[Reading]) -> None:
+    stream = await watch(rows)
+    silent = [forecast for forecast in stream.foreseen("RECONNECTING") if forecast.condition is Condition.SILENT]
+    assume(silent)
+    (forecast,) = silent
+    began = stream.now
+    for _ in range(forecast.answers):
+        assert "RECONNECTING" not in stream.present()
+        await stream.poll()
+    assert "RECONNECTING" in stream.present()
+    assert (stream.now - began).total_seconds() == pytest.approx(forecast.seconds, abs=INTERVAL)
+
+
+@laws
+@given(streams, st.integers(0, 12))
+async def test_nothing_comes_that_was_not_foreseen(rows: list[Reading], count: int) -> None:
+    """The same sample again and again raises only what the explanation has under `unchanged`."""
+    stream = await watch(rows)
+    before = {key.kind for key in stream.engine.alarms}
+    foreseen = {f.kind: f.samples for f in stream.foreseen() if f.condition is Condition.UNCHANGED}
+    for number in range(1, count + 1):
+        await stream.poll([rows[-1]._replace(time=rows[-1].time + INTERVAL * number)])
+    news = {key.kind for key in stream.engine.alarms} - before
+    assert {kind for kind in news if ALARM_KINDS[kind].component} <= {*foreseen} | {"LATE_START"}
+    assert {kind for kind, samples in foreseen.items() if samples <= count} <= {
+        key.kind for key in stream.engine.alarms
+    }
+
+
+async def test_a_late_start_is_foreseen() -> None:
+    stream = Watch(NOW, scheduled={"time": at(900)}, stream=None)
+    await stream.poll()
+    (forecast,) = stream.foreseen()
+    assert (forecast.kind, forecast.condition) == ("LATE_START", Condition.TIME)
+    while (stream.now - NOW).total_seconds() < INTERVAL + forecast.seconds - INTERVAL:
+        assert "LATE_START" not in stream.present()
+        await stream.poll()
+    await stream.poll()
+    await stream.poll()
+    assert "LATE_START" in stream.present()
+
+
+async def test_the_monitor_explains_a_silence_as_it_then_tells_it() -> None:
+    deck = Deck(Stage(VirtualClock(), event(name="Studio A")))
+    deck.stage.silent_from = 40.0
+    await deck.until(44.0)
+    found = await deck.monitor.explain("one")
+    assert found is not None
+    (silent,) = [forecast for forecast in found.forecasts or () if forecast.condition is Condition.SILENT]
+    due = deck.clock.monotonic() + silent.seconds
+    while not any(alarm.kind == "RECONNECTING" for alarm in deck.monitor._alarms.alarms.values()):
+        await deck.next()
+    assert deck.clock.monotonic() == pytest.approx(due, abs=6.0)
+    again = await deck.monitor.explain("one", "RECONNECTING")
+    assert again is not None
+    assert again.forecasts == ()
+    assert {alarm.key.kind for alarm in again.open} | {item.key.kind for item in again.silent} == {"RECONNECTING"}
+    assert again.kind is not None
+    assert again.kind.needs == CLAIMS["RECONNECTING"].needs
+    assert await deck.monitor.explain("nobody") is None
+    await deck.close()
+
+
+async def test_silent_alarms_say_who_and_until_when() -> None:
+    rows = [*signal(300, end=-20.0), *signal(10, audio=0.0)]
+    stream = await watch(rows)
+    key = AlarmKey("one", "AUDIO_LOST")
+    command = AlarmCommand(key, ActionKind.SHELVE, None, 30.0, "rehearsal", "anna@regie:7")
+    assert stream.engine.act(command, stream.now, on_air=True)
+    (item,) = stream.explained("AUDIO_LOST").silent
+    assert (item.key, item.why, item.by) == (key, "shelved: rehearsal", "anna@regie")
+    assert item.until == stream.now + timedelta(minutes=30)
+
+
+@pytest.mark.parametrize("content", [Content.RADIO, Content.SILENT])
+async def test_kinds_that_the_content_does_not_expect_are_not_judged(content: Content) -> None:
+    rows = signal(300)
+    stream = Watch(after(rows), limits=Limits(Thresholds(content=content)))
+    await stream.poll(rows)
+    kind = "BLACKOUT" if content is Content.RADIO else "AUDIO_LOST"
+    why = {item.key.kind: item.why for item in stream.explained().silent}
+    assert f"content {content}" in why[kind]
+    assert kind not in {forecast.kind for forecast in stream.foreseen()}
+
+
+async def test_a_limit_that_decides_names_its_setting() -> None:
+    rows, events = signal(300), {"one": {"low_video_sure": 0.9}}
+    template = LimitTemplate({"low_video": 0.6}, events=("Stu*",))
+    limits = Limits(Thresholds(starved_video=0.3), (template,), events)
+    stream = Watch(after(rows), limits=limits, name="Studio A")
+    await stream.poll(rows)
+    found = {limit.name: limit.setting for limit in stream.explained().decides or ()}
+    assert found["low_video"] == ("limits", "0", "thresholds", "low_video")
+    assert found["starved_video"] == ("thresholds", "starved_video")
+    assert all(found.values())
+    every = {limit.name: limit for limit in stream.explained("VIDEO_LOW").decides or ()}
+    assert every["low_video"].value == "0.6"
+    assert every["deadband"].setting == ()
+
+
+async def test_limits_that_decide_are_those_that_the_detector_reads() -> None:
+    stream = await watch(signal(300))
+    tracker = stream.world.find("one")
+    assert tracker is not None
+    judged = tracker.judged()
+    assert {"low_video", "deadband"} <= {*limits_read(judged, "VIDEO_LOW")}
+    assert {"delivery_patience", "silence_intervals"} <= {*limits_read(judged, "RECONNECTING")}
+    assert "high_audio" in limits_read(judged, "AUDIO_HIGH")
+
+
+async def test_an_explanation_passes_the_wire_whole() -> None:
+    stream = await watch(signal(300))
+    found = stream.explained("VIDEO_LOW")
+    assert decode_explanation(encode_record(found)) == found
+
+
+async def test_the_past_says_what_was_not_recorded() -> None:
+    deck = Deck(Stage(VirtualClock(), event()))
+    snapshot = await deck.until(30.0)
+    found = explain_snapshot(snapshot, "one")
+    assert found is not None
+    assert (found.forecasts, found.decides, found.template) == (None, None, None)
+    assert found.signal.usual_video is not None
+    assert found.delivery.lost is None
+    assert explain_snapshot(snapshot, "nobody") is None
+    await deck.close()
