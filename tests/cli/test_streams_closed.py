@@ -13,7 +13,8 @@ from cli.groups_stage import CHANGES, ON_AIR, READS, Stage, stage
 from livedeck.cli import PLACES
 
 SIMPLE = {
-    "alarm list": (), "alarm explain": (ON_AIR, "NO_INGEST", "critical"), "change list": (), "collector token list": (),
+    "alarm list": (), "alarm explain": (ON_AIR,), "alarm kpi": (),
+    "notify explain": (ON_AIR, "NO_INGEST", "critical"), "change list": (), "collector token list": (),
     "config check": (), "config keys": (), "config path": (), "config show": (), "docs": ("commands",), "doctor": (),
     "event check": (), "event preflight": (ON_AIR,), "event wait": (ON_AIR, "--until", "on-air"), "help": ("event",),
     "past check": (), "past episodes": (), "past handover": (), "past report": ("--day", "today"),
@@ -63,7 +64,7 @@ def assert_ends_well(on_stage: Stage, run: Run, name: str, trouble: str) -> None
     assert code in codes | OWN_CODES.get(name, set()), (code, said)
 
 
-OWN_CODES = {"event check": {2}, "doctor": {1, 2, 3}, "event wait": {0}, "alarm explain": {6}}
+OWN_CODES = {"event check": {2}, "doctor": {1, 2, 3}, "event wait": {0}, "notify explain": {6}}
 """Of commands that tell by their exit code what they found, and of one that prints nothing on standard output."""
 
 
@@ -83,7 +84,8 @@ def test_no_command_ends_with_a_traceback_whatever_stream_fails(
 def test_every_command_that_prints_is_tried() -> None:
     screens = {"serve", "wall", "event qos", "event chat", "collector run", "past record", "past replay"}
     changes = {
-        "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change close", "config init",
+        "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "alarm close", "alarm link",
+        "change close", "config init",
         "silence add", "silence extend", "silence end",
         "collector dashboard", "collector token create", "collector token rotate", "collector token delete",
         "event content", "event rebaseline", "notify list", "notify test",

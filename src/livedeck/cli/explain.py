@@ -22,6 +22,9 @@ from livedeck.settings import Settings, SettingsError, load, setting_location
 _LOOKED_FOR = 60.0
 """Maximum seconds of the first look: an explanation without samples would explain nothing."""
 
+_PATIENCE = 20.0
+"""Maximum seconds until a stream whose samples are late is decided."""
+
 _CELLS = 12
 """Width of the labels."""
 
@@ -66,7 +69,7 @@ def command(
 async def _now(settings: Settings, words: str, kind: str) -> Explanation | int:
     """Return the explanation at present, or the exit code if there is none."""
     async with open_watch(settings) as watch:
-        snapshot = await watch.feed.wait_ready(_LOOKED_FOR)
+        snapshot = await watch.feed.wait_ready(_LOOKED_FOR, _PATIENCE)
         if code := code_of_link(snapshot.link):
             echo(f"livedeck alarm explain: cannot watch: {snapshot.link.why}", err=True)
             return code
