@@ -155,21 +155,21 @@ def test_what_would_be_told_is_explained(
     tmp_path: Path, sink: Sink, severity: str, at: str, expected: tuple[int, str]
 ) -> None:
     env = configured(tmp_path, sink)
-    done = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", severity, "--at", at, env=env)
+    done = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", severity, "--at", at, env=env)
     code, words = expected
     assert (done.returncode, done.stdout) == (code, f"ops -> ops: {words}\n")
 
 
 def test_without_a_route_it_is_said_that_nobody_is_notified(tmp_path: Path) -> None:
-    done = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", env={"LIVEDECK_HISTORY": "off"})
+    done = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", env={"LIVEDECK_HISTORY": "off"})
     assert (done.returncode, done.stdout) == (6, "")
     assert "the settings have no route, so nobody is notified" in done.stderr
 
 
 def test_without_a_severity_each_one_of_the_kind_is_explained(tmp_path: Path, sink: Sink) -> None:
     env = configured(tmp_path, sink)
-    fixed = called(tmp_path, "alarm", "explain", "Friday show", "NO_INGEST", "--at", "2026-11-21T12:00", env=env)
-    rising = called(tmp_path, "alarm", "explain", "Friday show", "PACKET_LOSS", "--at", "2026-11-21T12:00", env=env)
+    fixed = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", "--at", "2026-11-21T12:00", env=env)
+    rising = called(tmp_path, "notify", "explain", "Friday show", "PACKET_LOSS", "--at", "2026-11-21T12:00", env=env)
     assert (fixed.returncode, fixed.stdout) == (0, "critical: ops -> ops: yes, 5 s after the alarm is raised\n")
     assert (rising.returncode, rising.stdout.splitlines()) == (
         0,
@@ -183,11 +183,11 @@ def test_without_a_severity_each_one_of_the_kind_is_explained(tmp_path: Path, si
 
 def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_path: Path, sink: Sink) -> None:
     env = configured(tmp_path, sink)
-    typo = called(tmp_path, "alarm", "explain", "Main stage", "PACKETLOSS", "critical", env=env)
+    typo = called(tmp_path, "notify", "explain", "Main stage", "PACKETLOSS", "critical", env=env)
     assert (typo.returncode, "did you mean PACKET_LOSS" in typo.stderr) == (2, True)
-    stranger = called(tmp_path, "alarm", "explain", "Main stge", "packet_loss", "critical", "--at", "21:00", env=env)
+    stranger = called(tmp_path, "notify", "explain", "Main stge", "packet_loss", "critical", "--at", "21:00", env=env)
     assert (stranger.returncode, "the history has no event 'Main stge'" in stranger.stderr) == (0, True)
-    assert called(tmp_path, "alarm", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
+    assert called(tmp_path, "notify", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
     help_text = called(tmp_path, "notify", "--help").stdout
     assert "by every route, and print the reply of each receiver" in " ".join(help_text.split())
 
