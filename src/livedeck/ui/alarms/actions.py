@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from livedeck.monitor import (
     AUDIO_LOST,
     MOST_ON_AIR,
-    NEVER_HEARD,
     TAKE_BACK_FOR,
     Alarm,
     AlarmRefused,
@@ -33,7 +32,7 @@ from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult
 from livedeck.presentation import events
 from livedeck.presentation.silences import moment_text, named
 from livedeck.text import values
-from livedeck.ui.alarms.view import TABS
+from livedeck.ui.alarms.view import TABS, silent_together
 from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_collector
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, is_active, is_away, is_waiting
@@ -73,9 +72,6 @@ LENGTHS = {"30 min": 1800.0, "2 h": 7200.0}
 EVERY_SEVERITY, NOT_CRITICAL = "every severity", "all but critical"
 
 COMMENT = Field("comment", "Comment", required=True, hint="why nobody needs to hear these alarms")
-ASK_TOGETHER = 3
-"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
-
 Change = Callable[[Alarm, FieldValues], Awaitable[None]]
 
 
@@ -492,15 +488,6 @@ async def _choose_unit(ctx: Context, name: str) -> None:
         await ctx.confirmer.audit_local("alarm.unit", Target("platform", "", "platform"), f"{name}/s")
     else:
         ctx.announce("Unit unchanged: already set here, or as bitrate_unit in the settings", Severity.WARNING)
-
-
-def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
-
-    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
-    """
-    silent = tuple(other for other in alarms if is_active(other) and other.found and other.expected == NEVER_HEARD)
-    return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()
 
 
 def choose_silent(ctx: Context, _: str) -> Awaitable[None] | None:

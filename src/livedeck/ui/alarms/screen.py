@@ -16,7 +16,6 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import named
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
-from livedeck.ui.alarms.actions import silent_together
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     FIGURES,
@@ -30,6 +29,7 @@ from livedeck.ui.alarms.view import (
     panel_lines,
     panel_state,
     panel_title,
+    silent_together,
 )
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from livedeck.monitor import (
+    NEVER_HEARD,
     ActionRecord,
     Alarm,
     AlarmRecord,
@@ -307,3 +308,16 @@ LOG: TableSchema[LogRecord] = TableSchema(
     key=lambda record: record.id if isinstance(record, Silence) else f"{record.at.timestamp()} {hash(record)}",
     text=lambda record: plain(log_line(record, record.at)).casefold(),
 )
+
+
+ASK_TOGETHER = 3
+"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
+
+
+def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+    """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
+
+    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
+    """
+    silent = tuple(other for other in alarms if other.active and other.found and other.expected == NEVER_HEARD)
+    return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()
