@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from asyncio import StreamWriter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -28,17 +29,21 @@ from livedeck.monitor import (
     ConnectionState,
     Freshness,
     Grade,
+    Matcher,
     Monitor,
+    Silence,
+    SilenceDraft,
     Snapshot,
 )
 from livedeck.monitor.model.own import Why
 from livedeck.monitor.polling.machine import Load
+from livedeck.monitor.published.codec import encode_record
 from livedeck.presentation.connection import banner_line
 from livedeck.presentation.events import doubt_cause
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain as text_of_line
 from livedeck.text.times import parse_timestamp
-from monitor.stage import Stage, at, event
+from monitor.stage import NOW, Stage, at, event
 
 NO_INGEST = AlarmKey("e1", "NO_INGEST")
 SILENT = AlarmKey("", "COLLECTOR_SILENT")
@@ -519,3 +524,23 @@ async def test_without_a_token_nothing_polls_and_the_deck_says_that_it_only_read
         assert seen[0].attachment.told == ("read-only: this deck has no platform token of its own",)
         with pytest.raises(AlarmRefused, match="no platform token"):
             deck.remote.poll_alone()
+
+
+async def test_a_silence_is_asked_of_the_collector_and_refused_in_its_words() -> None:
+    made = Silence("u1", "s-1", (Matcher.parse("event = e1"),), NOW, NOW, "anna", "swap", NOW, "anna")
+    body = json.dumps({"silence": encode_record(made)}).encode()
+    async with attached() as deck:
+        await deck.watching()
+        deck.theirs.commands |= {"silences": plain("200 OK", body), "s-1": plain("200 OK", body)}
+        draft = SilenceDraft(made.matchers, 600.0, "swap", uid="command-1")
+        assert await deck.remote.add_silence(draft) == made
+        assert await deck.remote.extend_silence("s-1", 60.0) == made
+        assert await deck.remote.end_silence("s-1") == made
+        (added,) = deck.server.bodies("POST", "/silences")
+        assert added["matchers"] == [{"field": "event", "op": "=", "value": "e1"}]
+        assert deck.server.bodies("POST", "/s-1") == [{"seconds": 60.0}]
+        (ended,) = [asked for asked in deck.server.asked if asked.target.endswith("/silences/s-1") and not asked.body]
+        assert ended.headers["idempotency-key"]
+        deck.theirs.commands["silences"] = plain("409 Conflict", b'{"error":"refused","say":"covers an event on air"}')
+        with pytest.raises(AlarmRefused, match="covers an event on air"):
+            await deck.remote.add_silence(draft)

@@ -167,6 +167,38 @@ def test_an_encoder_that_leaves_alone_is_announced_at_once_after_the_others_have
     assert told(watcher.changes) == [("RECONNECTING", "raised")]
 
 
+def replied(event: EventState, second: float) -> EventState:
+    """Return the event with its last good reply in that second."""
+    return replace(event, qos=replace(event.qos, as_of=NOW + timedelta(seconds=second)))
+
+
+def test_a_slow_machine_announces_the_incident_before_its_members() -> None:
+    """Each event is polled so seldom that most replies are from before the cut when the first onset is known."""
+    asked = {name: CUT + 11 + 0.35 * index for index, name in enumerate(names(40))}
+    watcher = Watcher()
+    at(watcher, 0, map(well, asked))
+    for moment in (*asked.values(), CUT + 40):
+        at(
+            watcher,
+            moment,
+            (replied(gone(n), since) if since <= moment else replied(well(n), CUT - 1) for n, since in asked.items()),
+        )
+    assert watcher.changes[0].alarm.kind == "PLATFORM"
+    assert {change.transition for change in watcher.changes[1:]} == {SUPPRESSED}
+
+
+@pytest.mark.parametrize(("last_reply", "announced"), [(CUT + 12, 5.0), (CUT + 18, 7.0), (CUT - 1, 15.0)])
+def test_an_onset_waits_for_the_replies_of_the_others_for_fifteen_seconds_at_most(
+    last_reply: float, announced: float
+) -> None:
+    watcher, everyone, onset = Watcher(), names(40), CUT + 11
+    at(watcher, 0, (replied(well(name), 0) for name in everyone))
+    for second in (onset, onset + 5, onset + 7, onset + 15):
+        reply = last_reply if second >= last_reply else CUT - 1
+        at(watcher, second, (gone(everyone[0]), *(replied(well(name), reply) for name in everyone[1:])))
+    assert seconds(watcher) == [(onset + announced, "RECONNECTING")]
+
+
 def test_events_that_are_late_hold_three_onsets_back_and_let_them_go_once_they_are_well() -> None:
     watcher, everyone = Watcher(), names(40)
     at(watcher, 0, map(well, everyone))

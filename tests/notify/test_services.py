@@ -28,11 +28,14 @@ from livedeck.notify import (
     Slack,
     SlackHook,
     Spool,
+    Status,
     Target,
     Teams,
+    compose,
 )
 from notify.stage import NOW, Desk, acknowledged, alarm
 from notify.test_egress import EVERYWHERE
+from notify.test_texts import entry_of
 from notify.vendors import CHANNEL, PAGER_KEY, SLACK_TOKEN, AlertmanagerSink, PagerDutySink, SlackSink, TeamsSink
 from notify.warped import Sink, notifying, watch
 
@@ -440,6 +443,22 @@ def test_the_heartbeat_of_alertmanager_ends_soon_after_livedeck(tmp_path: Path) 
 
     run(work())
     assert len(sink.posts) == 7
+
+
+def test_a_test_of_alertmanager_ends_by_itself() -> None:
+    sink = AlertmanagerSink()
+
+    async def work() -> None:
+        server = await asyncio.start_server(sink.serve, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        tried = replace(entry_of("one"), status=Status.TEST, since=Clock().now())
+        async with Outgoing(egress=EVERYWHERE) as way:
+            sent = compose("ops", "ops", [tried], Clock().now(), PLAN.sender)
+            assert (await alertmanager(way.send, f"http://{host}:{port}").send(sent)).is_taken
+        assert (len(sink.firing(after=290)), len(sink.firing(after=310))) == (1, 0)
+        server.close()
+
+    run(work())
 
 
 def test_an_annotation_of_alertmanager_has_the_evidence() -> None:

@@ -46,7 +46,7 @@ def test_a_window_is_the_silence_of_its_next_hours(bare: Path) -> None:
         ('comment = "encoders restart after updates"\n', "", "comment"),
         ('"encoder updates"', '"a/b"', "name"),
         ("[[maintenance]]", f"{WINDOW}\n[[maintenance]]", "two windows are called"),
-        ("comment =", "coment =", "comment"),
+        ("comment =", "comments =", "comment"),
     ],
 )
 def test_a_window_that_cannot_be_used_is_named(bare: Path, old: str, new: str, words: str) -> None:

@@ -78,6 +78,9 @@ def _known(message: Message) -> Iterable[Open]:
 _AHEAD = timedelta(hours=24)
 """Time until an alarm that is not sent again ends at Alertmanager, because a dead livedeck proves no end."""
 
+_TEST_AHEAD = timedelta(minutes=5)
+"""Time until a test ends at Alertmanager by itself."""
+
 _WATCH_AHEAD = timedelta(minutes=2)
 """Time until Alertmanager takes LivedeckWatch as gone, because a dead livedeck has to be noticed."""
 
@@ -144,11 +147,11 @@ class Alertmanager:
         return {name: _line(value) for name, value in labels.items() if value}
 
     def _alert(self, entry: Entry, *, is_plain: bool = False) -> dict[str, Any]:
-        since = entry.since.astimezone(UTC)
+        since, is_test = entry.since.astimezone(UTC), entry.status is Status.TEST
         alert = {
             "labels": self._labels(entry),
             "startsAt": since.isoformat(),
-            "endsAt": (max(self._now(), since) + _AHEAD).isoformat(),
+            "endsAt": (max(self._now(), since) + (_TEST_AHEAD if is_test else _AHEAD)).isoformat(),
         }
         if not is_plain:
             alert |= {"annotations": {"summary": entry.title or entry.kind, **_details(entry)}}

@@ -53,7 +53,8 @@ class GateCase(Record):
     """Facts that decide at `now` (this machine's clock) which onsets wait.
 
     `wave`: alarms that may become an incident. `may_coincide`: enough events are on air for an incident. `is_looking`:
-    an event on air was not polled yet. `unexplained`: alarms that no incident can explain.
+    an event on air was not polled yet. `unexplained`: alarms that no incident can explain. `unasked`: alarms since
+    whose onset too few other events have replied to rule out an incident.
     """
 
     now: datetime
@@ -61,6 +62,7 @@ class GateCase(Record):
     may_coincide: bool = True
     is_looking: bool = False
     unexplained: frozenset[AlarmKey] = frozenset()
+    unasked: frozenset[AlarmKey] = frozenset()
 
 
 class Announcement(NamedTuple):
@@ -165,6 +167,8 @@ def _with_deadlines(held: Mapping[AlarmKey, Held], case: GateCase, limits: Alarm
             return case.now
         if key in case.unexplained:
             return case.now
+        if key in case.unasked:
+            return onset.onset.at + most
         return max(onset.onset.at + hold, first + most) if key in wave else onset.onset.at + hold
 
     return {key: replace(onset, until=deadline(key, onset)) for key, onset in held.items()}

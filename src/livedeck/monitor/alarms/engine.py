@@ -27,7 +27,7 @@ from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, n
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.deck import newest_wave
+from livedeck.monitor.kinds.deck import needed_inputs, newest_wave
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import RECONNECTING, IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
@@ -228,6 +228,7 @@ class AlarmEngine:
             may_coincide=len(on_air) >= self._limits.shared_events and not state.is_last,
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
             unexplained=self._unexplained(steps, case, state),
+            unasked=self._unasked(steps, case, state),
         )
         announcement = announce(self._held, steps, gate, self._limits)
         changes = [change for change in by_people if change.alarm.key not in self._held]
@@ -281,6 +282,30 @@ class AlarmEngine:
             onset.key
             for onset in onsets
             if is_unexplained(onset, on_air, failing, inputs=inputs, skew=skew, limits=self._limits)
+        )
+
+    def _unasked(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> frozenset[AlarmKey]:
+        """Return the keys of new or waiting alarms since whose onset too few other events have replied.
+
+        A slow machine polls each event so seldom that a fault of all shows first as a fault of one.
+        """
+        waiting = {key: held.onset.at for key, held in self._held.items()}
+        new = {step.alarm.key: state.now for step in steps if step.alarm.kind in SHARED and step.change}
+        onsets = {**new, **waiting}
+        if not onsets:
+            return frozenset()
+        on_air = [event for event in state.events if event.phase.tally.expects_signal]
+        failing = {step.alarm.event_id for step in steps if _may_be_shared(step.alarm)}
+        inputs = case.inputs or distinct_inputs(on_air)
+        needed = needed_inputs(len(set(inputs.values())), self._limits)
+
+        def is_open(event: EventState, since: datetime) -> bool:
+            return event.id in failing or (event.qos.as_of is not None and event.qos.as_of < since)
+
+        return frozenset(
+            key
+            for key, since in onsets.items()
+            if len({inputs[event.id] for event in on_air if is_open(event, since)}) >= needed
         )
 
     def waiting(self) -> Mapping[AlarmKey, datetime]:

@@ -76,7 +76,7 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
 
 
 def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings of a kind on an event. Without judging (`is_judged`) there are no findings from samples."""
+    """Yield the findings of a kind on an event. If its samples are not judged (`is_judged`), they give none."""
     if isinstance(kind.detector, EventDetector):
         yield from map(kind.finding, kind.detector.observe(case, thresholds))
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):

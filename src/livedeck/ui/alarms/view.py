@@ -48,6 +48,9 @@ SILENCES = "silences"
 TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection")
 """Names of the tabs: the board, then the logs."""
 
+ASK_TOGETHER = 3
+"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
+
 LABEL_CELLS = 11
 
 WORDS_CELLS = 48
@@ -308,10 +311,6 @@ LOG: TableSchema[LogRecord] = TableSchema(
     key=lambda record: record.id if isinstance(record, Silence) else f"{record.at.timestamp()} {hash(record)}",
     text=lambda record: plain(log_line(record, record.at)).casefold(),
 )
-
-
-ASK_TOGETHER = 3
-"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
 
 
 def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
