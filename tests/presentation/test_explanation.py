@@ -1,0 +1,98 @@
+"""Words of an explanation: each forecast names its condition, and what was not recorded says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from livedeck.monitor import AlarmKey, BroadcastState, Condition, DecidingLimit, Explanation, Forecast, SilentKind
+from livedeck.monitor.model.explanation import DeliveryFacts, SignalFacts
+from livedeck.presentation.explanation import explanation_lines, explanation_object, explanation_title, forecast_text
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+BARE = Explanation(
+    "one",
+    "Studio A",
+    NOW,
+    BroadcastState.ON_AIR,
+    NOW - timedelta(seconds=3091),
+    "show",
+    None,
+    SignalFacts(video=4.1e6, usual_video=4.2e6),
+    DeliveryFacts(age=3.1, lag=4.0),
+    None,
+    (),
+    None,
+    (),
+    (),
+    None,
+)
+"""As a snapshot of the past has it."""
+
+
+@pytest.mark.parametrize(
+    ("forecast", "words"),
+    [
+        (
+            Forecast("RECONNECTING", Condition.SILENT, 7.9, answers=1),
+            "RECONNECTING in 7.9 s and 1 reply if no sample comes",
+        ),
+        (
+            Forecast("VIDEO_LOW", Condition.BELOW, 15.0, 3, rate="video", limit=2.9e6, now=3.8e6),
+            "VIDEO_LOW in 15.0 s (3 samples) if video stays under 2.90M (now 3.80M)",
+        ),
+        (
+            Forecast("AUDIO_LOST", Condition.BELOW, 5.0, 1, rate="audio", limit=0.0, now=128e3),
+            "AUDIO_LOST in 5.0 s (1 sample) if audio is 0 (now 128k)",
+        ),
+        (
+            Forecast("AUDIO_HIGH", Condition.ABOVE, 5.0, 1, rate="audio", limit=320e3, now=128e3),
+            "AUDIO_HIGH in 5.0 s (1 sample) if audio stays over 320k (now 128k)",
+        ),
+        (
+            Forecast("FPS_LOW", Condition.BELOW, 75.0, 5, rate="fps", limit=23.4, now=30.0),
+            "FPS_LOW in 01:15 (5 samples) if fps stays under 23.4 (now 30.0)",
+        ),
+        (
+            Forecast("PACKET_LOSS", Condition.STATUS, 2.0, 1, limit=5.0),
+            "PACKET_LOSS in 2.0 s (1 sample) if every sample has status 5",
+        ),
+        (Forecast("VIDEO_LOW", Condition.UNCHANGED, 4.0, 2), "VIDEO_LOW in 4.0 s (2 samples) if nothing changes"),
+        (Forecast("LATE_START", Condition.TIME, 600.0), "LATE_START in 10:00 if no sample comes"),
+    ],
+)
+def test_a_forecast_names_its_condition(forecast: Forecast, words: str) -> None:
+    assert forecast_text(forecast) == words
+
+
+def test_what_the_past_lacks_is_not_recorded() -> None:
+    lines = dict(explanation_lines(BARE))
+    for label in ("would alarm", "class", "decides"):
+        assert lines[label] == ["not recorded"]
+    assert "limit not recorded" in lines["delivery"][0]
+    assert lines["alarms"] == ["No open alarms"]
+    assert explanation_title(BARE) == "Studio A  ON AIR for 00:51:31, content show"
+    found = explanation_object(BARE)
+    assert (found["would_alarm"], found["decides"], found["evidence"]) == (None, None, None)
+
+
+def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where() -> None:
+    key, until = AlarmKey("one", "AUDIO_LOW"), NOW + timedelta(hours=1)
+    limit = DecidingLimit("low_video", "0.7", ("limits", "0", "thresholds", "low_video"))
+    chosen = DecidingLimit("content", "radio", by="anna@regie")
+    found = replace(
+        BARE,
+        forecasts=(),
+        silent=(
+            SilentKind(key, "shelved: rehearsal", until, "anna@regie"),
+            SilentKind(AlarmKey("one", ""), "old data"),
+        ),
+        decides=(limit, chosen),
+    )
+    lines = dict(explanation_lines(found, lambda keys: f"line 41 of {keys[0]}"))
+    assert lines["silent"] == ["AUDIO_LOW: shelved: rehearsal by anna@regie until 13:00:00Z", "every kind: old data"]
+    assert lines["would alarm"] == ["Nothing foreseen within a minute"]
+    assert lines["decides"] == ["low_video = 0.7 (line 41 of limits)", "content = radio (chosen by anna@regie)"]
+    assert dict(explanation_lines(replace(found, decides=())))["decides"] == ["the default limits"]
