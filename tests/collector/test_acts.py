@@ -223,7 +223,7 @@ async def test_shelf_service_and_note_reach_all(room: Room) -> None:
         assert fields(await room.anna.command(room.command(kind, **said)), *expected) == expected
     refused = await room.bert.command(room.command(ActionKind.SHELVE, minutes=5, text="known"))
     assert (refused.status, refused.body["error"]) == (409, "refused")
-    assert "put it in service first" in refused.body["say"]
+    assert "return it to service first" in refused.body["say"]
     assert (await room.bert.command(room.command(ActionKind.IN_SERVICE))).status == 200
     assert [answer.actor for answer in (await room.until(lambda snapshot: snapshot.alarm_actions)).alarm_actions] == [
         "anna"

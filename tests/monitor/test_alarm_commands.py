@@ -84,7 +84,7 @@ def test_of_two_who_put_it_away_the_later_counts_and_out_of_service_over_all(kno
     away = outcome(ActionKind.OUT_OF_SERVICE, shelved)
     assert away
     assert away.state is AlarmState.OUT_OF_SERVICE
-    with pytest.raises(AlarmRefused, match="put it in service first"):
+    with pytest.raises(AlarmRefused, match="return it to service first"):
         outcome(ActionKind.SHELVE, away)
 
 

@@ -43,7 +43,7 @@ OWN = "this machine's network, proxy or certificates: "
 SILENT = "the platform accepts connections but does not reply"
 
 BLAME = {
-    Trouble.NAME: (Culprit.OWN_LINK, f"{OWN}the platform's name has no address"),
+    Trouble.NAME: (Culprit.OWN_LINK, f"{OWN}the platform's host name does not resolve"),
     Trouble.REFUSED: (
         Culprit.OWN_LINK,
         f"{OWN}nothing accepts a connection at the platform's address; its server may be down",

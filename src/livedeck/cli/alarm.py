@@ -133,11 +133,11 @@ def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | N
 def close_command(
     ctx: click.Context, /, *, event: str, kind: str, target: str | None, verdict: str, **flags: Any
 ) -> None:
-    """Close an alarm with a verdict: real, false or meant-so. It is acknowledged with that.
+    """Close an alarm with a verdict: real, false or meant-so. This also acknowledges the alarm.
 
-    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. VERDICT: real, a fault; false, no fault;
-    meant-so, seen rightly but intended. The share of real alarms is a figure of `livedeck alarm kpi`. Exit code 6 if
-    the alarm does not exist or is hidden.
+    EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. VERDICT: `real`: there is, or was, such a
+    fault; `false`: there was none; `meant-so`: correctly detected, but done on purpose. `livedeck alarm kpi` prints the
+    share of real alarms. Exit code 6 if the alarm does not exist or is hidden.
     """
     _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.CLOSE, None, _VERDICTS[verdict].value))
 

@@ -49,7 +49,7 @@ class Feed(Protocol):
         """Poll these lists for a viewer, in place of its previous lists."""
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
         """Remember materials of a video, in this order, after those remembered before."""

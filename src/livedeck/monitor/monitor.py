@@ -341,7 +341,7 @@ class Monitor:
             self._interrupt.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
         return await self.on_demand.find_video(video_id)
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:

@@ -83,7 +83,10 @@ class Gate:
         }
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Raise RefusedError if the rule does not allow the connection or program of an audit event."""
+        """Raise RefusedError if the rule of `allow_private` forbids the action that Python is about to do.
+
+        This is a hook for `sys.addaudithook`: `event` and `arguments` name the action, such as `socket.connect`.
+        """
         check = self._checks.get(event)
         if check and (refusal := check(*arguments)):
             self.refusals.append(refusal)

@@ -57,12 +57,12 @@ class Route(Record):
 
     @property
     def escalations(self) -> tuple[Level, ...]:
-        """Further targets, the first one first."""
+        """The levels of escalation, earliest first."""
         return self.levels or ((Level(self.escalate, self.escalate_to),) if self.escalate and self.escalate_to else ())
 
     @property
     def all_levels(self) -> tuple[Level, ...]:
-        """The target of the route as a level, and the further ones."""
+        """The target of the route as a level without delay, then the levels of escalation."""
         return (Level(0.0, self.to, self.repeat), *self.escalations)
 
     def is_quiet(self, severity: Severity, local: datetime) -> bool:

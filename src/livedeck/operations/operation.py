@@ -230,7 +230,7 @@ class Operation(ABC, Generic[T]):
 
     @abstractmethod
     async def read(self, platform: Platform) -> T:
-        """Read the object again. Raises ApiError, such as NotFound if the object does not exist any more."""
+        """Read the object again. Raises ApiError; NotFound if the object does not exist any more."""
 
     def conflicts(self, before: T, now: T, /) -> Conflicts:  # noqa: ARG002  for objects that nobody else changes
         """Describe the relevant differences between two reads of the object."""

@@ -50,7 +50,7 @@ def name(state: EventState) -> str:
 
 
 def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether the event's data are stale: all data, or the samples of the event."""
+    """Return whether the event's data cannot be trusted: all data of the deck, or those of this event, are stale."""
     return render_time.stale or state.is_stale
 
 

@@ -120,7 +120,8 @@ def columns_of(samples: Readings, within: Span, name: str, spacing: float) -> li
         samples: The samples.
         within: The time of the chart.
         name: `video`, `audio` or `fps`.
-        spacing: Seconds between two samples at most, if none is missing. Between such samples no column is a gap.
+        spacing: Longest normal distance between two samples, in seconds. Empty columns between samples that are no
+            further apart than this repeat the earlier value; they are not gaps.
     """
     axis = axis_of(within)
     return _held(bucket_columns(axis, samples, getattr(samples, name)), axis, samples, spacing)

@@ -196,7 +196,7 @@ class LimitTemplateSettings(EventSettings):
 
     @property
     def template(self) -> LimitTemplate:
-        """Template of limits, as the monitor takes it."""
+        """The template of limits, converted for the monitor."""
         return LimitTemplate(self.overrides, self.events, self.projects)
 
 
@@ -349,7 +349,7 @@ class RouteSettings(BaseModel):
         return self.name or self.to
 
     def route(self) -> Route:
-        """Return the route as the notifier takes it."""
+        """Return the route, converted for the notifier."""
         return Route(
             self.called,
             self.to,
@@ -406,7 +406,7 @@ class MaintenanceSettings(BaseModel):
         return self
 
     def window(self) -> MaintenanceWindow:
-        """Return the window as the monitor takes it."""
+        """Return the maintenance window, converted for the monitor."""
         matchers = tuple(map(Matcher.parse, self.match))
         return MaintenanceWindow(self.name, Hours.parse(self.hours), self.timezone, matchers, self.comment, self.passes)
 
@@ -723,7 +723,7 @@ class LimitSettings(BaseModel):
     )
 
     def limits_in_force(self) -> Limits:
-        """Return the limits as the monitor takes them."""
+        """Return the limits of `[thresholds]`, `[[limits]]` and `[events]`, converted for the monitor."""
         own = {event_id: event.overrides for event_id, event in self.events.items() if event.overrides}
         base = with_overrides(Thresholds(), self.thresholds)
         return Limits(base, tuple(table.template for table in self.limits), own)
@@ -821,9 +821,9 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)
 
     def maintenance_windows(self) -> tuple[MaintenanceWindow, ...]:
-        """Return the maintenance windows as the monitor takes them."""
+        """Return the maintenance windows, converted for the monitor."""
         return tuple(window.window() for window in self.maintenance)
 
     def polling_cadence(self) -> Cadence:
-        """Return the cadence of polls as the monitor takes it."""
+        """Return the cadence of polls, converted for the monitor."""
         return replace(_CADENCE, **self.cadence.model_dump())

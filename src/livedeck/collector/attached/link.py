@@ -31,7 +31,7 @@ _NEVER_SENT = frozenset({"refused", "dns", "tls"})
 
 _CAUSES: Mapping[str, str] = {
     "refused": "{host} cannot be reached; check that the collector runs, and the address in collector_url",
-    "dns": "{host} has no address; check the name in collector_url, and the network",
+    "dns": "{host} does not resolve; check the name in collector_url, and the network",
     "tls": "no trusted connection to {host}; check its certificate, and ca_file",
     "timeout": "{host} does not respond in time",
     "reset": "the connection to {host} broke",
@@ -142,7 +142,7 @@ class Link:
     async def stream(self, path: str, last_id: str = "") -> AsyncIterator[AsyncIterator[ServerEvent]]:
         """Open the stream of events and comments after the event `last_id`.
 
-        Raises CollectorError, which is CollectorAwayError if the stream ends or is silent for too long.
+        Raises CollectorError; CollectorAwayError if the stream ends or is silent for too long.
         """
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "gzip"}
         if last_id:

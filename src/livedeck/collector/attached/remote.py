@@ -454,7 +454,7 @@ class Remote:
                 self._has_interest.set()
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
     async def explain(self, event_id: str, kind: str = "") -> Explanation | None:

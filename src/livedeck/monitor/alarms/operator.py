@@ -126,7 +126,7 @@ def take_out_of_service(alarm: Alarm, reason: str, now: datetime) -> Alarm:
 
 
 def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
-    """Return the alarm in service again. It needs an acknowledgement if its fault is present. Raises AlarmRefused."""
+    """Return the alarm, back in service. It needs an acknowledgement if its fault is present. Raises AlarmRefused."""
     if alarm.state is not AlarmState.OUT_OF_SERVICE:
         if alarm.state is AlarmState.SHELVED:
             raise AlarmRefused(f"{alarm.kind} is shelved, not out of service: unshelve it")
@@ -154,7 +154,7 @@ def unhide(alarm: Alarm, now: datetime) -> Alarm:
 
 def _refuse_out_of_service(alarm: Alarm) -> None:
     if alarm.state is AlarmState.OUT_OF_SERVICE:
-        raise AlarmRefused(f"{alarm.kind} is out of service: put it in service first")
+        raise AlarmRefused(f"{alarm.kind} is out of service: return it to service first")
 
 
 def hide(

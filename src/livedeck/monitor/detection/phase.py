@@ -78,10 +78,10 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """Return the planned start of the event's pending stream, or of the event if the stream's is missing or past.
+    """Return the planned start of the event: that of its pending stream if it is still ahead, else the later one.
 
-    The stream's comes first, because only it changes when somebody schedules or reschedules. Of two past times the
-    later counts.
+    The event has a planned start of its own. The pending stream's start wins, because only that one changes when
+    somebody schedules or reschedules. Returns the only one if the other is missing, and None if both are missing.
     """
     stream, of_event = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None

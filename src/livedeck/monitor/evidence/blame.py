@@ -81,7 +81,7 @@ _NO_TIME = "no connection to the platform in time"
 
 _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
     {
-        "dns": "the platform's name has no address",
+        "dns": "the platform's host name does not resolve",
         "refused": "nothing accepts a connection at the platform's address; its server may be down",
         "tls": "no trusted connection to the platform; its certificate may have changed",
         "timeout": _NO_TIME,

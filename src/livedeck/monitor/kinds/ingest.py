@@ -207,7 +207,7 @@ INGEST_KINDS = (
         diagnosis=Diagnosis(
             cause="Somebody completed or deleted the event, here or elsewhere, or the platform did.",
             viewers="The programme has ended, although the encoder was sending.",
-            advice="If this was a mistake, start a new stream now; ask who else works in this workspace.",
+            advice="Ask who else works in this workspace. If it was a mistake, start a new stream.",
         ),
     ),
     AlarmKind(

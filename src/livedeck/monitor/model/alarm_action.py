@@ -38,7 +38,7 @@ class ActionKind(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Verdict of a person on an alarm. REAL: a fault. FALSE: no fault. MEANT_SO: seen rightly, but intended."""
+    """Verdict of a person on an alarm. REAL: a fault. FALSE: no fault. MEANT_SO: correctly detected, but on purpose."""
 
     REAL = "real"
     FALSE = "false"

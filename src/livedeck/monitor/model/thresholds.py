@@ -183,7 +183,9 @@ class Thresholds(Record, kw_only=True):
     ] = 75.0
     delivery_fooled: Annotated[
         float,
-        Limit("s", "after two late deliveries within this time that looked like silence, this much delay is allowed"),
+        Limit(
+            "s", "two deliveries within this time that were late enough to look like silence extend the allowed delay"
+        ),
     ] = 1800.0
     metrics_late: Annotated[float, Limit("s", "metrics that are later than this are reported (METRICS_LATE)")] = 30.0
     stale_after: Annotated[float, Limit("s", "samples older than this prove nothing about the present")] = 30.0
@@ -301,7 +303,11 @@ class Thresholds(Record, kw_only=True):
         ),
     ] = 0.1
     witness_spread: Annotated[
-        float, Limit("P90 - P10 over median", "a constant sound rate spreads less: AAC 1 to 3 %, variable AAC over 6 %")
+        float,
+        Limit(
+            "P90 - P10 over median",
+            "a sound rate is constant if it spreads less than this: AAC 1 to 3 %, variable AAC over 6 %",
+        ),
     ] = 0.045
     witness_share: Annotated[
         float,
@@ -343,7 +349,9 @@ class Thresholds(Record, kw_only=True):
         float,
         Limit("s", "a new level that is steady this long, without another fault, was probably chosen by a person"),
     ] = 45.0
-    steady_spread: Annotated[float, Limit("P90 - P10 over median", "a steady level spreads less than this")] = 0.12
+    steady_spread: Annotated[
+        float, Limit("P90 - P10 over median", "a level is steady if its values spread less than this")
+    ] = 0.12
     ragged_samples: Annotated[
         int, Limit("samples", "number of newest samples that show whether a deviation is steady")
     ] = 12

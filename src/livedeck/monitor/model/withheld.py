@@ -44,7 +44,7 @@ def _facts(event: Event, users: dict[tuple[str, str], list[str]]) -> Withheld:
 
 
 def destinations(event: Event) -> frozenset[tuple[str, str]]:
-    """Return the address and the key of each enabled restream with both."""
+    """Return the pairs of address and key of the enabled restreams that have both."""
     return frozenset(target for restream in enabled(event.restreams or ()) if (target := destination(restream)))
 
 

@@ -165,7 +165,7 @@ class ResourceCache:
         return True
 
     async def find_video(self, video_id: str) -> Video:
-        """Return a video by id, even if no list holds it. Raises ApiError, which is NotFound if it does not exist."""
+        """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
         await self._api.posters.list(video_id, per_page=1)
         return Video(video_id)
 

@@ -283,7 +283,7 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
 VERDICTS = [
     ("1", Verdict.REAL.value, "real: there is, or was, such a fault"),
     ("2", Verdict.FALSE.value, "false: there was no fault"),
-    ("3", Verdict.MEANT_SO.value, "meant so: seen rightly, but intended"),
+    ("3", Verdict.MEANT_SO.value, "meant so: correctly detected, but done on purpose"),
 ]
 """Verdicts on an alarm: key, value and label."""
 
@@ -625,7 +625,7 @@ CLOSE = (
         "alarm.close",
         ("c",),
         "close",
-        "Close this alarm with a verdict: real, false, or meant so; it is acknowledged with that",
+        "Close this alarm with a verdict: real, false, or meant so; this also acknowledges it",
         close,
         ("alarms",),
         takes="[VERDICT]",

@@ -149,7 +149,7 @@ async def previous_stream(ctx: Context, _: str) -> None:
 
 
 async def open_stream(ctx: Context, argument: str) -> None:
-    """Open a stream of any event from the history. The list begins with streams that belong to the shown event."""
+    """Show a past stream of any event: the first that contains `argument`, or one that a person chooses from a list."""
     stream = await _pick_stream(ctx, "Open a stream from the history", argument)
     if stream is not None:
         await _screen(ctx).open(stream)

@@ -116,7 +116,7 @@ async def _find_video(ctx: Context, typed: str) -> None:
 async def _select_video(ctx: Context, video_id: str) -> Video:
     """Select a video by its id. If no list contains the video, read it from the platform.
 
-    Raises ApiError, such as NotFound if the video does not exist.
+    Raises ApiError; NotFound if the video does not exist.
     """
     displayed, selection = ctx.displayed(), selection_of(ctx)
     videos = selection.videos(displayed[0], ctx.selected_event()) if displayed else ()
