@@ -116,7 +116,9 @@ def _from_keyring(setting: str, entry: str) -> str:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
-        raise SettingsError(f"{setting}: the package keyring is missing; pip install 'livedeck[keyring]'") from None
+        raise SettingsError(
+            f"{setting}: the package keyring is missing: pip install '.[keyring]' in the checkout"
+        ) from None
     service, _, user = entry.partition("/")
     try:
         text: str | None = keyring.get_password(service, user)

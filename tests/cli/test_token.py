@@ -188,4 +188,4 @@ def test_a_machine_without_the_keyring_package_is_told_which(tmp_path: Path) -> 
     env = keyring(tmp_path, "pass")
     (tmp_path / "packages" / "keyring" / "__init__.py").write_text("raise ImportError\n", "utf-8")
     done = livedeck(tmp_path, "status", env=env)
-    assert (done.returncode, "livedeck[keyring]" in done.stderr) == (2, True)
+    assert (done.returncode, "'.[keyring]'" in done.stderr) == (2, True)

@@ -53,7 +53,7 @@ def required(names: list[str]) -> set[str]:
 @pytest.fixture
 def only_client(tmp_path: Path) -> Path:
     """A folder of packages with livedeck and the packages that library.md, "Install", names."""
-    (command,) = re.findall(r"^pip install ([a-z ]+) && pip install --no-deps livedeck$", PAGE, re.MULTILINE)
+    (command,) = re.findall(r"^pip install ([a-z ]+) && pip install --no-deps \.$", PAGE, re.MULTILINE)
     folder = tmp_path / "packages"
     folder.mkdir()
     (folder / "livedeck").symlink_to(SOURCE)

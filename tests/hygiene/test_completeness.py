@@ -165,7 +165,7 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
         assert f"`{setting}`" in page("settings"), "settings.md: livedeck docs --write src/livedeck/docs"
         assert setting in template(), f"config init: {setting} is missing in settings/template.py"
     if extra := TARGETS[kind].extra:
-        assert f"livedeck[{extra}]" in page("notifications"), f"notifications.md: {kind} needs livedeck[{extra}]"
+        assert f"'.[{extra}]'" in page("notifications"), f"notifications.md: {kind} needs '.[{extra}]'"
 
 
 # Limits
@@ -292,7 +292,7 @@ async def test_a_format_of_a_chat_is_complete(name: ChatFormat, tmp_path: Path) 
     assert name in _choices("--format", "chat"), f"--format of the chat's command lacks {name}"
     assert f"`{name}`" in page("chat-export"), f'chat-export.md, "Export formats": a row of `{name}`'
     if extra := CHAT_FORMATS[name].extra:
-        assert f"livedeck[{extra}]" in page("chat-export"), f"chat-export.md: {name} needs livedeck[{extra}]"
+        assert f"'.[{extra}]'" in page("chat-export"), f"chat-export.md: {name} needs '.[{extra}]'"
 
 
 def _choices(option: str, word: str) -> set[str]:

@@ -278,6 +278,19 @@ def test_a_fault_that_ends_while_it_waits_is_announced_with_its_end() -> None:
     assert told(watcher.changes) == [("RECONNECTING", "raised"), ("RECONNECTING", "returned")]
 
 
+def test_a_member_that_ends_while_it_waits_for_its_incident_is_not_announced() -> None:
+    """The incident explains it, and nobody needs to acknowledge what is over and was never said."""
+    watcher, everyone = Watcher(), names(40)
+    at(watcher, 0, map(well, everyone))
+    at(watcher, 70, (*map(gone, everyone[:10]), *map(late, everyone[10:])))
+    for second in (73, 80, 90):
+        at(watcher, second, (*map(well, everyone[:5]), *map(gone, everyone[5:])))
+    assert told(watcher.changes) == [("PLATFORM", "raised"), *[("RECONNECTING", "suppressed")] * 35]
+    assert [alarm.kind for alarm in watcher.shown] == ["PLATFORM"]
+    assert watcher.alert_count == 1
+    assert sum(change.transition is RAISED for change in watcher.log) >= 11  # the history has what was
+
+
 def test_an_alarm_that_a_person_has_handled_elsewhere_waits_no_longer() -> None:
     watcher, others = Watcher(), [well(name) for name in names(9)[1:]]
     at(watcher, 0, [well("event-000"), *others])

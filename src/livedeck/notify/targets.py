@@ -183,7 +183,7 @@ class AppriseTarget:
         try:
             import apprise
         except ImportError:
-            raise TargetError("apprise is not installed: pip install 'livedeck[notify]'") from None
+            raise TargetError("apprise is not installed: pip install '.[notify]' in the checkout") from None
         service = apprise.Apprise(asset=apprise.AppriseAsset(http_redirects=False))
         if not service.add(address):
             raise TargetError(

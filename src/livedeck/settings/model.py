@@ -634,7 +634,7 @@ class PlatformSettings(BaseModel):
     token_keyring: str = Field(
         default="",
         pattern=r"^$|^[^/]+/.+$",
-        description="`SERVICE/USER` of this machine's keyring; needs `pip install 'livedeck[keyring]'`",
+        description="`SERVICE/USER` of this machine's keyring; needs `pip install '.[keyring]'` in the checkout",
     )
     read_only: bool = Field(default=False, description="send only GET and HEAD")
     meet_segment: str = Field(default="meet", description="path segment of the meeting product")

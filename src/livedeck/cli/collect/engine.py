@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from livedeck.collector.engine.rows import SharedRows
     from livedeck.collector.engine.spool import SharedSpool
 
-_MISSING = "several collectors need the Python package redis: pip install 'livedeck[engine]'"
+_MISSING = "several collectors need the Python package redis: pip install '.[engine]' in the checkout"
 
 _LONG_APART = timedelta(minutes=5)
 

@@ -38,7 +38,9 @@ class WorkbookWriter:
         try:
             from xlsxwriter import Workbook
         except ImportError:
-            raise Misconfigured("the format xlsx needs another package: install livedeck[export]") from None
+            raise Misconfigured(
+                "the format xlsx needs another package: pip install '.[export]' in the checkout"
+            ) from None
         self._folder = TemporaryDirectory(prefix="livedeck-export-")
         self._path = Path(self._folder.name, "workbook.xlsx")
         self._workbook = Workbook(self._path, {**_OPTIONS, "tmpdir": self._folder.name})

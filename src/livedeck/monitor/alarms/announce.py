@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.lifecycle import change_between, is_audible
-from livedeck.monitor.alarms.suppression import priority
+from livedeck.monitor.alarms.suppression import incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.deck import Wave, needed_inputs
 from livedeck.monitor.kinds.kind import RECONNECTING
@@ -88,7 +88,7 @@ def announce(
     alarms = {step.alarm.key: step.alarm for step in steps}
     due = [key for key, onset in waiting.items() if _is_due(onset, alarms.get(key), case.now)]
     others = [step for step in steps if step.alarm.key not in waiting]
-    changes = [change for key in due for change in _outcome(waiting[key], alarms.get(key), case.now)]
+    changes = [change for key in due for change in _outcome(waiting[key], alarms, case.now)]
     changes += [step.change for step in others if step.change]
     changes.sort(key=lambda change: priority(change.alarm.kind))
     audible = [*due, *(step.alarm.key for step in others if is_audible(step.before, step.alarm))]
@@ -182,8 +182,15 @@ def _is_due(onset: Held, alarm: Alarm | None, now: datetime) -> bool:
 _WAITING = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED, AlarmState.CLEARED})
 
 
-def _outcome(onset: Held, alarm: Alarm | None, now: datetime) -> Iterator[AlarmChange]:
-    """Yield the transitions to announce for an onset that has waited, up to the current state of its alarm."""
+def _outcome(onset: Held, alarms: Mapping[AlarmKey, Alarm], now: datetime) -> Iterator[AlarmChange]:
+    """Yield the transitions to announce for an onset that has waited, up to the current state of its alarm.
+
+    A fault that has ended while it waited is not announced if an incident explains it.
+    """
+    alarm = alarms.get(onset.onset.alarm.key)
+    is_over = alarm is not None and not alarm.is_ongoing
+    if alarm and is_over and onset.before is None and incident_of(alarm, alarms, waits=True):
+        return
     is_hidden = alarm is not None and alarm.state is AlarmState.SUPPRESSED
     is_open = alarm is not None and alarm.state is AlarmState.UNACKNOWLEDGED
     if not is_hidden:

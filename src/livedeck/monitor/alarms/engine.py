@@ -27,7 +27,7 @@ from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, n
 from livedeck.monitor.alarms.ranking import urgent_first
 from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.deck import needed_inputs, newest_wave
+from livedeck.monitor.kinds.deck import Wave, needed_inputs, newest_wave
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import RECONNECTING, IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
@@ -207,7 +207,7 @@ class AlarmEngine:
         after = {key: self._handled(alarm, now, on_air=key.event_id in on_air) for key, alarm in after.items()}
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm = after[key]
-            if incident := incident_of(alarm, after):
+            if incident := incident_of(alarm, after, waits=key in self._held and not alarm.is_ongoing):
                 alarm = actions.follow(alarm, incident)
             cover = hidden_by(before.get(key), alarm, after, now, self._limits)
             after[key] = lifecycle.apply_suppression(before.get(key), alarm, cover, now, state.connection.own.stops)
@@ -222,13 +222,14 @@ class AlarmEngine:
         """Return the transitions to announce, the alarms that ring, and the log, which alone has onsets that wait."""
         by_people, self._changes = self._changes, []
         on_air = ids_on_air(state.events) - {DECK}
+        wave = newest_wave(case, self._limits)
         gate = GateCase(
             state.now,
-            newest_wave(case, self._limits),
+            wave,
             may_coincide=len(on_air) >= self._limits.shared_events and not state.is_last,
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
             unexplained=self._unexplained(steps, case, state),
-            unasked=self._unasked(steps, case, state),
+            unasked=self._unasked(steps, wave, case, state),
         )
         announcement = announce(self._held, steps, gate, self._limits)
         changes = [change for change in by_people if change.alarm.key not in self._held]
@@ -284,10 +285,13 @@ class AlarmEngine:
             if is_unexplained(onset, on_air, failing, inputs=inputs, skew=skew, limits=self._limits)
         )
 
-    def _unasked(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> frozenset[AlarmKey]:
+    def _unasked(
+        self, steps: Sequence[Step], wave: Wave, case: IncidentCase, state: MonitorState
+    ) -> frozenset[AlarmKey]:
         """Return the keys of new or waiting alarms since whose onset too few other events have replied.
 
-        A slow machine polls each event so seldom that a fault of all shows first as a fault of one.
+        Those that have not replied, and those of the same wave, are enough for an incident. A slow machine polls each
+        event so seldom that a fault of all shows first as a fault of one.
         """
         waiting = {key: held.onset.at for key, held in self._held.items()}
         new = {step.alarm.key: state.now for step in steps if step.alarm.kind in SHARED and step.change}
@@ -295,22 +299,16 @@ class AlarmEngine:
         if not onsets:
             return frozenset()
         on_air = [event for event in state.events if event.phase.tally.expects_signal]
-        failing = {step.alarm.event_id for step in steps if _may_be_shared(step.alarm)}
         inputs = case.inputs or distinct_inputs(on_air)
         needed = needed_inputs(len(set(inputs.values())), self._limits)
+        members = {alarm.key: alarm.event_id for alarm in wave.alarms}
 
-        def is_open(event: EventState, since: datetime) -> bool:
-            return event.id in failing or (event.qos.as_of is not None and event.qos.as_of < since)
+        def is_unasked(key: AlarmKey, since: datetime) -> bool:
+            failing = {*members.values()} if key in members else {key.event_id}
+            late = {event.id for event in on_air if event.qos.as_of is not None and event.qos.as_of < since}
+            return len({inputs[event.id] for event in on_air if event.id in late | failing}) >= needed
 
-        return frozenset(
-            key
-            for key, since in onsets.items()
-            if len({inputs[event.id] for event in on_air if is_open(event, since)}) >= needed
-        )
-
-    def waiting(self) -> Mapping[AlarmKey, datetime]:
-        """Return alarm -> time until which its onset waits for an incident at most."""
-        return {key: held.until for key, held in self._held.items()}
+        return frozenset(key for key, since in onsets.items() if is_unasked(key, since))
 
     def seconds_to_announcement(self, now: datetime) -> float:
         """Return the seconds until the next waiting onset is announced; inf if no onset waits."""

@@ -96,16 +96,18 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     return is_with and not case.is_in_sight and not is_hidden_by_another
 
 
-def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm]) -> Alarm | None:
+def incident_of(alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], *, waits: bool = False) -> Alarm | None:
     """Return the incident that has this alarm as a member; None without one.
 
-    A member belongs to its incident while the incident lasts or still hides the member.
+    A member belongs to its incident while the incident lasts or still hides the member. `waits`: the alarm was not
+    announced yet, so it belongs to the incident even if its fault has ended meanwhile.
     """
     for kind in _parents(alarm.kind, alarm.event_id):
         incident = alarms.get(AlarmKey(DECK, kind))
         if incident is None or not incident.affects or _is_hidden_alone(incident):
             continue
-        is_member = alarm.parent == kind or (incident.is_ongoing and alarm.event_id in incident.affects)
+        is_explained = waits or alarm.event_id in incident.affects
+        is_member = alarm.parent == kind or (incident.is_ongoing and is_explained)
         if is_member and alarm.since >= incident.since - SAME_OCCURRENCE:
             return incident
     return None
