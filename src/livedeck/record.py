@@ -33,7 +33,7 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return the schema of a dataclass with the same fields, by which pydantic reads and writes records."""
+        """Return the schema of a dataclass with the same fields. Pydantic reads and writes records with it."""
         from pydantic_core import core_schema
 
         like = _dataclass_like(cls)

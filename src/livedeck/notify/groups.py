@@ -753,7 +753,7 @@ _AIRING = {
 
 
 def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:
-    """Return the case of an alarm, by which a route checks it. `events`: events by id."""
+    """Return the facts about an alarm that a route checks. `events`: events by id."""
     known = {id_: _case_event(id_, events[id_]) for id_ in (alarm.event_id, *alarm.affects) if id_ in events}
     return case_of_alarm(alarm, known)
 

@@ -97,7 +97,7 @@ class Storage(Protocol):
         """
 
     def opens(self) -> tuple[Open, ...]:
-        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
+        """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""

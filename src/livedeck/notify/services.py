@@ -387,7 +387,7 @@ def _read(reply: Reply) -> _Said:
 
 
 class SlackHook:
-    """An incoming webhook of Slack: plain messages, of which none can be changed."""
+    """An incoming webhook of Slack. It posts plain messages, which cannot be edited."""
 
     def __init__(self, post: Post, address: str) -> None:
         self._post, self._address = post, address

@@ -316,7 +316,7 @@ class Spool:
                 )
 
     def opens(self) -> tuple[Open, ...]:
-        """Return, for each target, the alarms of which it has accepted the beginning but not yet the end."""
+        """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
         with self._named():
             rows = self._rows("SELECT target, life, dedup_key, route, body, receipt FROM open ORDER BY rowid")
         return tuple(

@@ -262,7 +262,7 @@ def advice_lines(state: EventState, width: int) -> list[Line]:
 
 
 def ruling_lines(state: EventState) -> list[Line]:
-    """Return the rulings of people or settings by which the event is judged; empty without any."""
+    """Return the rulings of people or settings that apply to the event; empty without any."""
     facts = [f"{ruling.text} {ruling.moment:%H:%M:%S}Z" for ruling in state.rulings[-2:]]
     if state.content is not Content.SHOW and not any(isinstance(ruling, ProfileChoice) for ruling in state.rulings):
         facts.append(f"content {state.content}, by the settings")

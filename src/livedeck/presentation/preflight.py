@@ -19,7 +19,7 @@ from livedeck.record import Record
 from livedeck.text.values import age, safe, short_duration
 
 DUE_SECONDS = 600.0
-"""Seconds before the start of an event from which on the deck checks the event by itself (interface.md, "Preflight").
+"""Seconds before the start of an event at which the deck begins to check it by itself (interface.md, "Preflight").
 """
 
 SHORT_WINDOW = 60

@@ -51,7 +51,7 @@ UNWATCHED = "╱"
 """Sign of time that was not watched, in charts."""
 
 MOVE_COLUMNS = 4
-"""Number of columns by which a moving time axis moves at once."""
+"""Number of columns that a moving time axis moves at once."""
 
 
 class Axis(Record):

@@ -209,7 +209,7 @@ def _key_of(secret: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return a text of the same length in which characters that are equal for `re.IGNORECASE` are the same one."""
+    """Return the text with characters that `re.IGNORECASE` treats as equal made the same. Its length stays."""
     lowered = text.translate(_TWINS).lower()
     upper = lowered.upper()
     if len(upper) == len(text):

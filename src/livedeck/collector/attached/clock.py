@@ -9,7 +9,7 @@ from statistics import median
 from livedeck.monitor import Clock
 
 _MEASURES = 5
-"""Number of measurements of which the median counts, so that a single delayed message has no effect."""
+"""Number of measurements whose median counts, so that a single delayed message has no effect."""
 
 SKEW_LEAST = 2.0
 """Seconds of difference to the collector's clock below which this machine's clock counts as right."""
@@ -53,7 +53,7 @@ class RemoteClock:
 
     @property
     def skew(self) -> float:
-        """Seconds by which this machine's clock is ahead of the collector's; 0 if less than `SKEW_LEAST`."""
+        """Seconds that this machine's clock is ahead of the collector's; 0 if less than `SKEW_LEAST`."""
         if not self._ahead or self.source is not None:
             return 0.0
         ahead = (self._clock.now() - self.now()).total_seconds()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.screen import BaseScreen
 
 STALE_COLUMNS = 4
-"""Maximum number of columns by which the axis moves before the history is queried again."""
+"""Maximum number of columns that the axis moves before the history is queried again."""
 
 
 class _Request(NamedTuple):

@@ -227,7 +227,7 @@ FIRST = 1
 
 
 class ScreenKind(IntEnum):
-    """Kind of a screen, by which table keys work on it. Each kind also has the keys of the smaller kinds.
+    """Kind of a screen. It decides which table keys work there. Each kind also has the keys of the smaller kinds.
 
     ROWS: keys to move a cursor in rows. TABLE: keys to filter, to sort and to choose columns. EVENTS: keys for events,
     because each row belongs to an event.

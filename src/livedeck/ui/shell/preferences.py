@@ -115,7 +115,7 @@ class ViewState:
         self._save(replace(self._preferences, views={**self._preferences.views, table: view}))
 
     def recent(self, kind: str) -> tuple[str, ...]:
-        """Return the recently chosen ids of a kind, the last one first."""
+        """Return the recently chosen ids of a kind, most recent first."""
         return self._preferences.recent.get(kind, ())
 
     def remember(self, kind: str, chosen: str, maximum: int) -> None:

@@ -79,7 +79,7 @@ class Button(Canvas, can_focus=True):
 
 
 class Dialog(Modal[R], Generic[R]):
-    """Dialog that returns a value. `timer`: clock by which early and double key presses are recognised."""
+    """Dialog that returns a value. `timer`: clock that shows which key presses are early or double."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
