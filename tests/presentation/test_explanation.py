@@ -57,7 +57,7 @@ BARE = Explanation(
         ),
         (
             Forecast("PACKET_LOSS", Condition.STATUS, 2.0, 1, limit=5.0),
-            "PACKET_LOSS in 2.0 s (1 sample) if every sample has status 5",
+            "PACKET_LOSS in 2.0 s (1 sample) if every new sample has status 5",
         ),
         (Forecast("VIDEO_LOW", Condition.UNCHANGED, 4.0, 2), "VIDEO_LOW in 4.0 s (2 samples) if nothing changes"),
         (Forecast("LATE_START", Condition.TIME, 600.0), "LATE_START in 10:00 if no sample comes"),

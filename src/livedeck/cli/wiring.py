@@ -186,10 +186,10 @@ async def _reads(settings: Settings, stack: AsyncExitStack) -> HistoryReads | No
 
 @asynccontextmanager
 async def open_records(settings: Settings, path: Path | None = None) -> AsyncIterator[HistoryReader | RemoteHistory]:
-    """Open the past for reading: the file `path`, else the collector of `collector_url`, else the history file.
+    """Open the history for reading: the file `path`, else the collector of `collector_url`, else this machine's file.
 
-    Reads raise CollectorError if the collector does not respond, or StorageError if the file cannot be read. Raises
-    SettingsError, Misconfigured.
+    Reads raise CollectorError if the collector does not respond, or StorageError if the file cannot be read. Opening
+    raises SettingsError or Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if path is None and settings.collector_urls:

@@ -81,7 +81,7 @@ def forecast_text(forecast: Forecast) -> str:
         case Condition.TIME:
             return f"{when} if no sample comes"
         case Condition.STATUS:
-            return f"{when}{samples} if every sample has status {forecast.limit:.0f}"
+            return f"{when}{samples} if every new sample has status {forecast.limit:.0f}"
     word = "under" if forecast.condition is Condition.BELOW else "over"
     shown = frames if forecast.rate == "fps" else bits
     limit = f"stays {word} {shown(forecast.limit)}" if forecast.limit else "is 0"

@@ -89,7 +89,7 @@ def parsed(words: str, parse: Callable[[str], object], schema: Schema) -> Must:
 
 
 def ordering(*fields: str) -> Must:
-    """Accept an order in a query: pairs of field and direction."""
+    """Accept a sort order in a query, such as `name.asc,created_at.desc`, and return pairs of field and direction."""
 
     def parse(value: str) -> Order:
         pairs = tuple((name, direction) for name, _, direction in (term.partition(".") for term in value.split(",")))

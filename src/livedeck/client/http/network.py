@@ -85,10 +85,10 @@ _upload: ContextVar[Upload | None] = ContextVar("upload", default=None)
 
 @asynccontextmanager
 async def stopping_at_refusal(*, expects_continue: bool) -> AsyncIterator[Upload]:
-    """Stop the body of the request in the block as soon as a refusal comes (HTTP/1.1 only).
+    """Send a request in the `async with` block, and stop sending its body when the platform refuses (HTTP/1.1 only).
 
     After an early success the body is sent to its end, because the platform may still be reading. `expects_continue`:
-    hold the body back until the platform demands it or replies, but at most for a second.
+    wait for `100 Continue` or a reply before sending the body, but at most for a second.
     """
     upload = Upload(expects_continue)
     token = _upload.set(upload)

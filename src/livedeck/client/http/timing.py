@@ -129,11 +129,11 @@ def _longest_delay(tries: int) -> float:
 
 
 class RetryPolicy:
-    """Retries of one read: the time limit of the next try, and the wait before it.
+    """Policy for the retries of one read: the time limit of the next try, and the wait before it.
 
-    The wait is a random part of a delay that doubles each time, so that clients that failed together do not retry
-    together. `seconds`: limit for all tries and waits together; 0 for a single try. Durations are added up, so that a
-    clock that stands still does not cause endless retries.
+    The wait is a random share of a delay that doubles with each try, so clients that failed together retry at different
+    times. `seconds`: limit for all tries and waits together; 0 for a single try. The policy adds up durations instead
+    of comparing times, so a clock that stands still causes no endless retries.
     """
 
     def __init__(self, timing: ClientTiming, seconds: float) -> None:

@@ -52,11 +52,12 @@ def _asked(ask: F) -> F:
 
 
 class RemoteHistory(HistoryReads):
-    """Collector's history, read over HTTP. Reads of new rows return nothing, because snapshots bring new rows.
+    """Collector's history, read over HTTP. Each read is a question to the collector (`QUESTIONS`).
 
-    `is_strict`: raise CollectorError for a failed question, so that no report is made from incomplete data. `now`: the
-    collector's time at its last reply; None before the first. A question that an older collector does not have gets an
-    empty result, and its name is added to `unknown_questions`.
+    Methods that watch a file for new rows return nothing here, because snapshots bring the new rows. `is_strict`: raise
+    CollectorError if a question fails, so that no report is made from incomplete data. `now`: the collector's time at
+    its last reply; None before the first. If an older collector lacks a question, its result is empty, and its name is
+    added to `unknown_questions`.
     """
 
     fault: str = ""

@@ -221,7 +221,7 @@ class Engine:
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """Collectors alive at the last claim."""
+        """Names of the collectors that were alive when this one last claimed leases."""
         return self._workers
 
     def note(self, work: str, error: SharedStoreError | None = None) -> None:

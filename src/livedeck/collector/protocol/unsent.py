@@ -12,9 +12,9 @@ from livedeck.text.secrets import masked, masked_line
 
 
 class Unsent(BaseModel, frozen=True):
-    """A notification that waits, or a dead letter.
+    """Notification that waits to be sent, or a dead letter.
 
-    `id`: its id for every try; empty from an older collector. `route`, `target`: names from the settings, never an
+    `id`: the same id for every try; empty from an older collector. `route`, `target`: names from the settings, never an
     address. `state`: `waiting` or `dead`. `answer`: last reply of the receiver.
     """
 

@@ -42,25 +42,27 @@ class IngestEvidence(Record):
 def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresholds: Thresholds = _DEFAULTS) -> Phase:
     """Return the phase of `event` at `now` (server time). `evidence`: None before the first QoS reply.
 
-    The first matching row applies:
+    The first matching row gives the tally:
 
-    | stream                        | evidence           | tally                                                     |
-    |-------------------------------|--------------------|-----------------------------------------------------------|
-    | none                          | any                | DRAFT; SCHEDULED or LATE if `scheduled.time` is set       |
-    | finished (status or time)     | any                | COMPLETED; SCHEDULED or LATE if a recurring event's       |
-    |                               |                    | `scheduled.time` lies after the end                       |
-    | pending                       | fresh samples      | ON AIR                                                    |
-    |                               | anything else      | SCHEDULED or LATE, by `planned_start`                     |
-    | live, or an unknown status    | fresh samples      | ON AIR                                                    |
-    |                               | gap in the window  | RECONNECTING                                              |
-    |                               | gap past it        | LOST                                                      |
-    | live                          | empty, none yet, or | ON AIR                                                   |
-    |                               | undecided          |                                                           |
-    | an unknown status             | the same           | UNKNOWN                                                   |
+    | stream                        | evidence            | tally                                                    |
+    |-------------------------------|---------------------|----------------------------------------------------------|
+    | none                          | any                 | DRAFT; SCHEDULED or LATE if `scheduled.time` is set      |
+    | finished, of a recurring      | any                 | SCHEDULED or LATE                                        |
+    | event whose `scheduled.time`  |                     |                                                          |
+    | lies after the end            |                     |                                                          |
+    | finished (status or time)     | any                 | COMPLETED                                                |
+    | pending                       | fresh samples       | ON AIR                                                   |
+    |                               | anything else       | SCHEDULED or LATE, by `planned_start`                    |
+    | live, or an unknown status    | fresh samples       | ON AIR                                                   |
+    |                               | gap within window   | RECONNECTING                                             |
+    |                               | gap beyond window   | LOST                                                     |
+    | live                          | no samples, no      | ON AIR                                                   |
+    |                               | reply, or undecided |                                                          |
+    | an unknown status             | the same            | UNKNOWN                                                  |
 
-    The gap reaches up to the last good reply, never up to `now`, and leaves out unwatched time. The window is the
-    event's `reconnect_window` (platform-api.md, "Live event"). A missing reply does not prove that the encoder left.
-    Samples whose time stands still do not prove it either.
+    The gap is the watched time from the newest sample to the last good reply. The window is the event's
+    `reconnect_window` (platform-api.md, "Live event"). A missing reply does not prove that the encoder left. New
+    samples that repeat the same time do not prove it either.
     """
     stream = event.stream
     if stream is None:

@@ -52,7 +52,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "VIDEO_BELOW_PRESET": _of_samples("a rate below what its presets need"),
         "VIDEO_DECAY": _of_samples("a constant rate below its best"),
         "BITRATE_UNSTABLE": _of_samples("dips of a constant rate"),
-        "PROFILE_CHANGE": _of_samples("a new level that stays"),
+        "PROFILE_CHANGE": _of_samples("a rate that changed and stayed at its new level"),
         "FPS_COLLAPSE": _of_samples("a frame rate far below the usual"),
         "FPS_LOW": _of_samples("a frame rate below the usual"),
         "AUDIO_LOST": _of_samples("a picture without sound"),
@@ -84,7 +84,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "QOS_STALE": Claim(
             "20 watched seconds of failed polls while other calls succeed; 60 s if three events, or 20 % of the "
-            "other calls, fail by 5xx or silence; never by 429. Or new samples whose time stands still",
+            "other calls, fail with 5xx or without a reply; never by 429. Or new samples whose time stands still",
             "no reply for 12 s",
             "a good reply",
         ),
@@ -116,7 +116,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a message that the target accepts, and no dead letter",
         ),
         "LIST_WRONG": Claim(
-            "two lists without events that the platform still serves by id, or still sends samples of",
+            "events missing from two lists, although the platform still serves them by id or sends their samples",
             "requested by id, no reply yet",
             "a whole list that has them all",
         ),

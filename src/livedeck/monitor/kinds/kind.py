@@ -218,7 +218,7 @@ class IncidentDetector(Record):
 
 
 class EndDetector(Record):
-    """Detector for an event that ended on air and may no longer exist."""
+    """Detector that reports the end of an event on air; the platform may no longer have the event."""
 
     observe: Callable[[EndedEvent, Thresholds], Observation]
 

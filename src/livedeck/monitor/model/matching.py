@@ -44,7 +44,7 @@ class MatchOp(StrEnum):
 
 
 class CaseEvent(NamedTuple):
-    """An event of an alarm. `project`: the id of its project or folder; empty if it has none."""
+    """An event that an alarm affects. `project`: the id of its project or folder; empty if it has none."""
 
     id: str
     name: str

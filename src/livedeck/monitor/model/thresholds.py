@@ -202,10 +202,10 @@ class Thresholds(Record, kw_only=True):
     ] = 20.0
     unanswered_poor: Annotated[float, Limit("s", "the same on a poor link, where more polls fail by chance")] = 60.0
     alike_events: Annotated[
-        int, Limit("events", "if this many events fail by 5xx or silence, none of them is the cause")
+        int, Limit("events", "if this many events fail with 5xx or without a reply, none of them is the cause")
     ] = 3
     alike_share: Annotated[
-        float, Limit("share of other calls", "if this share fails by 5xx or silence, no event is the cause")
+        float, Limit("share of other calls", "if this share fails with 5xx or without a reply, no event is the cause")
     ] = 0.2
     clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown for this long")] = 60.0
     unwatched: Annotated[
@@ -449,16 +449,16 @@ class Thresholds(Record, kw_only=True):
         18.0, 3, 60.0, 4
     )
     decay_video: Annotated[
-        float, Limit("share of the best two minutes", "a constant rate that slowly fell below this decays")
+        float, Limit("share of the best two minutes", "VIDEO_DECAY: a constant rate slowly fell below this")
     ] = 0.77
     decay_video_noisy: Annotated[
-        float, Limit("share of the best two minutes", "the same for a noisy rate: this minus three times its noise")
+        float, Limit("share of the best two minutes", "VIDEO_DECAY of a noisy rate: this minus three times its noise")
     ] = 0.8
     decay_clear: Annotated[
-        float, Limit("share of the best two minutes", "VIDEO_DECAY clears this much above its limit")
+        float, Limit("share of the best two minutes", "VIDEO_DECAY clears when the rate is this much above its limit")
     ] = 0.05
     sunk_video: Annotated[
-        float, Limit("share of the best two minutes", "a variable rate that sank below this lacks bits")
+        float, Limit("share of the best two minutes", "a variable rate that sank below this is too low")
     ] = 0.4
     sunk_critical: Annotated[
         float, Limit("share of the best two minutes", "a variable rate that sank below this is critical")

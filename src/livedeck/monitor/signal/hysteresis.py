@@ -74,12 +74,12 @@ def has_cleared(interval: FaultInterval, time: float, off_seconds: float) -> boo
 
 
 def classify_low(value: float, limit: float, clear: float) -> Level:
-    """Return the level of a value that is bad below `limit` and good from `clear` on; DEADBAND for NaN (missing)."""
+    """Return BAD below `limit`, GOOD from `clear` on, and DEADBAND between them or for a missing value (NaN)."""
     if value < limit:
         return Level.BAD
     return Level.GOOD if value >= clear else Level.DEADBAND
 
 
 def classify_high(value: float, limit: float, clear: float) -> Level:
-    """Return the level of a value that is bad above `limit` and good up to `clear`; DEADBAND for NaN (missing)."""
+    """Return BAD above `limit`, GOOD up to `clear`, and DEADBAND between them or for a missing value (NaN)."""
     return classify_low(-value, -limit, -clear)

@@ -60,16 +60,24 @@ class Rates(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """Usual values: `video` and `audio` in bit/s, `fps` in frames/s; each None until it is learnt.
+    """Usual values of a stream, learnt from its samples.
 
-    `audio_low`: audio rate in ordinary pauses of the programme (bit/s). `noise`: deviation of the video rate within ten
-    seconds (bit/s). `is_constant`: the video rate is normally constant, so a low rate is a fault. `is_witness`: the
-    audio rate is normally constant, so its fall shows that the encoder lacks bits. `is_variable_fps`: the frame rate
-    varies with the picture. `floor`: lowest video rate that fits the highest preset (bit/s). `is_below_floor`: the
-    video rate has been lower than the floor for minutes. `is_decaying`: a constant video rate has slowly sunk.
-    `anchor`: video rate of the best two minutes since the last new level (bit/s). `sunk_from`, `sunk_to`: best two
-    minutes of the last hour and highest rate of the newest minute, if the rate sank from one to the other, else 0
-    (bit/s). `fps_dip`: usual distance of the lowest sample of a slot from the slot's median (frames/s).
+    Attributes:
+        video: Video rate (bit/s); None until it is learnt.
+        audio: Audio rate (bit/s); None until it is learnt.
+        fps: Frame rate (frames/s); None until it is learnt.
+        audio_low: Audio rate in ordinary pauses of the programme (bit/s).
+        noise: Deviation of the video rate within a slot of ten seconds (bit/s).
+        is_constant: The video rate is normally constant, so a low rate is a fault.
+        is_witness: The audio rate is normally constant, so a lower one shows that the encoder lacks bits.
+        is_variable_fps: The frame rate varies with the picture.
+        floor: Lowest video rate that fits the highest preset (bit/s).
+        is_below_floor: The video rate has been below the floor for minutes.
+        is_decaying: A constant video rate has slowly sunk.
+        anchor: Highest video rate of any two minutes since the last change of level (bit/s).
+        sunk_from: Highest video rate of any two minutes of the last hour, if the rate has sunk since; else 0 (bit/s).
+        sunk_to: Highest video rate of the newest minute, if the rate has sunk; else 0 (bit/s).
+        fps_dip: Usual distance of a slot's lowest frame rate from the slot's median (frames/s).
     """
 
     video: float | None = None

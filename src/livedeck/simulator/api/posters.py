@@ -118,7 +118,7 @@ async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
     """
     headers, world = request.headers(), request.world
     if len(headers.model_fields_set & {"video_id", "event_id"}) != 1:
-        raise invalid(("X-Video-ID", "must be given, or else X-Event-ID"))
+        raise invalid(("X-Video-ID", "must be given unless X-Event-ID is"))
     event = find_event(request, headers.event_id) if "event_id" in headers.model_fields_set else None
     media = event or find_video(request, headers.video_id)
     with world.store.transaction():

@@ -203,7 +203,7 @@ def run_relay(world: World, room: Document, profile: Document, *, running: bool)
 
 
 def find_room(request: ApiRequest[Any]) -> Document:
-    """Return the room in the path, of the caller's workspace. Raises the documented error if it was deleted."""
+    """Return the caller's room whose id is in the request path. Raises the documented error if it was deleted."""
     room = _find_stored(request)
     if room["deleted_at"]:
         raise not_found()
@@ -211,7 +211,7 @@ def find_room(request: ApiRequest[Any]) -> Document:
 
 
 def find_profile(request: ApiRequest[Any], room: Document) -> Document:
-    """Return the relay profile in the path, of that room. Raises the documented error if the room lacks it."""
+    """Return the room's relay profile whose id is in the request path. Raises the documented error if it is missing."""
     profile_id = request.path_id("restream_id")
     for profile in room["restreams"]:
         if profile["id"] == profile_id:

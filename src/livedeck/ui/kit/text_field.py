@@ -52,7 +52,7 @@ class TextField(Input):
         super().replace(shown_after(self.value[:start], text)[:room], start, end)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Paste one line. Refuse several, because nobody sees which part a field would drop."""
+        """Paste one line. Refuse several lines: the field would drop some of them unseen."""
         event.prevent_default()
         event.stop()
         lines = [line for line in event.text.splitlines() if line.strip()]

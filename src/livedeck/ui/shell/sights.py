@@ -10,7 +10,7 @@ from livedeck.ui.kit.selection import SEEN_AFTER
 
 
 class Sight(NamedTuple):
-    """Picture on the screen: its snapshot, and the id of the event under the cursor, or None."""
+    """Contents of the screen: the snapshot that it was drawn from, and the id of the event under the cursor."""
 
     snapshot: Snapshot
     event_id: str | None

@@ -104,7 +104,7 @@ class Dialog(Modal[R], Generic[R]):
         return self._timer() - self._appeared_at < EARLY
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore the second enter of a double press, and early keys that decide."""
+        """Ignore keys that would decide too soon after the dialog opened, and the second enter of a double press."""
         is_hasty = (event.key == "enter" and self._is_echo()) or self.is_early or event in self.typed_ahead
         if is_hasty and self.decides(event.key):
             event.stop()
