@@ -573,7 +573,7 @@ class _Turn:
                 yield Box(known.route, known.target), Notified(known.entry.stage, self.now)
 
     def collect_unknown(self) -> None:
-        """Hold an end for each beginning that a target took, and whose alarm nobody knows any more."""
+        """Hold an end for each alarm whose beginning a target took, if the state of the alarm was lost."""
         lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
         held = ((box, entry) for box, entries in self.held.items() for entry in entries)
         waiting = {(box.target, entry.life) for box, entry in held if _tells_end(entry)}

@@ -28,7 +28,7 @@ class _Call(NamedTuple):
 
 
 class CallTally:
-    """Counter of calls in the last minute that failed by 5xx or silence, which may hit every call alike."""
+    """Counter of calls in the last minute that failed with 5xx or without a reply, which may hit every call alike."""
 
     def __init__(self) -> None:
         self._calls = deque[_Call]()

@@ -198,7 +198,7 @@ async def read_event(request: ApiRequest[None]) -> Response:
 
 
 def find_event(request: ApiRequest[Any], event_id: str | None = None) -> Document:
-    """Return the event in the path, or `event_id`, of the caller's workspace.
+    """Return the caller's event `event_id`, or else the one whose id is in the request path.
 
     Raises the documented error if there is no such event.
     """

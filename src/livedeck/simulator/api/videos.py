@@ -53,7 +53,7 @@ def new_recording(world: World, event: Document, stream: Document, ended_at: flo
 
 
 def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Document:
-    """Return the video in the path, or `video_id`, of the caller's workspace. Raises the error of an unknown id."""
+    """Return the caller's video `video_id`, or else the one of the request path. Raises the error of an unknown id."""
     world = request.world
     video = world.store.get("video", video_id or request.path_id("video_id"), request.workspace_id)
     if video is None or video["created_at"] > world.timestamp():
@@ -62,7 +62,7 @@ def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Documen
 
 
 def find_extra(request: ApiRequest[Any], kind: str, error: Callable[[], ApiError] = not_found) -> Document:
-    """Return the object of `kind` in the path, which belongs to the video there. Raises `error` if there is none."""
+    """Return the object of `kind` in the request path, if it belongs to the video there; else raise `error`."""
     video = find_video(request)
     extra = request.world.store.get(kind, request.path_id(f"{kind}_id"), request.workspace_id)
     if extra is None or extra["of_video"] != video["id"]:
