@@ -16,7 +16,6 @@ from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, RateLimited
 from livedeck.log import Log
 from livedeck.monitor.alarms import silencing
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
-from livedeck.monitor.alarms.explain import ExplainCase, explain
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
@@ -492,6 +491,8 @@ class Monitor:
 
         `kind`: explain this kind of alarm only; empty for all.
         """
+        from livedeck.monitor.alarms.explain import ExplainCase, explain
+
         tracker = self._world.find(event_id)
         if tracker is None or tracker.state is None:
             return None

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
-from livedeck.monitor.alarms.explain import explain_snapshot
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.history.past import PastHistory
 from livedeck.monitor.history.published import Frame
@@ -211,6 +210,8 @@ class Playback:
 
     async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
         """Return the explanation of an event's alarms at the shown moment, from what was recorded."""
+        from livedeck.monitor.alarms.explain import explain_snapshot
+
         return explain_snapshot(self.snapshot, event_id, kind)
 
     async def _refuse(self, *_: Any, **__: Any) -> NoReturn:

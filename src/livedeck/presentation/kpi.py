@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from livedeck.monitor import AlarmFigures, Figure
-from livedeck.presentation import documents
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, safe
+
+if TYPE_CHECKING:
+    from livedeck.presentation import documents
 
 _TITLE_CELLS, _VALUE_CELLS = 46, 22
 
@@ -59,6 +63,8 @@ def figures_lines(figures: AlarmFigures) -> list[str]:
 
 def figure_object(figure: Figure) -> documents.AlarmFigure:
     """Return a figure as a JSON object."""
+    from livedeck.presentation import documents
+
     return documents.AlarmFigure(
         key=figure.key,
         title=figure.title,
@@ -73,6 +79,8 @@ def figure_object(figure: Figure) -> documents.AlarmFigure:
 
 def figures_object(figures: AlarmFigures) -> documents.AlarmFigures:
     """Return the figures as a JSON object."""
+    from livedeck.presentation import documents
+
     return documents.AlarmFigures(
         since=isoformat_utc(figures.since),
         until=isoformat_utc(figures.until),

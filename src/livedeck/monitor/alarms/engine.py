@@ -310,6 +310,10 @@ class AlarmEngine:
 
         return frozenset(key for key, since in onsets.items() if is_unasked(key, since))
 
+    def waiting(self) -> Mapping[AlarmKey, datetime]:
+        """Return alarm -> time until which its onset waits for an incident at most."""
+        return {key: held.until for key, held in self._held.items()}
+
     def seconds_to_announcement(self, now: datetime) -> float:
         """Return the seconds until the next waiting onset is announced; inf if no onset waits."""
         return min(((held.until - now).total_seconds() for held in self._held.values()), default=inf)

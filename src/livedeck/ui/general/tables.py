@@ -63,7 +63,7 @@ def _filter_by(ctx: Context, listing: Listing, text: str) -> None:
         rows = apply_view(listing.schema, listing.rows, TableView(filter=text), render_time).rows
         if len(rows) == 1:
             table = screen.table()
-            table.post_message(table.Moved(listing.schema.key(rows[0]), table.id))
+            screen.on_table_moved(table.Moved(listing.schema.key(rows[0]), table.id))
 
 
 def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:

@@ -154,6 +154,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """Return the table whose cursor the keys move."""
         return next(table for table in self.query(Table) if table.display)
 
+    def on_table_moved(self, message: Table.Moved) -> None:
+        """Select the row of a table. A screen without a selection does nothing."""
+
     def listing(self, snapshot: Snapshot) -> Listing:
         """Return the shown table with all its rows."""
         return Listing(self.MODE, self.SCHEMA, self.SCHEMA.rows(snapshot))
