@@ -155,6 +155,21 @@ def test_hours_away_and_hidden() -> None:
     assert found["suppressed"].value == 1
 
 
+def test_an_alarm_that_goes_from_the_shelf_out_of_service_stays_away() -> None:
+    """The log calls this step "unshelved", so only the state after it tells."""
+    log = [
+        turn(0, AlarmTransition.SHELVED, state=AlarmState.SHELVED),
+        turn(3600, AlarmTransition.UNSHELVED, state=AlarmState.OUT_OF_SERVICE),
+    ]
+    assert figures(*log, length=10_800)["shelved_hours"].value == pytest.approx(3)
+
+
+def test_an_acknowledged_alarm_that_becomes_visible_again_tells_nobody() -> None:
+    for back in (AlarmTransition.RELEASED, AlarmTransition.UNSILENCED):
+        log = [turn(0), turn(3600, back, state=AlarmState.ACKNOWLEDGED)]
+        assert figures(*log, length=10_800)["announced"].value == 1
+
+
 def test_precision_is_the_share_of_real_alarms_and_the_last_verdict_counts() -> None:
     def closed(seconds: float, since: float, verdict: Verdict) -> AlarmAction:
         return answer(seconds, ActionKind.CLOSE, since, text=verdict.value)

@@ -42,7 +42,7 @@ from livedeck.monitor.model.alarm import DECK
 from livedeck.text.hours import Hours
 from monitor.alarm_stage import Watcher, critical, finding, state
 from monitor.recordings import snapshot
-from monitor.stage import NOW
+from monitor.stage import NOW, model
 
 STUDIO = CaseEvent("4d2c", "Studio A", "news", "show")
 CASE = Case("RECONNECTING", Severity.CRITICAL, [STUDIO], ("r1", "Backup"))
@@ -327,11 +327,40 @@ def test_a_later_action_is_dated_later_even_if_this_clock_is_behind() -> None:
     assert known.including([ended]).current(NOW + timedelta(seconds=6)) == ()
 
 
-def test_a_silence_that_ends_with_its_event_is_over_when_that_leaves_the_air() -> None:
+@pytest.mark.parametrize(
+    ("stream", "is_over"),
+    [
+        (None, False),
+        ({"status": "pending"}, False),
+        ({"status": "live"}, False),
+        ({"status": "finished"}, True),
+        ({"status": "finished", "finished_at": (NOW - timedelta(days=7)).isoformat()}, False),
+        ({"status": "finished", "finished_at": (NOW + timedelta(minutes=5)).isoformat()}, True),
+    ],
+)
+def test_a_silence_that_ends_with_its_event_is_over_when_that_has_ended_since(
+    stream: dict[str, str] | None, is_over: bool
+) -> None:
+    """An event that is late, planned or not yet seen on air has not ended."""
     made = silence("event = one", until_end_of="one")
-    for present, is_over in (({"one": ON_AIR}, False), ({"one": OFF_AIR}, True), ({}, True)):
-        assert bool(silencing.over_with_event([made], present, lambda _: False)) is is_over
+    known = replace(ON_AIR, event=model(id="one", stream=stream and {"id": "s", "event_id": "one", **stream}))
+    assert bool(silencing.over_with_event([made], {"one": known}, lambda _: False)) is is_over
+
+
+def test_a_silence_that_ends_with_its_event_is_over_when_that_is_gone() -> None:
+    made = silence("event = one", until_end_of="one")
+    assert silencing.over_with_event([made], {}, lambda _: False) == [made]
     assert not silencing.over_with_event([made], {}, lambda _: True)
+
+
+def test_an_alarm_that_cleared_before_a_silence_still_waits_for_its_acknowledgement() -> None:
+    room = Room()
+    assert room.rings(state(critical("BLACKOUT")), after=30) == 1
+    room.rings(state(), after=60)
+    room.engine.take_silences([silence(begins=100, lasts=7200)])
+    room.rings(state(), after=60)
+    (alarm,) = room.shown
+    assert (alarm.state, alarm.needs_ack) == (AlarmState.RETURNED, True)
 
 
 def test_a_restored_alarm_rings_if_its_silence_ended_meanwhile() -> None:

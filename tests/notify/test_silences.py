@@ -92,6 +92,17 @@ def test_an_acknowledged_alarm_stays_answered_after_a_silence() -> None:
     assert desk.watch(1200, 5) == []
 
 
+def test_what_stands_at_the_end_of_a_silence_escalates_anew() -> None:
+    """It is announced again, so the minutes of its levels begin anew, whoever was told before."""
+    route = Route("ops", "ops", escalate=10, escalate_to="boss")
+    desk = Quiet(silence(begins=1200, lasts=600), routes=(route,))
+    desk.put(alarm("one"))
+    told = desk.watch(1190, 10)
+    assert [message.target for message in told] == ["ops", "boss"]
+    told = desk.watch(1800, 10)
+    assert [message.target for message in told] == ["ops", "boss"]
+
+
 def test_no_alarm_escalates_inside_a_silence() -> None:
     desk = Quiet(silence(begins=60, lasts=1800), routes=(Route("ops", "ops", escalate=5, escalate_to="boss"),))
     desk.put(alarm("one"))

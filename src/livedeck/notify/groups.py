@@ -329,7 +329,7 @@ class _Turn:
                     self.missed[life.id] = replace(life, cleared_since=life.cleared_since or life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             if life.is_silenced and _is_unhandled(alarm):
-                life = replace(life, notified={})  # it stands at the end of its silence, so it is announced again
+                life = replace(life, notified={}, escalated={})  # it stands at the end of its silence: all begins anew
             self.lives[alarm.key] = replace(
                 life,
                 seen_at=self.now,

@@ -27,6 +27,7 @@ from livedeck.monitor import (
     Monitor,
     person,
 )
+from livedeck.text.secrets import masked_line
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import safe
 
@@ -178,6 +179,6 @@ def _alarm_lines(alarm: Alarm) -> list[str]:
 
 def _page(title: str, *lines: str, button: str = "", status: int = 200) -> HTMLResponse:
     """Return a page with a title, paragraphs, and a button that posts to the same address."""
-    rows = [f"<p>{escape(safe(line, 500))}</p>" for line in lines]
+    rows = [f"<p>{escape(masked_line(line, 500))}</p>" for line in lines]
     rows += [f'<form method="post"><button>{escape(button)}</button></form>'] if button else []
-    return HTMLResponse(_PAGE.format(title=escape(title), body="\n".join(rows)), status, _HEADERS)
+    return HTMLResponse(_PAGE.format(title=escape(masked_line(title, 200)), body="\n".join(rows)), status, _HEADERS)

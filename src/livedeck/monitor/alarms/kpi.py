@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import ceil
 from typing import NamedTuple
@@ -35,8 +35,6 @@ _HOUR = timedelta(hours=1)
 
 _BACK = frozenset({AlarmTransition.RELEASED, AlarmTransition.UNSILENCED})
 _OVER = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
-_HIDDEN = frozenset({AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE})
-_SHOWN = frozenset({AlarmTransition.UNSHELVED, AlarmTransition.IN_SERVICE})
 _BY_PERSON = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE})
 
 
@@ -98,7 +96,7 @@ def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[Alarm
 
 def _is_announced(turn: AlarmTransition, severity: Severity, state: AlarmState) -> bool:
     """Return whether an announced transition tells of an alarm: it is raised, becomes visible, or its silence ends."""
-    is_shown = turn is AlarmTransition.RAISED or (turn in _BACK and state.active)
+    is_shown = turn is AlarmTransition.RAISED or (turn in _BACK and state is AlarmState.UNACKNOWLEDGED)
     return is_shown and severity is not Severity.INFO
 
 
@@ -293,28 +291,21 @@ def _times_to_acknowledge(recorded: AlarmHistory) -> Iterator[float]:
 
 def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:
     """Yield the hours that alarms were shelved or out of service, and the number of suppressed alarms."""
-    since: dict[AlarmKey, datetime] = {}
-    total = timedelta()
-    for record in recorded.log:
-        key = _key(record)
-        if record.turn in _HIDDEN:
-            since.setdefault(key, record.at)
-        elif key in since and record.turn in _SHOWN:
-            total += record.at - since.pop(key)
-    total += sum((recorded.until - at for at in since.values()), timedelta())
-    yield Figure("shelved_hours", "hours shelved or out of service", total / _HOUR, "h")
-    yield Figure("silenced_hours", "hours silenced", _silenced_hours(recorded), "h")
+    shelved = _hours(recorded, lambda record: record.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
+    silenced = _hours(recorded, lambda record: record.is_silenced and record.turn not in _OVER)
+    yield Figure("shelved_hours", "hours shelved or out of service", shelved, "h")
+    yield Figure("silenced_hours", "hours silenced", silenced, "h")
     suppressed = sum(record.turn is AlarmTransition.SUPPRESSED for record in recorded.log)
     yield Figure("suppressed", "alarms hidden by another", float(suppressed))
 
 
-def _silenced_hours(recorded: AlarmHistory) -> float:
-    """Return the hours in which alarms stood in a silence, summed over the alarms."""
+def _hours(recorded: AlarmHistory, is_so: Callable[[AlarmRecord], bool]) -> float:
+    """Return the hours in which `is_so` holds for alarms by their last record, summed over the alarms."""
     since: dict[AlarmKey, datetime] = {}
     total = timedelta()
     for record in recorded.log:
         key = _key(record)
-        if record.is_silenced and record.turn not in _OVER:
+        if is_so(record):
             since.setdefault(key, record.at)
         elif key in since:
             total += record.at - since.pop(key)

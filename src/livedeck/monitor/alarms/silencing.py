@@ -104,15 +104,16 @@ def end_of_silence(silences: Iterable[Silence], state: EventState, at: datetime)
 def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime) -> Alarm:
     """Return the alarm with the silence that covers it now.
 
-    An alarm that clears in a silence needs no acknowledgement, because nobody was asked to look at it.
+    An alarm that clears in a silence needs no acknowledgement, because nobody was asked to look at it. One that cleared
+    before the silence still needs one.
     """
-    words = None
+    words, clears_now = None, alarm.silenced is not None or alarm.changed == now
     if found:
         silence, until = found
         words = Silenced(silence.id, until, silence.comment, silence.by)
     if alarm.silenced != words:
         alarm = replace(alarm, silenced=words)
-    if words and alarm.state is AlarmState.RETURNED:
+    if words and clears_now and alarm.state is AlarmState.RETURNED:
         return replace(alarm, state=AlarmState.CLEARED, changed=now, needs_ack=False)
     return alarm
 
@@ -271,10 +272,15 @@ def _named(names: Sequence[str]) -> str:
 def over_with_event(
     silences: Iterable[Silence], states: Mapping[str, EventState], may_exist: Callable[[str], bool]
 ) -> list[Silence]:
-    """Return the silences whose event has left the air. `states`: listed events by id."""
+    """Return the silences whose event has ended since they began, or is gone. `states`: listed events by id."""
 
-    def is_over(event_id: str) -> bool:
-        state = states.get(event_id)
-        return not (state.phase.tally.expects_signal if state else may_exist(event_id))
+    def is_over(silence: Silence) -> bool:
+        state = states.get(silence.until_end_of)
+        if state is None:
+            return not may_exist(silence.until_end_of)
+        stream = state.event.stream
+        if stream is None or not (stream.finished_at or stream.status == "finished"):
+            return False  # late, planned or not seen on air yet
+        return stream.finished_at is None or stream.finished_at >= silence.starts_at
 
-    return [silence for silence in silences if silence.until_end_of and is_over(silence.until_end_of)]
+    return [silence for silence in silences if silence.until_end_of and is_over(silence)]
