@@ -44,7 +44,7 @@ async def test_without_the_package_it_says_what_to_install(tmp_path: Path, monke
     for name in [name for name in sys.modules if name.split(".")[0] == "redis" or name.endswith("engine.shared")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(SettingsError, match=r"pip install 'livedeck\[engine\]'"):
+    with pytest.raises(SettingsError, match=r"pip install '\.\[engine\]'"):
         await redis_address(settings_of(tmp_path, "redis://127.0.0.1"))
 
 

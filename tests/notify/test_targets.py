@@ -190,7 +190,7 @@ def test_without_apprise_or_with_an_address_that_it_does_not_know_it_says_what_t
     with pytest.raises(TargetError, match="does not support this address"):
         AppriseTarget("no-such-service://x")
     monkeypatch.setitem(sys.modules, "apprise", None)
-    with pytest.raises(TargetError, match=r"pip install 'livedeck\[notify\]'"):
+    with pytest.raises(TargetError, match=r"pip install '\.\[notify\]'"):
         AppriseTarget("json://127.0.0.1")
 
 
