@@ -99,6 +99,8 @@ async def test_an_alarm_that_has_changed_is_not_acknowledged_by_an_old_link() ->
         assert standing(made).severity is Severity.WARNING
         while standing(made).severity is Severity.WARNING:
             await made.watch()
+        shown = await made.ask(path, "")
+        assert (shown.status_code, "<button" in shown.text) == (409, False), shown.text
         done = await made.ask(path, "", "POST")
         assert (done.status_code, "Not acknowledged" in done.text) == (409, True)
         assert standing(made).state is AlarmState.UNACKNOWLEDGED

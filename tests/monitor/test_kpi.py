@@ -170,6 +170,12 @@ def test_an_acknowledged_alarm_that_becomes_visible_again_tells_nobody() -> None
         assert figures(*log, length=10_800)["announced"].value == 1
 
 
+def test_a_link_is_no_further_operator() -> None:
+    """Whoever used it may be one of those who used a deck."""
+    log, given_ = [turn(0), turn(60)], (answer(30), answer(90, since=60, actor="link from anna (pager)"))
+    assert figures(*log, answers=given_, length=3600)["operator_hours"].value == 1
+
+
 def test_precision_is_the_share_of_real_alarms_and_the_last_verdict_counts() -> None:
     def closed(seconds: float, since: float, verdict: Verdict) -> AlarmAction:
         return answer(seconds, ActionKind.CLOSE, since, text=verdict.value)

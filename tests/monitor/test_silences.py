@@ -353,6 +353,21 @@ def test_a_silence_that_ends_with_its_event_is_over_when_that_is_gone() -> None:
     assert not silencing.over_with_event([made], {}, lambda _: True)
 
 
+def test_a_silence_of_an_alarm_that_only_livedeck_has_marks_no_event() -> None:
+    """A wall would show each event as under maintenance, and an operator would believe that nothing rings."""
+    at = NOW + timedelta(seconds=60)
+    assert silencing.end_of_silence([silence("kind = OWN_SLOW")], ON_AIR, at) is None
+    assert silencing.end_of_silence([silence("kind = BLACKOUT")], ON_AIR, at) is not None
+
+
+def test_a_silenced_alarm_that_grows_and_passes_is_logged_as_no_longer_silenced() -> None:
+    """Only so the key figures count what rang."""
+    room = Room(silence(passes=Severity.CRITICAL))
+    room.rings(state(finding("BLACKOUT")), after=30)
+    assert room.rings(state(critical("BLACKOUT")), after=30) == 1
+    assert room.transitions("BLACKOUT") == ["raised", "silence ended"]
+
+
 def test_an_alarm_that_cleared_before_a_silence_still_waits_for_its_acknowledgement() -> None:
     room = Room()
     assert room.rings(state(critical("BLACKOUT")), after=30) == 1

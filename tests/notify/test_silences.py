@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 from livedeck.monitor import Alarm, AlarmState, Case, CaseEvent, Matcher, Severity, Silence, Silenced, silence_of
-from livedeck.notify import Board, EventInfo, Message, Route, Status, step
+from livedeck.notify import Board, EventInfo, Message, Outcome, Route, Spool, Status, step
 from notify.stage import NOW, Desk, Pager, acknowledged, alarm, over, titles
 
 
@@ -90,6 +91,18 @@ def test_an_acknowledged_alarm_stays_answered_after_a_silence() -> None:
     desk = Quiet(silence(lasts=600))
     desk.put(acknowledged(alarm("one")))
     assert desk.watch(1200, 5) == []
+
+
+def test_a_restart_inside_a_silence_forgets_no_announcement_at_its_end(tmp_path: Path) -> None:
+    desk = Quiet(silence(begins=60, lasts=600))
+    desk.put(alarm("one"))
+    (_,) = desk.watch(59)
+    assert desk.watch(300) == []
+    spool = Spool(tmp_path / "spool")
+    spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now, 0.0)
+    desk.state = spool.state(desk.now)
+    spool.close()
+    assert len(desk.watch(600)) == 1
 
 
 def test_what_stands_at_the_end_of_a_silence_escalates_anew() -> None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from secrets import token_bytes, token_hex
 
-from livedeck.monitor import Alarm, AlarmKey, Severity, Shown
+from livedeck.monitor import BY_LINK, Alarm, AlarmKey, Severity, Shown
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
@@ -55,7 +55,7 @@ class Ticket(Record):
     @property
     def actor(self) -> str:
         """Author of the acknowledgement."""
-        return f"link from {self.sender}"
+        return f"{BY_LINK}{self.sender}"
 
 
 class Links:

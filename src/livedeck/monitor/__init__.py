@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver
+from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver, check_seen
 from livedeck.monitor.alarms.kpi import AlarmHistory, AnnouncementTally, alarm_figures
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.silencing import (
@@ -39,7 +39,15 @@ from livedeck.monitor.model.alarm import (
     Silenced,
     TimelineEntry,
 )
-from livedeck.monitor.model.alarm_action import TAKE_BACK_FOR, ActionKind, AlarmAction, AlarmCommand, Verdict, person
+from livedeck.monitor.model.alarm_action import (
+    BY_LINK,
+    TAKE_BACK_FOR,
+    ActionKind,
+    AlarmAction,
+    AlarmCommand,
+    Verdict,
+    person,
+)
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.blame import NO_BLAME, Blame
 from livedeck.monitor.model.explanation import (
@@ -138,6 +146,7 @@ from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
     "AUDIO_LOST",
+    "BY_LINK",
     "FASTEST",
     "FIGURES_SINCE",
     "MOST_ON_AIR",
@@ -279,6 +288,7 @@ __all__ = [
     "alarm_figures",
     "case_event",
     "case_of",
+    "check_seen",
     "clock_change_text",
     "covered_alarms",
     "current_stream",

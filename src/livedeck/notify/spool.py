@@ -25,12 +25,12 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 8
+_SCHEMA = 9
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
     seen_at TEXT NOT NULL, is_handled INTEGER NOT NULL,
-    cleared_since TEXT, is_hidden INTEGER NOT NULL DEFAULT 0
+    cleared_since TEXT, is_hidden INTEGER NOT NULL DEFAULT 0, is_silenced INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE notified (life TEXT, route TEXT, stage INTEGER, at TEXT NOT NULL, PRIMARY KEY (life, route));
 CREATE TABLE escalated (life TEXT, route TEXT, acknowledged_at TEXT NOT NULL, PRIMARY KEY (life, route));
@@ -70,6 +70,9 @@ ALTER TABLE open ADD COLUMN receipt TEXT NOT NULL DEFAULT ''
 """,
     7: """
 CREATE TABLE repeated (life TEXT, route TEXT, at TEXT NOT NULL, PRIMARY KEY (life, route))
+""",
+    8: """
+ALTER TABLE life ADD COLUMN is_silenced INTEGER NOT NULL DEFAULT 0
 """,
 }
 """Schema of a file -> the change that makes the next one of it."""
@@ -176,9 +179,10 @@ class Spool:
             repeated = self._rows("SELECT life, route, at FROM repeated")
             lives = {}
             rows = self._rows(
-                "SELECT id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden FROM life"
+                "SELECT id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden, is_silenced "
+                "FROM life"
             )
-            for life_id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden in rows:
+            for life_id, event, kind, target, since, seen_at, cleared_since, is_handled, is_hidden, is_silenced in rows:
                 key = AlarmKey(event, kind, target)
                 life = Life(
                     life_id,
@@ -188,6 +192,7 @@ class Spool:
                     _moment(cleared_since) if cleared_since else None,
                     bool(is_handled),
                     is_hidden=bool(is_hidden),
+                    is_silenced=bool(is_silenced),
                     notified={
                         name: Notified(stage, _moment(at)) for owner, name, stage, at in notified if owner == life_id
                     },
@@ -227,7 +232,7 @@ class Spool:
             for table in ("life", "notified", "escalated", "repeated", "held", "counted"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
             self._db.executemany(
-                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO life VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     (
                         life.id,
@@ -237,6 +242,7 @@ class Spool:
                         life.is_handled,
                         _text(life.cleared_since) if life.cleared_since else None,
                         life.is_hidden,
+                        life.is_silenced,
                     )
                     for life in lives
                 ],

@@ -25,6 +25,7 @@ from livedeck.monitor import (
     AuditOutcome,
     History,
     Monitor,
+    check_seen,
     person,
 )
 from livedeck.text.secrets import masked_line
@@ -103,6 +104,10 @@ class LinkPages:
             alarm = self._alarm(ticket)
         except LinkRefused as refusal:
             return _page("Not possible", str(refusal), status=404)
+        try:
+            check_seen(self._command(ticket), alarm)
+        except AlarmRefused as refusal:
+            return _page("Not possible", f"{refusal}.", status=409)
         lines = [*_alarm_lines(alarm), f"The acknowledgement is recorded as: {ticket.actor}."]
         return _page(_title(alarm), *lines, button="Acknowledge")
 
@@ -113,10 +118,8 @@ class LinkPages:
             self._alarm(ticket)
         except LinkRefused as refusal:
             return _page("Not possible", str(refusal), status=404)
-        shown = ticket.shown._replace(since=ticket.shown.since - timedelta(seconds=self._monitor.clock.offset))
-        command = AlarmCommand(ticket.key, ActionKind.ACKNOWLEDGE, shown, actor=ticket.actor, uid=ticket.uid)
         try:
-            action = self._monitor.carry_out(command)
+            action = self._monitor.carry_out(self._command(ticket))
         except AlarmRefused as refusal:
             return _page("Not acknowledged", f"{refusal}.", status=409)
         alarm = self._monitor.find_alarm(ticket.key)
@@ -125,6 +128,11 @@ class LinkPages:
             return _page("Not needed", "Nobody needs to acknowledge this alarm now.", *lines)
         await self._audit(ticket, alarm, self._access.peer(request))
         return _page("Acknowledged", *lines)
+
+    def _command(self, ticket: Ticket) -> AlarmCommand:
+        """Return the acknowledgement that a link stands for, with times by the monitor's clock."""
+        shown = ticket.shown._replace(since=ticket.shown.since - timedelta(seconds=self._monitor.clock.offset))
+        return AlarmCommand(ticket.key, ActionKind.ACKNOWLEDGE, shown, actor=ticket.actor, uid=ticket.uid)
 
     def _read(self, request: Request) -> Ticket:
         """Return the ticket of a request. Raises LinkRefused, also for a used one."""
@@ -140,10 +148,13 @@ class LinkPages:
         return ticket
 
     def _alarm(self, ticket: Ticket) -> Alarm:
-        """Return the alarm of a ticket. Raises LinkRefused if it no longer exists."""
+        """Return the alarm of a ticket. Raises LinkRefused if this collector does not have it."""
         alarm = self._monitor.find_alarm(ticket.key)
         if alarm is None:
-            raise LinkRefused(f"{ticket.key.kind} has cleared, and needs nobody any more.")
+            raise LinkRefused(
+                f"{ticket.key.kind} is not on the board: it has cleared, or the collector has just started. "
+                "Try again in a minute, or open the deck."
+            )
         return alarm
 
     async def _audit(self, ticket: Ticket, alarm: Alarm | None, peer: str) -> None:

@@ -54,7 +54,7 @@ def carry_out(  # noqa: PLR0911  a return for each kind
     `on_air`: the alarm concerns a broadcast. `acknowledgement`: the acknowledgement in force, or None. `earlier`: time
     of the previous acknowledgement, or None. Raises AlarmRefused.
     """
-    _refuse_unseen(command, alarm)
+    check_seen(command, alarm)
     match command.kind:
         case ActionKind.ACKNOWLEDGE:
             return operator.acknowledge(alarm, now, limits)
@@ -85,7 +85,7 @@ def is_worse(alarm: Alarm, shown: Shown) -> bool:
     return alarm.severity.rank < shown.severity.rank or alarm.stage > shown.stage
 
 
-def _refuse_unseen(command: AlarmCommand, alarm: Alarm) -> None:
+def check_seen(command: AlarmCommand, alarm: Alarm) -> None:
     """Raise AlarmRefused if the command silences or annotates a fault that the operator has not seen."""
     shown, kind = command.shown, command.kind
     if shown is None or kind in {ActionKind.UNSHELVE, ActionKind.IN_SERVICE}:

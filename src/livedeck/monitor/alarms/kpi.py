@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
-from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, Verdict, person
+from livedeck.monitor.model.alarm_action import BY_LINK, ActionKind, AlarmAction, Verdict, person
 from livedeck.monitor.model.kpi import AlarmFigures, BadActor, Figure
 from livedeck.monitor.model.records import AlarmRecord, WatchRecord
 from livedeck.monitor.model.thresholds import AlarmLimits
@@ -205,7 +205,8 @@ def _operator_hours(recorded: AlarmHistory) -> float:
     """
     people: defaultdict[int, set[str]] = defaultdict(set)
     for answer in recorded.answers:
-        people[int((answer.at - recorded.since) / _HOUR)].add(person(answer.actor))
+        if not answer.actor.startswith(BY_LINK):  # whoever used the link may be one of the others
+            people[int((answer.at - recorded.since) / _HOUR)].add(person(answer.actor))
     total = 0.0
     for since, until in recorded.spans():
         at = since

@@ -339,10 +339,10 @@ def _transition(before: Alarm | None, after: Alarm) -> AlarmTransition | None:
         return _ENTERED[after.state]
     if before.state is not after.state:
         return _state_transition(before, after)
-    if before.severity is not after.severity:
-        return AlarmTransition.SEVERITY
     if after.active and bool(before.silenced) is not bool(after.silenced):
         return AlarmTransition.SILENCED if after.silenced else AlarmTransition.UNSILENCED
+    if before.severity is not after.severity:
+        return AlarmTransition.SEVERITY
     return AlarmTransition.NOTED if before.note != after.note else None
 
 

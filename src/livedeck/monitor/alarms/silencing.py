@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from livedeck.monitor.alarms.operator import AlarmRefused
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import API_BLIND, COLLECTOR_SILENT
 from livedeck.monitor.model.alarm import Alarm, AlarmState, Severity, Silenced
 from livedeck.monitor.model.matching import Case, CaseEvent, Matcher, MatchField, MatchOp, match
@@ -159,13 +160,23 @@ def _on_air(states: Iterable[EventState]) -> list[CaseEvent]:
 
 
 def may_cover(silence: Silence, event: CaseEvent) -> bool:
-    """Return whether a silence may cover an alarm of an event. Its kind, severity and target do not matter."""
+    """Return whether a silence may cover an alarm of an event.
+
+    Its severity and target do not matter, nor its kind, unless only livedeck itself has such alarms.
+    """
+    if any(_is_of_deck(matcher) for matcher in silence.matchers):
+        return False
     of_event = [
         matcher
         for matcher in silence.matchers
         if matcher.field not in {MatchField.KIND, MatchField.SEVERITY, MatchField.TARGET}
     ]
     return match(of_event, Case("", Severity.INFO), event)
+
+
+def _is_of_deck(matcher: Matcher) -> bool:
+    kind = ALARM_KINDS.get(matcher.value)
+    return matcher.field is MatchField.KIND and matcher.op is MatchOp.IS and kind is not None and kind.is_of_deck
 
 
 def silence_of_draft(draft: SilenceDraft, states: Iterable[EventState], now: datetime) -> Silence:

@@ -110,6 +110,10 @@ class AlarmAction(Record):
         return replace(self, since=self.since + ahead, at=self.at + ahead, until=until)
 
 
+BY_LINK = "link from "
+"""Beginning of the actor of an acknowledgement by a link; the name of its sender follows."""
+
+
 def person(actor: str) -> str:
     """Return the person of an actor, without the process id: `anna@regie`."""
     name, _, process = actor.rpartition(":")
