@@ -252,21 +252,16 @@ async def _make_link(
     """Print a link that acknowledges an alarm. Returns the exit code. Raises SettingsError, CollectorError."""
     if not settings.collector_urls:
         raise SettingsError("links are served by a collector: set `collector_url` in the settings")
-    event, kind, target = named
     async with open_watch(settings) as watch:
-        snapshot = await watch.feed.wait_ready(TIMEOUT)
-        if code := code_of_link(snapshot.link):
-            _print_connection(snapshot.link)
-            return code
-        meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
-        alarm = _find_alarm(snapshot, meant, kind, target)
-        if alarm is None or isinstance(watch.feed, Monitor):
-            echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
-            return NOT_SO
+        found = await _find_named(watch, named)
+        if isinstance(found, int):
+            return found
+        assert not isinstance(watch.feed, Monitor)
+        meant, alarm = found
         try:
             link, until = await watch.feed.make_link(alarm.key, minutes, sender)
         except AlarmRefused as error:
-            echo(f"livedeck alarm: {_title(meant)} {kind}: {error}", err=True)
+            echo(f"livedeck alarm: {_title(meant)} {alarm.kind}: {error}", err=True)
             return NOT_SO
     if as_json:
         echo_json({"schema": schema_name("alarm link"), "link": link, "until": isoformat_utc(until)})
@@ -302,17 +297,12 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
     """
     if not settings.collector_urls and settings.history_file() is None:
         raise SettingsError("no history is kept, so no deck would see the action: set `history` in the settings")
-    event, kind, target = named
     async with open_watch(settings) as watch:
-        snapshot = await watch.feed.wait_ready(TIMEOUT)
-        if code := code_of_link(snapshot.link):
-            _print_connection(snapshot.link)
-            return code
-        meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
-        alarm = _find_alarm(snapshot, meant, kind, target)
-        if alarm is None:
-            echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
-            return NOT_SO
+        found = await _find_named(watch, named)
+        if isinstance(found, int):
+            return found
+        meant, alarm = found
+        kind = alarm.kind
         action_kind, minutes, text = act(alarm)
         try:
             has_changed = await _carry_out(
@@ -328,6 +318,20 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
             await audit_local(history, SystemClock().now(), name, of_alarm, text)
     echo(f"{_title(meant)} {kind}: {words if has_changed else 'no change needed'}")
     return DONE
+
+
+async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple[Event, Alarm] | int:
+    """Return the named event and its alarm, or the exit code if one of them is missing, which is then printed."""
+    event, kind, target = named
+    snapshot = await watch.feed.wait_ready(TIMEOUT)
+    if code := code_of_link(snapshot.link):
+        _print_connection(snapshot.link)
+        return code
+    meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
+    if alarm := _find_alarm(snapshot, meant, kind, target):
+        return meant, alarm
+    echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
+    return NOT_SO
 
 
 async def _carry_out(watch: Watch, settings: Settings, command: AlarmCommand) -> bool:

@@ -120,7 +120,7 @@ def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime
 
 
 class Preview(NamedTuple):
-    """What a silence covers now: events, events on air among them, and open alarms."""
+    """Events that a silence covers now, those on air among them, and open alarms."""
 
     events: tuple[str, ...]
     on_air: tuple[str, ...]
