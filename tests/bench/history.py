@@ -224,8 +224,11 @@ async def ticks(folder: Path, report: Report) -> None:
     )
     recorder = HistoryWriter(folder / "ticks.sqlite", START, timedelta(days=30), None)
     stored, written = [], []
+    last: Snapshot | None = None
     for at in islice(now, TICKS + 1):  # the first stores all samples of the streams
-        batch, before = _batch(None, snapshot(streams, at), ""), _bytes_written()
+        given = snapshot(streams, at)
+        batch, last = _batch(last, given, ""), given
+        before = _bytes_written()
         stored.append(once(partial(recorder.write, batch, at)))
         written.append(_bytes_written() - before)
     del stored[0], written[0]
@@ -253,9 +256,11 @@ async def published(folder: Path, report: Report) -> None:
     now = START
     with_it, without = (HistoryWriter(folder / name, START, timedelta(days=30), None) for name in ("with", "without"))
     stored: list[tuple[Took, Took]] = []
+    last: Snapshot | None = None
     for _ in range(TICKS):
         now += timedelta(seconds=EVERY)
-        batch = _batch(None, snapshot(streams, now), "")
+        given = snapshot(streams, now)
+        batch, last = _batch(last, given, ""), given
         bare = replace(batch, snapshots=())
         stored.append((once(partial(with_it.write, batch, now)), once(partial(without.write, bare, now))))
     every, plain = (middle_of(turns).processor for turns in zip(*stored, strict=True))
