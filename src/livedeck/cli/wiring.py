@@ -106,7 +106,7 @@ async def make_outgoing(settings: Settings, egress: Egress | None = None) -> Asy
 async def make_history(
     settings: Settings, clock: Clock | None = None, link: Link | None = None
 ) -> AsyncIterator[History | None]:
-    """Open the history that the settings name while the block runs. Yields None if the history is off.
+    """Open the history from the settings, and close it after the block. Yields None if the history is off.
 
     `link`: link to the collector, which then receives the operator's actions too.
     """

@@ -337,7 +337,7 @@ def _environment_layer(model: type[BaseModel]) -> Layer:
             except RecursionError:
                 raise SettingsError(f"{variable}: {_TOO_DEEP}") from None
             except ValueError:
-                raise SettingsError(f"{variable}: should be the table or list as JSON") from None
+                raise SettingsError(f"{variable}: should be a table or list, written as JSON") from None
             if _is_too_deep(values[name]):
                 raise SettingsError(f"{variable}: {_TOO_DEEP}")
         elif variable in texts:

@@ -607,7 +607,10 @@ class EngineSettings(BaseModel):
         description="name of this collector; empty: the name of its machine",
     )
     ttl: Number = Field(
-        default=15, ge=5, le=60, description="seconds until other collectors take over the events of a dead one"
+        default=15,
+        ge=5,
+        le=60,
+        description="seconds of which a lease lasts nine tenths; a dead collector is noticed after that time",
     )
 
     @model_validator(mode="after")

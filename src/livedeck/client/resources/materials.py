@@ -20,7 +20,7 @@ _MATERIALS = ("v1", "additional-materials")
 
 
 class Material(Model):
-    """A file beside a video. `id`: short, not a UUID. `filetype`: media type. `size`: bytes."""
+    """File offered for download beside a video. `id`: short, not a UUID. `filetype`: media type. `size`: bytes."""
 
     id: Id
     video_id: str | None = None

@@ -36,7 +36,7 @@ WHOLE = 100
 """Share in percent of a collector that is not slow."""
 
 KEPT_ANSWERS = 10_000
-"""Number of replies in the stream: one minute of 300 events.
+"""Number of replies in the stream: at 50 replies a second, about three minutes.
 
 A collector that was away for longer polls by itself.
 """

@@ -309,7 +309,10 @@ class Interests:
             say = f"{MAX_DECKS_OF_TOKEN} decks already use the token of {deck.person}; create a token per person"
             raise Refusal(429, "too many decks", say)
         if len({*interest.lists}.union(*theirs)) > MAX_LISTS_OF_TOKEN:
-            say = f"the decks of {deck.person} show more than {MAX_LISTS_OF_TOKEN} lists"
+            say = (
+                f"the decks with the token of {deck.person} show more than {MAX_LISTS_OF_TOKEN} lists together: "
+                "close a screen or a deck"
+            )
             raise Refusal(429, "too many lists", say)
         if deck not in self._current and len(self._current) >= MAX_DECKS:
             raise Refusal(503, "too many decks", f"{MAX_DECKS} decks are already attached")

@@ -130,7 +130,7 @@ class AnnouncementTally:
 
 
 def alarm_figures(recorded: AlarmHistory, limits: AlarmLimits) -> AlarmFigures:
-    """Return the key figures of a time."""
+    """Compute the key figures of the alarms recorded in a time range."""
     announced = announcements(recorded.log, limits)
     actors = [*_bad_actors(announced)]
     figures = (

@@ -125,7 +125,8 @@ class Grade(StrEnum):
 class Component(StrEnum):
     """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    If several components have the lowest score, the first one in this order is named.
+    Among equal lowest scores the first of VIDEO, AUDIO, FPS, KEY, LOSS, LATE and UNKNOWN is named. A component whose
+    only lowest score comes from a finding follows these; among findings, this enum's order decides.
     """
 
     UNKNOWN = "unknown"

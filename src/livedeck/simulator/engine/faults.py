@@ -185,7 +185,7 @@ class Fault:
     answer: str = "status"
 
     def matches(self, method: str, path: str, now: float) -> bool:
-        """Return whether the fault applies to such a request at `now`."""
+        """Return whether the fault covers a request with this method and path at `now`. `chance` is drawn later."""
         if not self.since <= now < self.until:
             return False
         return self.method in {"", method} and (not self.path or fnmatchcase(path, self.path))

@@ -24,7 +24,7 @@ class Workspace:
     token: str = field(repr=False)
 
     def document(self, position: int) -> Document:
-        """Return the stored form."""
+        """Return the workspace as a document for the store."""
         owner = {"name": self.name, "user_id": self.user_id, "token": self.token}
         return {"id": self.workspace_id, "position": position, **owner}
 
@@ -43,7 +43,7 @@ class Origin:
     seed: int
 
     def document(self) -> Document:
-        """Return the stored form."""
+        """Return the origin as a document for the store."""
         return {"id": "origin", "workspace": self.workspace, "seed": self.seed}
 
 

@@ -27,7 +27,7 @@ RenderedLine = list[tuple[Shown, Role]]
 
 
 class Inks(dict[Role, Style]):
-    """Styles of roles over a base style. Each is made at its first use."""
+    """Cache of the theme's styles on a base style, by role. A style is made at its first use."""
 
     def __init__(self, theme: str, base: Style) -> None:
         super().__init__()
