@@ -49,7 +49,7 @@ _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class SystemClock:
-    """The time of this machine."""
+    """Time of this machine."""
 
     def now(self) -> datetime:
         """Return the current time in UTC, aware."""
@@ -60,7 +60,6 @@ class SystemClock:
         return time.clock_gettime(_MONOTONIC)
 
     async def sleep(self, seconds: float) -> None:
-        """Return after `seconds`."""
         await asyncio.sleep(seconds)
 
 

@@ -68,7 +68,7 @@ class Document(Record):
         return tables if isinstance(tables, dict) else {}
 
     def resolve_paths(self, table: object) -> dict[str, Any]:
-        """Return a table of the file in which relative paths are resolved against the folder of the file."""
+        """Return a table of the file with relative paths resolved against the file's folder."""
         values = dict(table) if isinstance(table, dict) else {}
         for name in _PATHS:
             if values.get(name) and isinstance(values[name], str):

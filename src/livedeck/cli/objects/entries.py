@@ -287,7 +287,7 @@ _READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "creat
 
 
 def _kept_secret(value: str, before: Entry) -> Entry:
-    """Return the secret that a file gives. A masked secret stands for the current one.
+    """Return the secret from a file. For the mask of the current secret, returns the current secret.
 
     Raises UsageError if the mask is not that of the current secret.
     """

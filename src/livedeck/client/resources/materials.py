@@ -36,13 +36,13 @@ class Material(Model):
 
 
 class MaterialLink(Model):
-    """A short-lived download address of a material, which needs no token."""
+    """Short-lived download address of a material, which needs no token."""
 
     link: SignedLink
 
 
 class Materials(Resource):
-    """The additional materials of videos."""
+    """Additional materials of videos."""
 
     async def upload(
         self,

@@ -44,7 +44,6 @@ class RemoteClock:
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
         await self._clock.sleep(seconds)
 
     def ago(self, monotonic: float) -> datetime:

@@ -49,7 +49,7 @@ MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
 """
 
 KEPT_SECONDS = 1.0
-"""Maximum seconds for which a reply waits until the alarm action is on the disk."""
+"""Maximum seconds that a reply waits until the alarm action is on the disk."""
 
 POKE_SECONDS = 1.0
 """Minimum seconds between two refreshes that pokes cause, for all decks together."""
@@ -177,7 +177,6 @@ class _Acts:
         return await self._stored(self._monitor.add_silence(draft))
 
     async def extend_silence(self, request: Request, caller: Caller) -> Any:
-        """Extend a silence."""
         body, name = await read_body(request, Extension), request.path_params["id"]
         return await self._stored(
             self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=_uid(request))

@@ -150,8 +150,8 @@ class Ingest(Record):
 class Phase(Record):
     """Tally and ingest of an event.
 
-    `reference_time`: start of the event, by which its clock counts (on air from the start, before that down to it); for
-    a completed event its end. `elapsed`: seconds on air of a completed event. Each is None if unknown.
+    `reference_time`: start of the event; its clock counts up from it on air, and down to it before. For a completed
+    event its end. `elapsed`: seconds on air of a completed event. Each is None if unknown.
     """
 
     tally: BroadcastState
@@ -328,7 +328,6 @@ class EventState(Record):
 
     @property
     def id(self) -> str:
-        """Id of the event."""
         return self.event.id
 
     @property

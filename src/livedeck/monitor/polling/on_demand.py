@@ -88,7 +88,7 @@ def attached_materials(recording: Recording | None) -> Iterator[Material]:
 
 
 class ResourceCache:
-    """Lists as last received, of which those on a screen are polled.
+    """Lists as last received; those on a screen are polled.
 
     `lists`: all cached lists; a new mapping after each reply. `materials`: materials of videos.
     """
