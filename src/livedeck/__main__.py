@@ -1,4 +1,4 @@
-"""The program `livedeck`, which is `python -m livedeck`."""
+"""Program `livedeck`, which is `python -m livedeck`."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""A client with the settings of the command line, for scripts: `from livedeck.connect import connect`.
+"""Client with the settings of the command line, for scripts: `from livedeck.connect import connect`.
 
 `livedeck.client` reads no settings, because it can be installed without them (architecture.md, "Rooms").
 """
@@ -56,7 +56,7 @@ def make_api(
 ) -> Api:
     """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured.
 
-    `clock`: None for the clocks of the client. `bitrate_unit`: unit in which the platform counts bit rates.
+    `clock`: None for the clocks of the client. `bitrate_unit`: unit of the platform's bit rates.
     """
     if not settings.base_url:
         path = config_path()

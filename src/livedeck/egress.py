@@ -1,4 +1,4 @@
-"""Rule for the hosts to which notifications may go (notifications.md, "Reach"). Pure, except `literal_addresses`.
+"""Rule for the hosts that notifications may go to (notifications.md, "Reach"). Pure, except `literal_addresses`.
 
 This module imports only the standard library, because the process that sends through apprise imports it.
 """
@@ -59,7 +59,7 @@ class Egress(Record):
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """The entries as text, in the form that `of` reads."""
+        """Entries as text, in the form that `of` reads."""
         return (*map(str, self.networks), *sorted(self.hosts))
 
     def names(self, host: str) -> bool:

@@ -54,7 +54,7 @@ CROWDED_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Part of a request or response for which the server waits.
+    """Part of a request or response that the server waits for.
 
     `cycle`: latest request with its response, or None. `progress`: number of bytes; it changes while the peer makes
     progress.
@@ -76,7 +76,6 @@ class Connection(H11Protocol):
     _owed_since = 0.0
 
     def data_received(self, data: bytes) -> None:
-        """Process bytes from the peer."""
         self._received += len(data)
         super().data_received(data)
 
@@ -101,7 +100,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _find_owed(self) -> Owed | None:
-        """Return the part for which the server waits, or None. Between two requests uvicorn itself limits the wait."""
+        """Return the part that the server waits for, or None. Between two requests uvicorn itself limits the wait."""
         unsent = self.transport.get_write_buffer_size()
         if unsent:
             return Owed("response", self.last_cycle, unsent)
@@ -163,7 +162,6 @@ class Server(uvicorn.Server):
                 await asyncio.wait_for(self.stop.wait(), seconds)
 
     def connections(self) -> list[Connection]:
-        """Return the open connections."""
         return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     @asynccontextmanager

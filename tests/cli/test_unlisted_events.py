@@ -14,8 +14,8 @@ from virtual_clock import VirtualClock
 @pytest.mark.parametrize(
     ("listed", "words"),
     [
-        ((), "The list is empty; 1 event is still served: shown from their own replies"),
-        ((model(),), "The list lacks 1 of 2 events that are still served: shown from their own replies"),
+        ((), "The list is empty, but 1 event is still served; each is shown from its own reply"),
+        ((model(),), "The list lacks 1 of 2 events that are still served; each is shown from its own reply"),
     ],
 )
 async def test_an_event_that_the_list_lacks_is_read_by_its_id(listed: tuple[object, ...], words: str) -> None:

@@ -417,7 +417,7 @@ async def test_what_one_token_looks_at_is_bounded_and_shuts_nobody_out() -> None
     posters = [ResourceKey(ResourceKind.POSTERS, f"v{number}") for number in range(MAX_LISTS_OF_TOKEN)]
     look("bert", 0, *posters)
     look("bert", 1, posters[0])
-    with pytest.raises(Refusal, match="the decks of bert show more than 32 lists"):
+    with pytest.raises(Refusal, match="the decks with the token of bert show more than 32 lists together"):
         look("bert", 1, ResourceKey(ResourceKind.ROOMS))
     assert looks.lists["bert/d1"] == (posters[0],), "it looks at what it did"
     for number in range(MAX_DECKS - MAX_DECKS_OF_TOKEN - 2):

@@ -53,7 +53,7 @@ async def test_an_empty_list_clears_nothing_for_half_an_hour_and_is_called_wrong
     assert (alarm.kind, alarm.severity) == ("LIST_WRONG", Severity.WARNING)
     assert alarm.actual == "the list lacks 2 of 2 events that are still served"
     snapshot = await one.next()
-    assert banner(snapshot) == "≠ The list is empty; 2 events are still served: shown from their own replies"
+    assert banner(snapshot) == "≠ The list is empty, but 2 events are still served; each is shown from its own reply"
     assert not is_seen(snapshot, RenderTime.from_snapshot(snapshot, snapshot.at)), "new events cannot be seen"
     assert await raised(one, _HALF_AN_HOUR) == []
     snapshot = await one.next()

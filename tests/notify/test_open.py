@@ -90,7 +90,7 @@ def test_a_beginning_that_nobody_knows_any_more_gets_an_end_that_claims_no_time(
     run(work())
     firing, end = (post.json for post in ops.posts)
     assert (end["status"], end["title"]) == ("resolved", "RESOLVED NO_INGEST ONE")
-    assert end["text"].startswith("ONE: NO_INGEST began 09:00:00 UTC, cleared 09:00:20 UTC or before\n")
+    assert end["text"].startswith("ONE: NO_INGEST began 09:00:00 UTC, cleared 09:00:20 UTC or earlier\n")
     assert firing["alarms"][0]["dedup_key"] == end["alarms"][0]["dedup_key"]
 
 

@@ -60,7 +60,7 @@ def test_a_table_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("LIVEDECK_CADENCE", '{"events": 30}')
     assert (load().token_command, load().polling_cadence().events) == (("pass", "show", "livedeck"), 30)
     monkeypatch.setenv("LIVEDECK_CADENCE", "often")
-    with pytest.raises(SettingsError, match=r"LIVEDECK_CADENCE: should be the table or list as JSON"):
+    with pytest.raises(SettingsError, match=r"LIVEDECK_CADENCE: should be a table or list, written as JSON"):
         load()
 
 

@@ -140,7 +140,7 @@ async def test_that_somebody_else_showed_or_hid_a_poster_meanwhile_is_said_in_wo
         assert made.id
         (shown,) = [poster for poster in (await stage.api.posters.list(video)).items if poster.active]
         assert shown.id
-        conflicts = {"row.first": "it was shown and no longer is", "row.last": "it was not shown and is now"}
+        conflicts = {"row.first": "it was shown; it no longer is", "row.last": "it was not shown; it is now"}
         for row, conflict in conflicts.items():
             await stage.api.posters.set_active(video, shown.id)
             await stage.act("app.ask")

@@ -1,4 +1,4 @@
-"""The command line: `main`, and the tables of commands. No other room constructs the rooms.
+"""Command line: `main`, and the tables of commands. No other room constructs the rooms.
 
 `main` imports a command when it is called, so `--help` and `--version` cost next to nothing.
 """
@@ -40,7 +40,7 @@ GROUPS = {
     "video subtitle": "The subtitle tracks of a video",
     "video annotation": "The annotations of a video",
     "video material": "The materials of a video: additional files",
-    "notify dead": "Dead letters: messages that a target refused, or did not take for a day",
+    "notify dead": "Dead letters: messages refused, failed three times while others were taken, or not taken for a day",
     "collector token": "The access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""
@@ -130,7 +130,7 @@ SECTIONS = {
     "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "demo", "serve"),
 }
-"""The words after `livedeck`, in the sections of its help."""
+"""Words after `livedeck`, in the sections of its help."""
 
 DECK_OPTIONS = ("version", "theme", "ascii", "at")
 """Options of `livedeck` itself. Most commands have the others, too, and describe them."""
@@ -146,7 +146,7 @@ _WORDS = "livedeck.words"
 
 
 class _Livedeck(NounGroup):
-    """The root of the command tree."""
+    """Root of the command tree."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__("", TREE, **attributes)

@@ -17,6 +17,7 @@ from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.settings import Settings, SettingsError, load
+from livedeck.text.values import safe
 
 
 @click.command
@@ -69,7 +70,10 @@ async def close_change(settings: Settings, words: str) -> int:
         changes = await history.open_changes() if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]
         if len(found) != 1:
-            raise click.UsageError(f"{len(found) or 'no'} open changes have that id; `livedeck change list` lists them")
+            raise click.UsageError(
+                f"{len(found) or 'no'} open changes have an id that begins with {safe(words, 40)}; "
+                "`livedeck change list` lists them"
+            )
         (change,) = found
         port = CommandPort(Consent(), OpenChanges())
         executor = Executor(Platform(api), SystemClock(), confirmations=port, progress=port, audit=history)

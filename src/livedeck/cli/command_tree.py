@@ -1,4 +1,4 @@
-"""The tree of commands, which are imported on use; the generated description; new names of renamed commands."""
+"""Tree of commands, which are imported on use; the generated description; new names of renamed commands."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def did_you_mean(names: Sequence[str]) -> str:
 
 
 class CommandTree(NamedTuple):
-    """The command tree by paths. A path is the words after `livedeck`: `event list`.
+    """Command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
     group -> the noun from whose operations its commands are made.
@@ -361,7 +361,7 @@ class NounGroup(click.Group):
 
 
 class DescribedCommand(click.Command):
-    """A command made from its description: it prints the help of the command, and cannot run it."""
+    """Command made from its description: it prints the help of the command, and cannot run it."""
 
     def __init__(self, name: str, facts: Mapping[str, Any]) -> None:
         super().__init__(name, help=facts["text"])

@@ -38,7 +38,7 @@ _log = Log("livedeck.preferences")
 
 
 class StateFile:
-    """The preferences of one profile in a JSON file, saved in a thread; `close` waits for pending writes.
+    """Preferences of one profile in a JSON file, saved in a thread; `close` waits for pending writes.
 
     Preferences are a convenience: a fault of the file is only logged.
     """
@@ -87,7 +87,7 @@ def _view_from(values: Any) -> TableView:
 
 
 OPENER_TIMEOUT = 3.0
-"""Seconds in which the opener may fail. If it still runs then, it is showing the file."""
+"""Seconds that the opener has to fail. An opener that still runs after them is showing the file."""
 
 
 async def open_file(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The generated description of every command, read by help, completion and the table of commands.md."""
+"""Generated description of every command, read by help, completion and the table of commands.md."""
 
 from __future__ import annotations
 

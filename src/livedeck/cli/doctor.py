@@ -249,7 +249,7 @@ async def check_events(api: Api, settings: Settings) -> list[Check]:
 
 
 def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Check]:
-    """Count the events to which each table of limits applies: a table with a wrong name would have no effect."""
+    """Check that each table of limits applies to events, because a table with a wrong name has no effect."""
     for template in settings.limits_in_force().templates:
         fitting = [event for event in events if template.fits(event)]
         noun = "listed event" if len(fitting) == 1 else "listed events"

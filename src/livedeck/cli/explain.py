@@ -42,7 +42,7 @@ def command(
     """Explain the alarms of EVENT: what is judged, what would alarm next, what is silent and why, what decides.
 
     EVENT: an id, a name, or the beginning of either. With KIND, such as NO_INGEST, only this kind, with its evidence
-    and every limit that it reads. Asks the collector if there is one; otherwise this command judges the samples that
+    and every limit that it reads. Uses the collector if there is one; otherwise this command judges the samples that
     the platform still has. --at reads the history of this machine; parts that it does not store are "not recorded".
     Exit code 6 if there is no such event. `livedeck notify explain` says who is notified.
     """

@@ -34,7 +34,7 @@ class Exposure:
 
     @property
     def place(self) -> str:
-        """The listening address in words: `port 8080 of this machine` or `port 8080 of HOST`."""
+        """Listening address in words: `port 8080 of this machine` or `port 8080 of HOST`."""
         return f"port {self.port} of {'this machine' if self.host == LOOPBACK else self.host}"
 
     def listen(self) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The log: a rotating file, because text on standard error would corrupt the screen."""
+"""Log: a rotating file, because text on standard error would corrupt the screen."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _processors() -> list[Processor]:
 
 
 class _Formatter(logging.Formatter):
-    """The formatter of structlog, made for the first line."""
+    """Formatter of structlog, made for the first line."""
 
     @cached_property
     def _formatter(self) -> logging.Formatter:

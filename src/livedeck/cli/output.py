@@ -41,7 +41,7 @@ def echo_json(value: object) -> None:
 
 
 class ProgressLine:
-    """A line of progress that overwrites itself, on a terminal only.
+    """Line of progress that overwrites itself, on a terminal only.
 
     `terminal`: None if standard error is closed. `timer`: monotonic seconds.
     """

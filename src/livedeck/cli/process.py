@@ -75,7 +75,7 @@ def flush_errors() -> None:
 
 
 GRACE_SECONDS = 3.0
-"""Seconds in which a screen must end by itself. Otherwise it could wait forever for a terminal that nobody reads."""
+"""Seconds that a screen has to end by itself. Otherwise it could wait forever for a terminal that nobody reads."""
 
 ENDING = tuple(
     number

@@ -41,7 +41,7 @@ from livedeck.ui.streams.screen import StreamsScreen
 from livedeck.ui.videos.screen import VideoTab
 
 EVENING = datetime(2026, 11, 20, 21, 14, 7, tzinfo=UTC)
-"""The time at which every picture is taken."""
+"""Time at which every picture is taken."""
 
 TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-keyframes": ("keyframe-drift", 150),
@@ -123,7 +123,7 @@ ATTACHED: dict[str, Callable[[Snapshot], Snapshot]] = {
 """Pictures of an attached deck: name -> function that changes the snapshot as the deck would see it."""
 
 TOUR = ("events-120x40", "trouble-loss", "alarms-120x40", "videos-120x40", "help-120x40")
-"""The pictures that `tour.svg` shows one after the other. All have the same size."""
+"""Pictures that `tour.svg` shows one after the other. All have the same size."""
 
 TOUR_SECONDS = 4
 """Seconds that the tour shows each picture."""
@@ -133,7 +133,7 @@ LASTING_GROUPS = frozenset({"default", "actions"})
 
 
 class FixedClock:
-    """A clock that stands still, so that a picture is the same whenever it is taken.
+    """Clock with a fixed time, so that a picture never changes.
 
     `before`: seconds from its time to `EVENING`.
     """
@@ -168,11 +168,11 @@ REQUEST_TIMEOUT = 60.0
 """Seconds of this machine that a request may take: on a busy machine, a shorter one would show a poor link."""
 
 _WATCHED = 80.0
-"""Seconds for which the deck of a picture has watched a scenario, so that it knows how late samples come."""
+"""Seconds that the deck of a picture has watched a scenario, so that it knows how late samples come."""
 
 
 async def watch_until_evening(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
-    """Judge the simulated platform at `EVENING`, after looks at it since the time at which `clock` stands."""
+    """Judge the simulated platform at `EVENING`, after looks at it since the time of `clock`."""
     changes: tuple[AlarmChange, ...] = ()
     simulator.clock.step(-clock.before)
     while True:

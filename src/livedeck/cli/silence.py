@@ -142,9 +142,9 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 def add_command(ctx: click.Context, /, *, output_format: str, is_preview: bool, **values: Any) -> None:
     """Add a silence: alarms that meet all conditions neither ring nor notify anybody for --duration.
 
-    Detection, board, history and reports go on. At the end, everything that still stands is announced once. A value
-    with * ? or [ is a shell pattern. Prints first what the silence covers now. A silence that covers an event on air
-    lasts 4 h at most; extend it later. Exit code 6 if a limit forbids the silence.
+    Detection, board, history and reports go on. At the end, alarms that are still open are announced once. A value with
+    * ? or [ is a shell pattern. Prints first what the silence covers now. A silence that covers an event on air lasts 4
+    h at most; extend it later. Exit code 6 if a limit forbids the silence.
     """
     names = ("profile", "base_url", "upload_url", "read_only")
     flags = {name: values.pop(name) for name in names}
@@ -259,7 +259,7 @@ def extend_command(ctx: click.Context, /, *, silence_id: str, by: float, output_
 @platform
 @click.pass_context
 def end_command(ctx: click.Context, /, *, silence_id: str, output_format: str, **flags: Any) -> None:
-    """End a silence now, or cancel a planned one. What still stands is then announced once.
+    """End a silence now, or cancel a planned one. Alarms that are still open are then announced once.
 
     ID: the id of the silence, or its beginning. Exit code 6 if no such silence runs or is planned.
     """

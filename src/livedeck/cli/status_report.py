@@ -34,7 +34,7 @@ RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 async def print_status(settings: Settings, *, as_json: bool, patience: float = PATIENCE) -> int:
     """Print the status of the platform. Returns the exit code.
 
-    `patience`: seconds in which streams that look late are polled again.
+    `patience`: maximum seconds of polling late streams again.
     """
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)

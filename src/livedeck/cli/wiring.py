@@ -49,7 +49,7 @@ _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class SystemClock:
-    """The time of this machine."""
+    """Time of this machine."""
 
     def now(self) -> datetime:
         """Return the current time in UTC, aware."""
@@ -60,7 +60,6 @@ class SystemClock:
         return time.clock_gettime(_MONOTONIC)
 
     async def sleep(self, seconds: float) -> None:
-        """Return after `seconds`."""
         await asyncio.sleep(seconds)
 
 
@@ -106,7 +105,7 @@ async def make_outgoing(settings: Settings, egress: Egress | None = None) -> Asy
 async def make_history(
     settings: Settings, clock: Clock | None = None, link: Link | None = None
 ) -> AsyncIterator[History | None]:
-    """Open the history that the settings name while the block runs. Yields None if the history is off.
+    """Open the history from the settings, and close it after the block. Yields None if the history is off.
 
     `link`: link to the collector, which then receives the operator's actions too.
     """

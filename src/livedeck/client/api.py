@@ -1,4 +1,4 @@
-"""The client, with one attribute for each resource of the platform."""
+"""Client, with one attribute for each resource of the platform."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 LINK_LASTS = timedelta(hours=1)
-"""Usual time for which a link is valid."""
+"""Usual validity of a link."""
 
 LINK_LASTS_MOST = timedelta(hours=24)
-"""Longest time for which a link is valid."""
+"""Maximum validity of a link."""
 
 KEY_BYTES = 32
 

@@ -1,4 +1,4 @@
-"""The documentation as it is shipped: one Markdown page a topic, for `livedeck docs` and the deck's help."""
+"""Documentation as it is shipped: one Markdown page a topic, for `livedeck docs` and the deck's help."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ _ANALYSIS_SECONDS = 0.5
 """Maximum seconds of analysis between two snapshots after a change of rules; an hour of samples takes 0.1 s."""
 
 PATIENCE = 10.0
-"""Seconds from the start of a report in which it polls late streams again."""
+"""Seconds from the start of a report during which it polls late streams again."""
 
 _MIN_LATE = 1.0
 """Minimum seconds between two polls of a late stream in a report."""
@@ -461,7 +461,7 @@ class Monitor:
     def _silence(self, uid: str, what: object, make: Callable[[], Silence]) -> Silence:
         """Store and apply the row that `make` returns, and return it. A repeated command returns the first row.
 
-        `what`: the command, to tell a repeated one from another with the same id. Raises AlarmRefused.
+        `what`: the command, to distinguish a repeated command from another one with the same id. Raises AlarmRefused.
         """
         if uid in self._silenced_by:
             earlier_what, row = self._silenced_by[uid]

@@ -1,4 +1,4 @@
-"""The past as a feed: plays the stored snapshots of a history at any speed (past.md)."""
+"""Past as a feed: plays the stored snapshots of a history at any speed (past.md)."""
 
 from __future__ import annotations
 
@@ -153,7 +153,6 @@ class Playback:
         return self._machine.now()
 
     async def close(self) -> None:
-        """Close the file."""
         self._wanted.set()
         await self.history.close()
 

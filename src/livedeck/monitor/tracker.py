@@ -190,7 +190,6 @@ class EventTracker:
 
     @property
     def stream_id(self) -> str | None:
-        """Id of the tracked stream."""
         return self.event.stream.id if self.event.stream else None
 
     @property
@@ -205,7 +204,6 @@ class EventTracker:
 
     @property
     def newest(self) -> Reading | None:
-        """Newest sample."""
         return self._readings.last
 
     @property
@@ -465,7 +463,7 @@ class EventTracker:
         return self._delivery_judge().judge()
 
     def _delivery_judge(self) -> DeliveryJudge:
-        """Return the state from which the presence of the encoder is judged. There must be a sample."""
+        """Return the input for judging the presence of the encoder. There must be a sample."""
         newest = self._readings.time[-1]
         return DeliveryJudge(
             self._asks,
@@ -481,7 +479,7 @@ class EventTracker:
         )
 
     def judged(self) -> Judged:
-        """Return everything by which the event is judged now."""
+        """Return the input for judging the event now."""
         delivery = self._delivery_judge() if len(self._readings) else None
         return Judged(self._analysis, self._folded_by, self._coverage, self._case, self._thresholds, delivery)
 
@@ -703,7 +701,7 @@ class EventTracker:
         return status.state is ConnectionState.BLIND or listing is Freshness.STALE
 
     def _trusted_freshness(self, of_answer: Freshness, of_samples: Freshness) -> Freshness:
-        """Return the freshness by which the event is assessed.
+        """Return the freshness for assessing the event.
 
         It is STALE after failing polls, or if the samples' time stands still, because such samples prove nothing about
         now. If samples have stopped, it is LATE, because the phase reports a stop.
@@ -1065,7 +1063,7 @@ class WorldTracker:
         self._trackers[event.id] = tracker
 
     def _way_of_end(self, tracker: EventTracker, event: Event, at: ClockReading) -> EndWay | None:
-        """Return the way in which an event has ended on air, as it is read again; None if it has not ended."""
+        """Return how an event has ended on air, according to its latest reply; None if it has not ended."""
         if not tracker.was_sending_until(server_time(self.status, at.wall).timestamp()):
             return None
         stream = event.stream

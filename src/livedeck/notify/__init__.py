@@ -130,7 +130,7 @@ _PARTS = ("groups", "heartbeat", "message", "notifier", "services", "spool", "ta
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a name when somebody asks for it."""
+    """Import the module of a name at the first use of the name."""
     if name in __all__:
         for part in _PARTS:
             module = import_module(f"{__name__}.{part}")

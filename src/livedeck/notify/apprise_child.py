@@ -58,7 +58,7 @@ class RefusedError(PermissionError):
 
 
 class Gate:
-    """A guard that refuses connections and programs that the rule does not allow.
+    """Guard that refuses connections and programs that the rule does not allow.
 
     `hear` is an audit hook: for every library, Python calls it with the address of each connection, after the name
     look-up. `refusals`: refused connections, in words. `has_connected`: a connection was allowed. `proxy`: address of
@@ -151,7 +151,7 @@ _LOCAL_EVENTS = (
 
 
 class Statuses(logging.Handler):
-    """A log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each status differently."""
+    """Log handler that keeps the HTTP statuses that urllib3 logs, because apprise words each status differently."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)

@@ -23,7 +23,7 @@ _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timede
 
 
 class Vitals(NamedTuple):
-    """The state that a heartbeat reports.
+    """State that a heartbeat reports.
 
     `turned_at`: time of the last look at the alarms. `answered_at`: time of the platform's last response.
     `waiting_since`: time of the oldest unsent message. `history_fault`: why the history is not written, or empty.

@@ -1,4 +1,4 @@
-"""The table of the kinds of targets. The settings read it, so the targets themselves are imported when one is made."""
+"""Table of the kinds of targets. The settings read it, so the targets themselves are imported when one is made."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Given(NamedTuple):
 
 
 class TargetKind(NamedTuple):
-    """A kind of target. Its settings, their checks and the template follow from this entry.
+    """Kind of target. Its settings, their checks and the template follow from this entry.
 
     `address`: the address in words, for the settings. `make`: makes a target; raises TargetError. `secret`: the secret
     in words; empty if the kind has none. `options`: its other settings, which are no secrets, in words. `extra`: the

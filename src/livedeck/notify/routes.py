@@ -12,7 +12,7 @@ from livedeck.text.hours import Hours
 
 
 class Level(NamedTuple):
-    """A further target of an alarm that nobody has handled for `after` minutes.
+    """Further target of an alarm that nobody has handled for `after` minutes.
 
     `repeat`: minutes until a critical alarm goes there again; 0: never.
     """
@@ -27,7 +27,7 @@ GROUPINGS = ("incident", "event", "project", "kind", "none")
 
 
 class Route(Record):
-    """A rule that sends some alarms to a target.
+    """Rule that sends some alarms to a target.
 
     `to`: the target. `severity`: the lowest severity that the route takes. `events`, `projects`, `kinds`: shell
     patterns for the id or name of the event, the id of its project, and the kind. `hours`: when somebody reads the
@@ -57,12 +57,12 @@ class Route(Record):
 
     @property
     def escalations(self) -> tuple[Level, ...]:
-        """The levels of escalation, earliest first."""
+        """Levels of escalation, earliest first."""
         return self.levels or ((Level(self.escalate, self.escalate_to),) if self.escalate and self.escalate_to else ())
 
     @property
     def all_levels(self) -> tuple[Level, ...]:
-        """The target of the route as a level without delay, then the levels of escalation."""
+        """Target of the route as a level without delay, then the levels of escalation."""
         return (Level(0.0, self.to, self.repeat), *self.escalations)
 
     def is_quiet(self, severity: Severity, local: datetime) -> bool:

@@ -428,7 +428,10 @@ _COLOURS = {**dict.fromkeys(BEGINNINGS, "Attention"), Status.RESOLVED: "Good"}
 
 
 class Teams:
-    """A channel of Teams, by a workflow that posts an adaptive card for each request. The end is a second card."""
+    """Target that posts adaptive cards to a Teams channel through a workflow.
+
+    The end of an alarm is a new card, because a workflow cannot edit one.
+    """
 
     def __init__(self, post: Post, address: str) -> None:
         self._post, self._address = post, address

@@ -60,9 +60,9 @@ class Delivery(Record):
     """Result of a try.
 
     `answer`: the reply of the receiver, in words. `is_refused`: no further try can succeed. `retry_after`: seconds
-    until the next try that the receiver asks for. `receipt`: name of the message at the receiver, by which its end can
-    change it; empty if it has none. `is_partial`: the receiver took a part that it had not taken before, so the try is
-    no failed one.
+    until the next try, as the receiver demands. `receipt`: name of the message at the receiver, by which its end can
+    change it; empty if it has none. `is_partial`: the receiver took a new part of the message, so the try does not
+    count as failed.
     """
 
     is_taken: bool
@@ -74,7 +74,7 @@ class Delivery(Record):
 
 
 class Target(Protocol):
-    """A receiver of messages."""
+    """Receiver of messages."""
 
     async def send(self, message: Message) -> Delivery:
         """Try once to send the message. Raises nothing."""
@@ -82,7 +82,7 @@ class Target(Protocol):
 
 @runtime_checkable
 class Refreshing(Target, Protocol):
-    """A receiver that forgets, and so is told again each `period` seconds what is open there.
+    """Receiver that forgets open alarms, so the notifier sends them again each `period` seconds.
 
     No other request to it runs at the same time.
     """
@@ -98,7 +98,7 @@ FindRefusal = Callable[[str], Awaitable[str]]
 
 
 class CheckedTarget(Target, Protocol):
-    """A target that can tell, before a try, whether the rule for receivers refuses it."""
+    """Target that can check, before a try, whether the rule for receivers refuses it."""
 
     async def find_refusal(self, find: FindRefusal) -> str:
         """Return why nothing may be sent, as far as the address shows a reason; otherwise empty."""
@@ -106,7 +106,7 @@ class CheckedTarget(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Webhook:
-    """A webhook. `secrets`: keys of the signature, one for each; empty: no signature. `clock`: seconds since 1970."""
+    """Webhook. `secrets`: keys of the signature, one for each; empty: no signature. `clock`: seconds since 1970."""
 
     post: Post
     address: str
@@ -192,7 +192,7 @@ class AppriseTarget:
         if any(plugin.redirects for plugin in service):
             raise TargetError("livedeck follows no redirects: remove redirect= from the address")
         self.refusal = next(filter(None, (_refusal(plugin, egress) for plugin in service)), "")
-        """Reason for which the rule refuses the address, as far as the address shows one; otherwise empty."""
+        """Reason why the rule refuses the address, if the address alone shows one; otherwise empty."""
         self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._thread = ThreadPoolExecutor(1, "livedeck-apprise")  # the pool of the loop has other work

@@ -48,7 +48,7 @@ _WORDS = {Severity.CRITICAL: "CRIT", Severity.WARNING: "WARN", Severity.INFO: "I
 
 
 class Sender(Record):
-    """The sender of messages.
+    """Sender named in the messages.
 
     `collector`: host of the collector. `zone`: time zone of the times. `link`: an address with `{event_id}`; if empty,
     messages name the command that shows more. `origin`: 8 digits that stand for the platform's address.
@@ -242,7 +242,7 @@ _LINK = f"link-{token_hex(8)}"
 
 
 def _label(entry: Entry) -> str:
-    """Return the status of an alarm in words; empty if it is news of a present one."""
+    """Return the label of an entry's status, such as `RESOLVED`; empty for a `firing` entry whose alarm is present."""
     is_over = entry.is_cleared and entry.status is not Status.TEST
     return "CLEARED" if is_over else _LABELS.get(entry.status, "")
 
@@ -321,7 +321,7 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
     if entry.status is Status.RESOLVED:
         kind = "" if lead else f"{entry.kind} "
         if entry.is_undated:
-            spans = f"began {_time(entry.since, at, sender)}, cleared {_time(_end(entry), at, sender)} or before"
+            spans = f"began {_time(entry.since, at, sender)}, cleared {_time(_end(entry), at, sender)} or earlier"
             return f"{lead}{_named(entry, 40)}: {kind}{spans}"
         return f"{lead}{_named(entry, 40)}: {kind}cleared after {_length(entry.seconds)}, {_span(entry, at, sender)}"
     if entry.is_cleared:

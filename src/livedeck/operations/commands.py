@@ -1,6 +1,6 @@
 """Operations as commands without a screen: objects that a command line names, and initial values of the form.
 
-Each operation has an entry, from which the command with its help, completion and schema is made.
+Each operation has an entry; the command with its help, completion and schema is made from it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ It returns an awaitable if a file must be read before.
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An operation as a command of its noun. `initial`: returns the values of the form before typed values.
+    """Operation as a command of its noun. `initial`: returns the values of the form before typed values.
 
     `always`: fields that are sent even if they were not typed.
     """

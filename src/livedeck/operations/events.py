@@ -60,10 +60,10 @@ WITHOUT_AUDIENCE = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED, *W
 """Tallies of events without an audience. UNKNOWN is not one of them, because such an event may have an audience."""
 
 PENDING = "pending"
-"""The platform's status of a stream that has not begun."""
+"""Platform's status of a stream that has not begun."""
 
 FINISHED = "finished"
-"""The platform's status of a stream that has ended."""
+"""Platform's status of a stream that has ended."""
 
 _ENDS_FOR_GOOD = "The event ends for good: ingest accepts no more streams."
 

@@ -238,7 +238,7 @@ class Executor:
         """Return the current object once the person has seen it in this state and has confirmed its change.
 
         If the change must not be sent, returns the outcome instead. `lock`: holds the object's lock afterwards, but
-        never while the person is asked.
+        never during the question to the person.
         """
         current, conflicts = operation.seen, tuple[str, ...]()
         while True:

@@ -139,7 +139,7 @@ class Noun:
         return self.arguments[0] if len(self.arguments) > 1 else ""
 
     def fingerprint(self, item: Any) -> str:
-        """Return a hash of an object's fields, by which a change is noticed (commands.md, "Changes").
+        """Return a hash of an object's fields, to notice a change (commands.md, "Changes").
 
         The hash contains secrets only in masked form.
         """
@@ -307,7 +307,7 @@ async def _material(api: Api, _: Any, material: KnownMaterial) -> KnownMaterial:
 
 
 class KnownMaterialModel(Model):
-    """A material from the history of this machine, with the platform's field names where they exist."""
+    """Material from the history of this machine, with the platform's field names where they exist."""
 
     id: str
     video_id: str

@@ -1,4 +1,4 @@
-"""A change of the platform as a frozen value: its words, its request, and the evidence that it happened."""
+"""Change of the platform as a frozen value: its words, its request, and the evidence that it happened."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Target(Record):
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Kind and id, by which targets are compared; kind and name while the object has no id."""
+        """Kind and id, to compare targets; kind and name while the object has no id."""
         return self.kind, self.id, "" if self.id else self.name
 
 
@@ -440,7 +440,7 @@ class CreateOperation(Operation[tuple[Item, ...]]):
         """Return whether the item equals the sent object in all fields that the platform shows."""
 
     def sent_names(self) -> Mapping[str, str]:
-        """Return field -> sent text, for each text by which the new object is recognised.
+        """Return field -> sent text, for each text that identifies the new object.
 
         A platform may trim or shorten these texts.
         """

@@ -29,7 +29,7 @@ from livedeck.text import addresses, values
 from livedeck.text.segments import Segment, StyleRole
 
 TOO_MANY_PROFILES = 400289
-"""The platform's code for more profiles than a room allows (platform-api.md, "Error codes")."""
+"""Platform's code for more profiles than a room allows (platform-api.md, "Error codes")."""
 
 ROOM_TYPES = ("permanent_meeting", "instant_meeting")
 

@@ -66,7 +66,7 @@ def track_name(track: Subtitle) -> str:
 
 
 async def _tracks(platform: Platform, video: Video) -> tuple[Subtitle, ...]:
-    """Read all tracks of a video, in the order in which viewers see them. Raises ApiError."""
+    """Read all tracks of a video, in the order for viewers. Raises ApiError."""
     return await all_rows(platform.api.subtitles.iterate(video.id, order="position.asc"))
 
 

@@ -57,9 +57,9 @@ class ExtraOperation(Operation[M]):
 
 
 def _conflict(fact: str, before: object, now: object) -> str:
-    """Describe a changed field: `its title was "A" and is "B" now`, `it was shown and no longer is`."""
+    """Describe a changed field: `its title was "A" and is "B" now`, `it was shown; it no longer is`."""
     if isinstance(now, bool):
-        return f"it was not {fact} and is now" if now else f"it was {fact} and no longer is"
+        return f"it was not {fact}; it is now" if now else f"it was {fact}; it no longer is"
     return f"its {fact} was {_quoted(before)} and is {_quoted(now)} now"
 
 

@@ -64,7 +64,7 @@ def missing_text(snapshot: Snapshot) -> str:
 def list_text(doubt: ListDoubt) -> str:
     """Return the reason for doubt about the event list.
 
-    Such as `The list is empty; 6 events are still served: shown from their own replies`.
+    Such as `The list is empty, but 6 events are still served; each is shown from its own reply`.
     """
     if doubt.served:
         return served_text(doubt.listed, doubt.served)
@@ -80,11 +80,10 @@ def served_text(listed: int, served: int) -> str:
     The list lacks `served` events that the platform still serves.
     """
     if listed:
-        return (
-            f"The list lacks {served} of {listed + served} events that are still served: shown from their own replies"
-        )
-    count = f"{served} {'event is' if served == 1 else 'events are'} still served"
-    return f"The list is empty; {count}: shown from their own replies"
+        lacks = f"The list lacks {served} of {listed + served} events that are still served"
+    else:
+        lacks = f"The list is empty, but {served} {'event is' if served == 1 else 'events are'} still served"
+    return f"{lacks}; each is shown from its own reply"
 
 
 def missing_rows(cached: CachedList[Any], noun: str) -> Line:
@@ -142,7 +141,10 @@ def _fact(attachment: Attachment) -> str:
 
 
 def _alone_text(attachment: Attachment, hint: str) -> str:
-    """Return `POLLING ALONE since 21:04:11Z  2 not yet shared  ...  collector.example: no response`."""
+    """Return the banner of a deck that polls alone.
+
+    Such as `POLLING ALONE since 21:04:11Z  2 not yet shared  ...  collector.example: no response`.
+    """
     count = len(attachment.unshared)
     unshared = f"{count} not yet shared" if count else ""
     reason = safe(attachment.reason or f"{attachment.host} is silent", 120)

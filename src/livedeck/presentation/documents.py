@@ -16,7 +16,7 @@ from livedeck.presentation.preflight import Mark
 
 
 class Fault(TypedDict):
-    """A field that could not be read. `actual`: description of the received value, without the value."""
+    """Field that could not be read. `actual`: description of the received value, without the value."""
 
     field: str
     expected: str
@@ -24,7 +24,7 @@ class Fault(TypedDict):
 
 
 class Sample(TypedDict):
-    """A QoS sample under the platform's field names."""
+    """QoS sample under the platform's field names."""
 
     time: str
     bitrate_video: float | None
@@ -34,19 +34,19 @@ class Sample(TypedDict):
 
 
 class LastSample(Sample):
-    """The newest sample of an event, and its age."""
+    """Newest sample of an event, and its age."""
 
     age: float
 
 
 class StreamSample(Sample):
-    """A sample of the history."""
+    """Sample of the history."""
 
     stream_id: str
 
 
 class Link(TypedDict):
-    """The connection to the platform. `lost_share`: share of lost responses, from 0 to 1.
+    """Connection to the platform. `lost_share`: share of lost responses, from 0 to 1.
 
     `skew`: difference of the clocks. `cause`: nearest cause of missing data, such as `own link` or `platform`. `text`:
     the cause in words. Both are empty if no data are missing. `slowed_to`: seconds between two polls of an event after
@@ -66,7 +66,7 @@ class Link(TypedDict):
 
 
 class TimelineEntry(TypedDict):
-    """A change in the life of an alarm."""
+    """Change in the life of an alarm."""
 
     at: str
     text: str
@@ -74,7 +74,7 @@ class TimelineEntry(TypedDict):
 
 
 class Silenced(TypedDict):
-    """The silence that covers an alarm: its id, its end for the alarm, its comment and its author."""
+    """Silence that covers an alarm: its id, its end for the alarm, its comment and its author."""
 
     id: str
     until: str
@@ -83,7 +83,7 @@ class Silenced(TypedDict):
 
 
 class Alarm(TypedDict):
-    """An alarm. `event_id`: None for the deck's own alarms. `target`: part of the event, such as a restream.
+    """Alarm. `event_id`: None for the deck's own alarms. `target`: part of the event, such as a restream.
 
     `found`: the fault began before the first look at its event. `silenced`: None if no silence covers the alarm.
     """
@@ -121,14 +121,14 @@ class Alarm(TypedDict):
 
 
 class AlarmChangeLine(Alarm):
-    """A line of `--follow`: a transition of an alarm, and the alarm after the transition."""
+    """Line of `--follow`: a transition of an alarm, and the alarm after the transition."""
 
     at: str
     change: str
 
 
 class AlarmActionLine(TypedDict):
-    """A line of `--follow`: an operator's action on an alarm. `since`: start of the fault."""
+    """Line of `--follow`: an operator's action on an alarm. `since`: start of the fault."""
 
     at: str
     action: str
@@ -142,7 +142,7 @@ class AlarmActionLine(TypedDict):
 
 
 class RuleChangeLine(TypedDict):
-    """A line of `--follow`: a change of the rules that judge events.
+    """Line of `--follow`: a change of the rules that judge events.
 
     `error`: the settings are invalid and not in use.
     """
@@ -155,7 +155,7 @@ class RuleChangeLine(TypedDict):
 
 
 class NotWatchedLine(TypedDict):
-    """A line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped or slow."""
+    """Line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped or slow."""
 
     since: str
     until: str
@@ -163,7 +163,7 @@ class NotWatchedLine(TypedDict):
 
 
 class OpenAlarms(TypedDict):
-    """The alarms that need attention, the most urgent first.
+    """Alarms that need attention, the most urgent first.
 
     `link`: connection, which shows whether they are current.
     """
@@ -175,13 +175,13 @@ class OpenAlarms(TypedDict):
 
 
 class Alarms(OpenAlarms):
-    """The alarms. `quiet`: alarms that are suppressed, shelved or out of service, if they were requested."""
+    """Alarms. `quiet`: alarms that are suppressed, shelved or out of service, if they were requested."""
 
     quiet: NotRequired[list[Alarm]]
 
 
 class ExplainedAlarm(TypedDict):
-    """An open alarm of an explanation. `clears_with`: evidence that clears it, in words."""
+    """Open alarm of an explanation. `clears_with`: evidence that clears it, in words."""
 
     kind: str
     target: str | None
@@ -194,7 +194,7 @@ class ExplainedAlarm(TypedDict):
 
 
 class Forecast(TypedDict):
-    """The next onset of a kind of alarm under a condition.
+    """Next onset of a kind of alarm under a condition.
 
     `condition`: unchanged, silent (no new sample comes), below, above (`rate` stays below or above `limit`), status
     (every sample has the status `limit`) or time. `seconds`: time until the onset; from now for silent and time,
@@ -213,7 +213,7 @@ class Forecast(TypedDict):
 
 
 class SilentAlarm(TypedDict):
-    """An alarm, or a kind of alarm, that tells nobody. `kind`: None for every kind of the event."""
+    """Alarm, or kind of alarm, that notifies nobody. `kind`: None for every kind of the event."""
 
     kind: str | None
     target: str | None
@@ -251,14 +251,14 @@ class ExplainedDelivery(TypedDict):
 
 
 class NotWatchedSpan(TypedDict):
-    """A time that was not watched."""
+    """Time that was not watched."""
 
     since: str
     until: str
 
 
 class DecidingLimit(TypedDict):
-    """A limit that decides. `setting`: its setting; None for the default. `by`: person who chose the value."""
+    """Limit that decides. `setting`: its setting; None for the default. `by`: person who chose the value."""
 
     name: str
     value: str
@@ -276,7 +276,7 @@ class KindEvidence(TypedDict):
 
 
 class Explanation(TypedDict):
-    """The explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded."""
+    """Explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded."""
 
     schema: NotRequired[str]
     event_id: str
@@ -298,7 +298,7 @@ class Explanation(TypedDict):
 
 
 class AlarmLink(TypedDict):
-    """A link that acknowledges an alarm, and its end."""
+    """Link that acknowledges an alarm, and its end."""
 
     schema: str
     link: str
@@ -306,7 +306,7 @@ class AlarmLink(TypedDict):
 
 
 class AlarmFigure(TypedDict):
-    """A key figure of alarms. `unit`: share (0 to 1), s, h, or None for a number. `missing`: why there is no value."""
+    """Key figure of alarms. `unit`: share (0 to 1), s, h, or None for a number. `missing`: why there is no value."""
 
     key: str
     title: str
@@ -319,7 +319,7 @@ class AlarmFigure(TypedDict):
 
 
 class BadActor(TypedDict):
-    """An alarm that was announced often, and its share of all announcements."""
+    """Alarm that was announced often, and its share of all announcements."""
 
     event_id: str | None
     subject: str
@@ -329,7 +329,7 @@ class BadActor(TypedDict):
 
 
 class AlarmFigures(TypedDict):
-    """The key figures of alarms in a range of time."""
+    """Key figures of alarms in a range of time."""
 
     schema: NotRequired[str]
     since: str
@@ -339,7 +339,7 @@ class AlarmFigures(TypedDict):
 
 
 class Ingest(TypedDict):
-    """The state of the encoder. `window_ends`: end of the reconnect window."""
+    """State of the encoder. `window_ends`: end of the reconnect window."""
 
     state: str
     since: str | None
@@ -347,7 +347,7 @@ class Ingest(TypedDict):
 
 
 class Health(TypedDict):
-    """The health score, from 0 to 100, with the component that lowers the score most."""
+    """Health score, from 0 to 100, with the component that lowers the score most."""
 
     score: int | None
     grade: str
@@ -356,7 +356,7 @@ class Health(TypedDict):
 
 
 class Finding(TypedDict):
-    """A current fault of an event."""
+    """Current fault of an event."""
 
     kind: str
     target: str | None
@@ -367,14 +367,14 @@ class Finding(TypedDict):
 
 
 class UnwatchedTime(TypedDict):
-    """A time of a stream that was not watched (the platform's clock)."""
+    """Time of a stream that was not watched (the platform's clock)."""
 
     since: str
     until: str
 
 
 class Quality(TypedDict):
-    """The quality of the QoS data. `cadence`: seconds between samples. `lag`: usual delay of samples in seconds.
+    """Quality of the QoS data. `cadence`: seconds between samples. `lag`: usual delay of samples in seconds.
 
     `not_watched`: times between samples that no response covers.
     """
@@ -402,7 +402,10 @@ class Evidence(TypedDict):
 
 
 class NotKnown(TypedDict):
-    """Doubt of an event since a time. `cause`: nearest cause, such as `own stop` or `platform`; `text`: it in words."""
+    """Doubt of an event since a time.
+
+    `cause`: nearest cause, such as `own stop` or `platform`. `text`: the cause in words.
+    """
 
     since: str | None
     cause: str
@@ -410,7 +413,7 @@ class NotKnown(TypedDict):
 
 
 class Event(TypedDict):
-    """An event. `reference_time`: start of its clock. `faults`: fields that could not be read.
+    """Event. `reference_time`: start of its clock. `faults`: fields that could not be read.
 
     `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `not_known`: why the
     state may be outdated, and since when; None while it is current.
@@ -434,7 +437,7 @@ class Event(TypedDict):
 
 
 class Target(TypedDict):
-    """The object that a change was sent to."""
+    """Object that a change was sent to."""
 
     kind: str
     id: str | None
@@ -442,7 +445,7 @@ class Target(TypedDict):
 
 
 class Actor(TypedDict):
-    """The process that sent a change."""
+    """Process that sent a change."""
 
     user: str
     host: str
@@ -450,7 +453,7 @@ class Actor(TypedDict):
 
 
 class OpenChange(TypedDict):
-    """A change without a verdict. `detail`: None if the process that sent the change has exited."""
+    """Change without a verdict. `detail`: None if the process that sent the change has exited."""
 
     id: str
     sent: str
@@ -462,7 +465,7 @@ class OpenChange(TypedDict):
 
 
 class Shortfall(TypedDict):
-    """The rows of a list that the platform announced and did not send. None means an unknown number."""
+    """Rows of a list that the platform announced and did not send. None means an unknown number."""
 
     missing: int | None
     announced: int | None
@@ -496,27 +499,27 @@ class Workspace(OpenAlarms):
 
 
 class Status(Workspace):
-    """The output of `livedeck status`."""
+    """Output of `livedeck status`."""
 
     open_changes: list[OpenChange]
 
 
 class EventReference(TypedDict):
-    """An event by id and name."""
+    """Event by id and name."""
 
     id: str
     name: str | None
 
 
 class StreamReference(TypedDict):
-    """A stream with the platform's status."""
+    """Stream with the platform's status."""
 
     id: str | None
     status: str | None
 
 
 class Qos(TypedDict):
-    """The samples of an event. `age`: age of the newest sample. `left_out`: number of samples without a usable time."""
+    """Samples of an event. `age`: age of the newest sample. `left_out`: number of samples without a usable time."""
 
     event: EventReference
     stream: StreamReference | None
@@ -528,7 +531,7 @@ class Qos(TypedDict):
 
 
 class Entry(TypedDict):
-    """A line of the timeline."""
+    """Line of the timeline."""
 
     at: str
     type: str
@@ -540,7 +543,7 @@ class Entry(TypedDict):
 
 
 class Span(TypedDict):
-    """A period of time."""
+    """Period of time."""
 
     since: str
     until: str
@@ -548,20 +551,20 @@ class Span(TypedDict):
 
 
 class Watch(TypedDict):
-    """A period in which a process watched the platform."""
+    """Period when a process watched the platform."""
 
     since: str
     until: str
 
 
 class PastEvent(EventReference):
-    """An event of the history."""
+    """Event of the history."""
 
     deleted: bool
 
 
 class History(Span):
-    """The history of an event in a period."""
+    """History of an event in a period."""
 
     schema: str
     event: PastEvent
@@ -571,7 +574,7 @@ class History(Span):
 
 
 class Episode(Span):
-    """A past fault."""
+    """Past fault."""
 
     event_id: str
     event: str | None
@@ -584,14 +587,14 @@ class Episode(Span):
 
 
 class Episodes(TypedDict):
-    """The past faults of a period."""
+    """Past faults of a period."""
 
     schema: str
     episodes: list[Episode]
 
 
 class Search(TypedDict):
-    """The entries that contain all words of `text`."""
+    """Entries that contain all words of `text`."""
 
     schema: str
     text: str
@@ -599,7 +602,7 @@ class Search(TypedDict):
 
 
 class HandoverRestream(TypedDict):
-    """A restream of an event."""
+    """Restream of an event."""
 
     name: str
     status: str
@@ -607,7 +610,7 @@ class HandoverRestream(TypedDict):
 
 
 class HandoverEvent(TypedDict):
-    """An event on the handover sheet."""
+    """Event on the handover sheet."""
 
     id: str
     name: str | None
@@ -618,7 +621,7 @@ class HandoverEvent(TypedDict):
 
 
 class HandoverAlarm(TypedDict):
-    """An alarm on the handover sheet. `until`: end of its acknowledgement or shelf."""
+    """Alarm on the handover sheet. `until`: end of its acknowledgement or shelf."""
 
     event_id: str | None
     subject: str
@@ -636,7 +639,7 @@ class HandoverAlarm(TypedDict):
 
 
 class HandoverSilence(TypedDict):
-    """A running silence on the handover sheet. `on_air`: names of the events on air that it covers."""
+    """Running silence on the handover sheet. `on_air`: names of the events on air that it covers."""
 
     id: str
     ends_at: str
@@ -647,7 +650,7 @@ class HandoverSilence(TypedDict):
 
 
 class HandoverChange(TypedDict):
-    """A change without a verdict."""
+    """Change without a verdict."""
 
     id: str
     sent: str
@@ -658,7 +661,7 @@ class HandoverChange(TypedDict):
 
 
 class Handover(TypedDict):
-    """The handover sheet. `watched`: end of the last watched period. `fresh`: a process watches now."""
+    """Handover sheet. `watched`: end of the last watched period. `fresh`: a process watches now."""
 
     schema: str
     written: str
@@ -673,7 +676,7 @@ class Handover(TypedDict):
 
 
 class ReportFault(TypedDict):
-    """A fault of an event.
+    """Fault of an event.
 
     `exact`: the end is known from samples. If not, `until` is the time at which it was noticed.
     """
@@ -688,21 +691,21 @@ class ReportFault(TypedDict):
 
 
 class ReportRestream(TypedDict):
-    """The times in which a restream was down."""
+    """Times when a restream was down."""
 
     name: str
     down: list[Span]
 
 
 class ReportMarker(TypedDict):
-    """A note that an operator set at a time of the show."""
+    """Note that an operator set at a time of the show."""
 
     at: str
     text: str
 
 
 class Acknowledgement(TypedDict):
-    """An alarm and the seconds until somebody acknowledged it."""
+    """Alarm and the seconds until somebody acknowledged it."""
 
     kind: str
     target_name: str | None
@@ -713,7 +716,7 @@ class Acknowledgement(TypedDict):
 
 
 class ReportEvent(TypedDict):
-    """The facts of an event. `uptime`, `objective`: percent. `limits`: gaps of the data, in words."""
+    """Facts of an event. `uptime`, `objective`: percent. `limits`: gaps of the data, in words."""
 
     id: str
     name: str
@@ -745,7 +748,7 @@ class ReportEvent(TypedDict):
 
 
 class Report(Span):
-    """A report on a show or a day."""
+    """Report on a show or a day."""
 
     schema: str
     title: str
@@ -755,7 +758,7 @@ class Report(Span):
 
 
 class PreflightItem(TypedDict):
-    """A check before a show. `advice`: None if nothing needs to be done."""
+    """Check before a show. `advice`: None if nothing needs to be done."""
 
     name: str
     mark: Mark
@@ -764,7 +767,7 @@ class PreflightItem(TypedDict):
 
 
 class Preflight(TypedDict):
-    """The checks of an event before a show. `go`: no item is NO-GO."""
+    """Checks of an event before a show. `go`: no item is NO-GO."""
 
     schema: str
     event: EventReference
@@ -773,7 +776,7 @@ class Preflight(TypedDict):
 
 
 class ChangedField(TypedDict):
-    """A changed field before and after the change, with secrets masked."""
+    """Changed field before and after the change, with secrets masked."""
 
     field: str
     before: str
@@ -781,7 +784,7 @@ class ChangedField(TypedDict):
 
 
 class ChangeResult(TypedDict):
-    """The result of a change. `object`: the platform's response. `ids`: ids of created or changed objects."""
+    """Result of a change. `object`: the platform's response. `ids`: ids of created or changed objects."""
 
     schema: str
     operation: str
@@ -794,7 +797,7 @@ class ChangeResult(TypedDict):
 
 
 class DoctorCheck(TypedDict):
-    """A check of the installation."""
+    """Check of the installation."""
 
     name: str
     verdict: Literal["ok", "warn", "fail"]
@@ -803,13 +806,13 @@ class DoctorCheck(TypedDict):
 
 
 class Doctor(TypedDict):
-    """The output of `livedeck doctor`."""
+    """Output of `livedeck doctor`."""
 
     checks: list[DoctorCheck]
 
 
 class UnsentNotification(TypedDict):
-    """A message that waits, or a dead letter. `state`: `waiting` or `dead`; `answer`: last reply of the receiver.
+    """Message that waits, or a dead letter. `state`: `waiting` or `dead`; `answer`: last reply of the receiver.
 
     `id` is empty if the collector is older.
     """
@@ -825,7 +828,7 @@ class UnsentNotification(TypedDict):
 
 
 class Notifications(TypedDict):
-    """The unsent messages."""
+    """Unsent messages."""
 
     schema: str
     items: list[UnsentNotification]
@@ -833,7 +836,7 @@ class Notifications(TypedDict):
 
 
 class DeadLetter(UnsentNotification):
-    """A dead letter with its contents. `payload`: the JSON of the webhook."""
+    """Dead letter with its contents. `payload`: the JSON of the webhook."""
 
     schema: str
     text: str
@@ -862,7 +865,7 @@ class CollectorToken(TypedDict):
 
 
 class CollectorTokens(TypedDict):
-    """The tokens of the settings. `uses_known`: the last uses could be read."""
+    """Tokens of the settings. `uses_known`: the last uses could be read."""
 
     schema: str
     uses_known: bool
@@ -871,7 +874,7 @@ class CollectorTokens(TypedDict):
 
 
 class StoredStream(TypedDict):
-    """The samples of a stream in the history: time of the first and the last, and number."""
+    """Samples of a stream in the history: time of the first and the last, and number."""
 
     id: str
     first: str
@@ -880,7 +883,7 @@ class StoredStream(TypedDict):
 
 
 class StoredEvent(TypedDict):
-    """An event with samples in the history."""
+    """Event with samples in the history."""
 
     id: str
     name: str
@@ -888,7 +891,7 @@ class StoredEvent(TypedDict):
 
 
 class HistoryFile(TypedDict):
-    """The condition of a history file. `size`, `free`: bytes. `rows`, `unreadable_rows`: number of rows by table."""
+    """Condition of a history file. `size`, `free`: bytes. `rows`, `unreadable_rows`: number of rows by table."""
 
     schema: str
     path: str
@@ -903,7 +906,7 @@ class HistoryFile(TypedDict):
 
 
 class SettingsInForce(TypedDict):
-    """The settings without secrets, and the origin of each by name."""
+    """Settings without secrets, and the origin of each by name."""
 
     schema: str
     settings: dict[str, Any]
@@ -911,7 +914,7 @@ class SettingsInForce(TypedDict):
 
 
 class SilenceMatcher(TypedDict):
-    """A condition on a property of an alarm. `op`: `=`, `!=`, `~` or `!~`; `~` takes a shell pattern."""
+    """Condition on a property of an alarm. `op`: `=`, `!=`, `~` or `!~`; `~` takes a shell pattern."""
 
     field: str
     op: str
@@ -919,7 +922,7 @@ class SilenceMatcher(TypedDict):
 
 
 class Silence(TypedDict):
-    """A silence. `running`: it runs now; otherwise it is planned. `passes`: lowest severity that is not silenced.
+    """Silence. `running`: it runs now; otherwise it is planned. `passes`: lowest severity that is not silenced.
 
     `until_end_of`: id of the event with whose broadcast it ends. `changed_by`, `changed_at`: its last change.
     """
@@ -953,7 +956,7 @@ class SilenceCover(TypedDict):
 
 
 class SilenceChanged(TypedDict):
-    """A silence after a change. `saved`: False for a preview. `covers`: None if that was not looked up."""
+    """Silence after a change. `saved`: False for a preview. `covers`: None if that was not looked up."""
 
     schema: str
     saved: bool

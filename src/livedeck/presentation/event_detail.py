@@ -101,7 +101,7 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
 
 
 def unanswered_text(state: EventState, render_time: RenderTime) -> str:
-    """Return the duration for which the event's calls have failed: `no reply for 12 s`; empty if they succeed."""
+    """Return the duration of the event's failing calls: `no reply for 12 s`; empty if they succeed."""
     since = state.qos.as_of or state.qos.failing_since
     if state.qos.failing_since is None or since is None:
         return ""

@@ -99,7 +99,7 @@ def _holds(term: Term, value: Value) -> bool:
 
 
 class TableView(Record):
-    """The operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
+    """Operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
 
     `hidden`: names of hidden columns.
     """

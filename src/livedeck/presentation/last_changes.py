@@ -20,7 +20,7 @@ NAME_CELLS = 18
 
 
 class _Change(NamedTuple):
-    """A change. `at`: time of the server clock."""
+    """Change. `at`: time of the server clock."""
 
     at: datetime
     sign: Segment

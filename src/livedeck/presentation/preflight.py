@@ -23,7 +23,7 @@ DUE_SECONDS = 600.0
 """
 
 SHORT_WINDOW = 60
-"""Minimum length of a reconnect window, in seconds, in which an encoder can restart."""
+"""Minimum length of a reconnect window that an encoder can restart in, in seconds."""
 
 NEAR = 15 * 60.0
 """Minimum number of seconds between the starts of two events that one crew can run."""
@@ -97,7 +97,7 @@ class PreflightFacts(Record):
 
 
 class Preflight(Record):
-    """Checked items, in the order in which a crew checks them."""
+    """Checked items, in the order of a crew's check."""
 
     items: tuple[Item, ...]
 

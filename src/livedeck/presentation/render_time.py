@@ -1,4 +1,4 @@
-"""Time for which a screen is painted."""
+"""Instant that a screen is painted for."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def display_name(item: Room | RelayProfile) -> str:
 
 
 def service(profile: RelayProfile) -> str:
-    """Return the platform's word for the service to which the profile relays."""
+    """Return the platform's word for the service that the profile relays to."""
     return safe(profile.service or UNKNOWN, 20)
 
 

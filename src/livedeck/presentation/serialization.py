@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 SAMPLE_FIELDS = ("time", "bitrate_video", "bitrate_audio", "frame_rate", "status")
-"""The platform's names of the fields (platform-api.md, "QoS sample"). Rates are always in bit/s."""
+"""Platform's names of the fields (platform-api.md, "QoS sample"). Rates are always in bit/s."""
 
 
 def sample_csv_row(reading: Reading) -> str:

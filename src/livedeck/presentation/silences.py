@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 _SOON = timedelta(hours=20)
-"""Time from now for which a time needs no date."""
+"""Maximum distance from now of a time that needs no date."""
 
 
 def moment_text(at: datetime, now: datetime) -> str:

@@ -136,7 +136,7 @@ def _total_width(columns: Sequence[Column[T]]) -> int:
 
 
 def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line:
-    """Return the titles of the columns. An arrow marks the column by which the rows are sorted."""
+    """Return the titles of the columns. An arrow marks the column that sorts the rows."""
     line: Line = []
     for column, width in columns:
         arrow = ("↓" if down else "↑") if column.name == sort else ""

@@ -49,7 +49,6 @@ class TimeSeries(Record):
 
     @property
     def is_empty(self) -> bool:
-        """True without measurements."""
         return not any(self.statuses) and not any(self.video)
 
 

@@ -1,4 +1,4 @@
-"""A report as one JSON object and as one CSV table. Pure."""
+"""Report as one JSON object and as one CSV table. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 FIELDS = ("event_id", "event", "type", "since", "until", "seconds", "name", "severity", "by", "value", "text")
-"""Columns of the CSV, in which each row is a fact."""
+"""Columns of the CSV; each row is a fact."""
 
 
 def report_object(report: Report) -> documents.Report:

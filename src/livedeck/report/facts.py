@@ -53,7 +53,7 @@ _SILENCE = frozenset({"RECONNECTING", "NO_INGEST", "DROPOUTS"})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault. `until`: None if the fault was still present at the end of the data.
+    """Fault. `until`: None if the fault was still present at the end of the data.
 
     `is_exact`: the end is known from samples or from the platform's dates. If not, `until` is the time at which a deck
     noticed the end.
@@ -74,7 +74,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """A raised alarm, and the first person who acknowledged it.
+    """Raised alarm, and the first person who acknowledged it.
 
     `by`: this person; empty if nobody acknowledged it. `seconds`: time from the raise to the acknowledgement; None if
     nobody acknowledged it.
@@ -220,7 +220,7 @@ def facts_of(
 
 
 def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
-    """Return the last plan of the time before the first stream; without such a record, the plan of the event itself."""
+    """Return the last plan before the first stream; without a record of one, the plan of the event itself."""
     before = [record for record in recorded.events if not on_air or record.at <= on_air[0].since]
     plans = [record.planned for record in before if record.is_waiting]
     others = [record.planned for record in reversed(recorded.events)]
@@ -235,7 +235,7 @@ def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
 
 
 def report_of(title: str, recorded: Recorded, events: Sequence[EventFacts], made: datetime) -> Report:
-    """Return a report on events, and on the times in which no process watched."""
+    """Return a report on events, and on the times without a watching process."""
     order = sorted(events, key=lambda facts: facts.on_air[0].since if facts.on_air else facts.span.since)
     return Report(title, recorded.span, made, tuple(order), unwatched(recorded))
 

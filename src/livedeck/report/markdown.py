@@ -1,4 +1,4 @@
-"""A report as Markdown. Text of people and of the platform is escaped. Pure."""
+"""Report as Markdown. Text of people and of the platform is escaped. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as one page of HTML for any width, for print, and in light and dark. Pure.
+"""Report as one page of HTML for any width, for print, and in light and dark. Pure.
 
 The page has no scripts and no external content.
 """

@@ -1,4 +1,4 @@
-"""Sections of a report: the tables from which Markdown, HTML and CSV are made. Pure.
+"""Sections of a report: the tables behind its Markdown, HTML and CSV. Pure.
 
 A section has values, never escaped text, because each format escapes the cells itself.
 """
@@ -86,7 +86,7 @@ class CsvFact(TypedDict, total=False):
 
 
 class Column(NamedTuple, Generic[T]):
-    """A column of a table. `is_wide`: texts in the column may be long, so a page wraps them."""
+    """Column of a table. `is_wide`: texts in the column may be long, so a page wraps them."""
 
     head: str
     cell: Callable[[T], Cell]

@@ -15,7 +15,6 @@ class Span(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Length in seconds."""
         return (self.until - self.since).total_seconds()
 
 

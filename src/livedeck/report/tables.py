@@ -1,4 +1,4 @@
-"""The past as JSON and CSV. No spreadsheet evaluates a cell of the CSV as a formula. Pure."""
+"""Past as JSON and CSV. No spreadsheet evaluates a cell of the CSV as a formula. Pure."""
 
 from __future__ import annotations
 

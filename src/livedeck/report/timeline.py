@@ -61,7 +61,6 @@ class Entry:
     severity: Severity | None = None
 
     def as_object(self) -> documents.Entry:
-        """Return the JSON form."""
         return {
             "at": isoformat_utc(self.at),
             "type": self.kind.value,
@@ -226,7 +225,7 @@ def _link(link: LinkRecord) -> Entry:
 
 
 def _watch(recorded: Recorded) -> Iterator[Entry]:
-    """Yield entries for the periods in which no process watched."""
+    """Yield entries for the periods without a watching process."""
     for hole in unwatched(recorded):
         lasted, until = short_duration(hole.seconds), f"{hole.until:%H:%M:%S}Z"
         words = f"nobody watched for {lasted}, until {until}"
@@ -250,7 +249,7 @@ def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
 
 
 def unwatched(recorded: Recorded) -> Spans:
-    """Return the periods of at least `SHORTEST_GAP` seconds in which no process got responses from the platform.
+    """Return the periods of at least `SHORTEST_GAP` seconds when no process got replies from the platform.
 
     Omits the time after `recorded.known_until`.
     """

@@ -68,7 +68,7 @@ class Document(Record):
         return tables if isinstance(tables, dict) else {}
 
     def resolve_paths(self, table: object) -> dict[str, Any]:
-        """Return a table of the file in which relative paths are resolved against the folder of the file."""
+        """Return a table of the file with relative paths resolved against the file's folder."""
         values = dict(table) if isinstance(table, dict) else {}
         for name in _PATHS:
             if values.get(name) and isinstance(values[name], str):
@@ -337,7 +337,7 @@ def _environment_layer(model: type[BaseModel]) -> Layer:
             except RecursionError:
                 raise SettingsError(f"{variable}: {_TOO_DEEP}") from None
             except ValueError:
-                raise SettingsError(f"{variable}: should be the table or list as JSON") from None
+                raise SettingsError(f"{variable}: should be a table or list, written as JSON") from None
             if _is_too_deep(values[name]):
                 raise SettingsError(f"{variable}: {_TOO_DEEP}")
         elif variable in texts:

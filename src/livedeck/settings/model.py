@@ -66,7 +66,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 """Fields of `Thresholds` that differ from the default, in the same units.
 
-The value of a hold, share or duty is a table, in which fields may be missing.
+The value of a hold, share or duty is a table; fields may be missing from it.
 """
 
 
@@ -196,7 +196,7 @@ class LimitTemplateSettings(EventSettings):
 
     @property
     def template(self) -> LimitTemplate:
-        """The template of limits, converted for the monitor."""
+        """Template of limits, converted for the monitor."""
         return LimitTemplate(self.overrides, self.events, self.projects)
 
 
@@ -382,7 +382,7 @@ def _check_matcher(text: str) -> str:
 
 
 class MaintenanceSettings(BaseModel):
-    """Hours of the week in which some alarms neither ring nor notify anybody (monitoring.md, "Silences")."""
+    """Hours of the week when some alarms neither ring nor notify anybody (monitoring.md, "Silences")."""
 
     model_config = _STRICT
 
@@ -445,7 +445,7 @@ class NotifySettings(BaseModel):
     def _routes_lead_somewhere(self) -> Self:
         """Check that the targets of routes exist and that names of routes are unique.
 
-        Each message begins with the key of the fault, by which its line is found.
+        Each message begins with the key of the fault, to find its line.
         """
         names: list[str] = []
         for index, route in enumerate(self.routes):
@@ -607,7 +607,10 @@ class EngineSettings(BaseModel):
         description="name of this collector; empty: the name of its machine",
     )
     ttl: Number = Field(
-        default=15, ge=5, le=60, description="seconds until other collectors take over the events of a dead one"
+        default=15,
+        ge=5,
+        le=60,
+        description="seconds; a lease lasts nine tenths of them, and a dead collector is noticed at its end",
     )
 
     @model_validator(mode="after")

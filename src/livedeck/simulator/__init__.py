@@ -1,4 +1,4 @@
-"""The documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
+"""Documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
 
 from livedeck.http_server import Timeouts
 from livedeck.simulator.engine.clock import SimulatorClock

@@ -1,4 +1,4 @@
-"""The ASGI app: routes, tokens, body limits, Date header, documented errors, and OpenAPI."""
+"""ASGI app: routes, tokens, body limits, Date header, documented errors, and OpenAPI."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ async def _answer_http_exception(_: Request, error: Exception) -> Response:
 
 
 class SimulatorMiddleware:
-    """The outermost layer: dates responses by the simulator's clock, limits bodies, applies faults, catches errors."""
+    """Outermost layer: dates responses by the simulator's clock, limits bodies, applies faults, catches errors."""
 
     def __init__(self, app: ASGIApp, world: World) -> None:
         self._app = app

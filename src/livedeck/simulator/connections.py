@@ -28,7 +28,7 @@ _quiet_log.setLevel(logging.ERROR)  # a line for each malformed request of a str
 
 
 class Connection(http_server.Connection):
-    """An HTTP connection; bytes that are not HTTP, and requests that never end, get the documented error too."""
+    """HTTP connection; bytes that are not HTTP, and requests that never end, get the documented error too."""
 
     is_body_whole = False
     """False: the timeout applies between two bytes of a body, because a whole upload may take long."""
@@ -37,7 +37,6 @@ class Connection(http_server.Connection):
     """Time of the opening, by the clock of the loop."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Initialise the connection."""
         self.logger = _quiet_log
         self.opened_at = self.loop.time()
         super().connection_made(transport)
@@ -85,7 +84,7 @@ class Connection(http_server.Connection):
 
 
 class Listener(socket.socket):
-    """A listening socket that leaves descriptors for files.
+    """Listening socket that leaves descriptors for files.
 
     At the descriptor limit, plain asyncio logs hundreds of lines a second and answers nobody. Here a connection over
     the limit replaces one that `make_room` closes, or is closed at once. The log says so once.
@@ -140,7 +139,6 @@ class Listener(socket.socket):
         return len(self._accepted)
 
     def close(self) -> None:
-        """Stop listening."""
         self._spare.close()
         super().close()
 

@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse, Response
 
 
 class SimulatorError(Exception):
-    """The simulator cannot start or cannot use its data file; the message tells an operator why."""
+    """The simulator cannot start or cannot use its data file; the message names the reason for an operator."""
 
 
 class ApiError(Exception):
-    """A request that the document forbids. `invalid_params` holds (name, reason) pairs."""
+    """Request that the document forbids. `invalid_params` holds (name, reason) pairs."""
 
     def __init__(self, status: int, code: int, message: str, invalid_params: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message)

@@ -23,7 +23,7 @@ L = TypeVar("L", bound=ListQuery)
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[T]):
-    """A method on a path, its input, handler and output: one object for the route and for its OpenAPI description.
+    """Method on a path, its input, handler and output: one object for the route and for its OpenAPI description.
 
     `takes` is the model of the query (GET), of the JSON or form body, or of the headers that come with a file. `answer`
     is the model of a success, or the schema of a body in another `media` type than JSON. `errors`: the codes that do
@@ -47,7 +47,7 @@ class Endpoint(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest(Generic[T]):
-    """An admitted request whose input is a `T`. `workspace_id`: the caller's; empty if the address has none."""
+    """Admitted request whose input is a `T`. `workspace_id`: the caller's; empty if the address has none."""
 
     world: World
     http: Request
@@ -56,7 +56,7 @@ class ApiRequest(Generic[T]):
 
     @property
     def origin(self) -> str:
-        """The scheme and host that the caller used, so that addresses in responses work for that caller."""
+        """Scheme and host that the caller used, so that addresses in responses work for that caller."""
         server, port = self.http.scope.get("server") or ("localhost", 80)
         return f"{self.http.scope['scheme']}://{self.http.headers.get('host') or f'{server}:{port}'}"
 

@@ -27,12 +27,12 @@ Schema = dict[str, Any]
 Order = tuple[tuple[str, str], ...]
 BYTES: Schema = {"type": "string", "format": "binary"}
 UNSET: Any = None
-"""The default of an optional field; `given()` leaves the field out if it was not sent."""
+"""Default of an optional field; `given()` leaves the field out if it was not sent."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Must:
-    """The rule for a value. `words`: phrase that completes "must be ...".
+    """Rule for a value. `words`: phrase that completes "must be ...".
 
     `core`: schema that checks the value; None for that of the annotated type. `schema`: JSON Schema for the OpenAPI
     document; None for that of `core`.
@@ -167,13 +167,13 @@ Boolean = Annotated[bool, Must("true or false", core_schema.bool_schema(strict=T
 Flag = Annotated[
     bool, parsed("true or false", lambda value: {"true": True, "false": False}[value], {"type": "boolean"})
 ]
-"""A boolean in a query."""
+"""Boolean in a query."""
 RtmpAddress = Annotated[str, parsed("an rtmp or rtmps address with a host", _rtmp_address, _RTMP)]
 WebAddress = Annotated[str, parsed("an http or https address", _web_address, _WEB)]
 
 
 class ApiObject(BaseModel):
-    """An object in the form of a response: exactly these fields, in this order. A stored document has more."""
+    """Object in the form of a response: exactly these fields, in this order. A stored document has more."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -202,7 +202,7 @@ def _given(value: object) -> object:
 
 
 class ListQuery(Parameters):
-    """The query of every list (platform-api.md, "Lists"). Each list adds its own fields and its default of `order`."""
+    """Query of every list (platform-api.md, "Lists"). Each list adds its own fields and its default of `order`."""
 
     page: Annotated[int, digits(1)] = 1
     per_page: Annotated[int, digits(1, 100)] = 20
@@ -210,7 +210,7 @@ class ListQuery(Parameters):
 
 
 class RequestBody(Parameters):
-    """The JSON object or form of a request; an unknown name is an error.
+    """JSON object or form of a request; an unknown name is an error.
 
     `of` is the object that the request creates or changes. Fields of that object that the body cannot set are ignored,
     so that a client can send back an object that it read (platform-api.md, "Operations").
@@ -242,7 +242,7 @@ class RequestBody(Parameters):
 
 
 class IdOrder(RootModel[list[T]], Generic[T]):
-    """The JSON array of a request: ids in the requested order, each once."""
+    """JSON array of a request: ids in the requested order, each once."""
 
     root: Annotated[
         list[T],
@@ -253,14 +253,14 @@ class IdOrder(RootModel[list[T]], Generic[T]):
 
 
 class Data(BaseModel, Generic[T]):
-    """The envelope of a single object (platform-api.md, "Response envelope")."""
+    """Envelope of a single object (platform-api.md, "Response envelope")."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
     data: T
 
 
 class Pagination(ApiObject):
-    """The position of a page in its list."""
+    """Position of a page in its list."""
 
     page: int
     per_page: int
@@ -268,33 +268,33 @@ class Pagination(ApiObject):
 
 
 class ListMeta(ApiObject):
-    """The page and the order of a list."""
+    """Page and order of a list."""
 
     pagination: Pagination
     order: dict[str, Literal["asc", "desc"]]
 
 
 class Page(Data[list[T]], Generic[T]):
-    """The envelope of a list (platform-api.md, "Response envelope")."""
+    """Envelope of a list (platform-api.md, "Response envelope")."""
 
     meta: ListMeta
 
 
 class Success(ApiObject):
-    """The response of operations without an object to show (platform-api.md, "Operations")."""
+    """Response of operations without an object to show (platform-api.md, "Operations")."""
 
     success: Literal[True]
 
 
 class InvalidParameter(ApiObject):
-    """A value of a request that is wrong, and the reason."""
+    """Value of a request that is wrong, and the reason."""
 
     name: str
     reason: str
 
 
 class ErrorDetail(ApiObject):
-    """The reason of a refused request."""
+    """Reason of a refused request."""
 
     code: int
     message: str
@@ -302,7 +302,7 @@ class ErrorDetail(ApiObject):
 
 
 class Error(ApiObject):
-    """The error object (platform-api.md, "Error codes")."""
+    """Error object (platform-api.md, "Error codes")."""
 
     error: ErrorDetail
 

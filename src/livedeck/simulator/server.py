@@ -1,4 +1,4 @@
-"""The simulator on a socket, in the caller's event loop."""
+"""Simulator on a socket, in the caller's event loop."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def serve(
 
 
 class _Server(Server):
-    """The server of a simulator, which sends Date headers by a clock of its own."""
+    """Server of a simulator, which sends Date headers by a clock of its own."""
 
     def __init__(self, simulator: Simulator, timeouts: Timeouts) -> None:
         app = self._with_abort(simulator.app)

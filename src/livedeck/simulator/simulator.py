@@ -1,4 +1,4 @@
-"""The simulator as an object: its parts, its app and its tokens."""
+"""Simulator as an object: its parts, its app and its tokens."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from livedeck.simulator.rehearsal import workspaces
 from livedeck.simulator.rehearsal.scenario import Scenario
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
-"""The API token if none is given."""
+"""API token if none is given."""
 
 USER_NAME = "Demo operator"
-"""The name of the user of every workspace."""
+"""Name of the user of every workspace."""
 
 
 class Simulator:
-    """The documented platform on one machine: `app` serves the API, uploads, the CDN and the control API.
+    """Documented platform on one machine: `app` serves the API, uploads, the CDN and the control API.
 
     With `data`, the simulator keeps everything across restarts: the seed, the tokens, the clock, the scenario and the
     faults too. A `token` other than the default, a `clock` and `faults` replace the kept ones. A `scenario` brings a
@@ -119,7 +119,7 @@ class Simulator:
 
     @property
     def seed(self) -> int:
-        """The seed in use, which a data file or a reset may have changed."""
+        """Seed in use, which a data file or a reset may have changed."""
         return self._world.seed()
 
     @property
@@ -132,12 +132,12 @@ class Simulator:
 
     @property
     def user_id(self) -> str:
-        """The id of the user of the workspace."""
+        """Id of the user of the workspace."""
         return self._world.workspaces()[0].user_id
 
     @property
     def user_name(self) -> str:
-        """The name of the user. No answer of the platform contains names of users, projects or folders."""
+        """Name of the user. No answer of the platform contains names of users, projects or folders."""
         return USER_NAME
 
     def folders(self) -> Iterator[tuple[str, str]]:
@@ -148,7 +148,7 @@ class Simulator:
 
     @property
     def other_workspace(self) -> Workspace:
-        """The second workspace, behind its own token."""
+        """Second workspace, behind its own token."""
         return self._world.workspaces()[1]
 
     def close(self) -> None:

@@ -235,7 +235,7 @@ def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:
 def changed_ranges(
     before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]], min_gap: int
 ) -> list[tuple[int, int]]:
-    """Return the ranges of cells in which two lines of one width differ: first cell, and the cell after the last.
+    """Return the differing ranges of cells of two lines of one width: first cell, and the cell after the last.
 
     Merges ranges with fewer than `min_gap` cells between them.
     """
@@ -248,7 +248,7 @@ def changed_ranges(
 
 
 def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str, Role]]) -> Iterator[int]:
-    """Yield the cells in which two lines differ.
+    """Yield the cells that differ between two lines.
 
     Skips equal segments at both ends. If the other segments have the same lengths in both lines, compares only changed
     segments cell by cell.

@@ -166,7 +166,7 @@ def isoformat_utc(at: datetime | None) -> str | None:
 
 
 def parse_timestamp(text: str) -> datetime:
-    """Parse an ISO 8601 timestamp and return it in UTC (platform-api.md, "Addresses").
+    """Parse an ISO 8601 timestamp and return it in UTC (platform-api.md, "Timestamps").
 
     A timestamp without an offset counts as UTC. Digits after the microsecond are cut off. Raises ValueError for any
     other text.

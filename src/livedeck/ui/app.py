@@ -1,4 +1,4 @@
-"""The deck: connects the features and passes snapshots on to their screens."""
+"""Deck: connects the features and passes snapshots on to their screens."""
 
 from __future__ import annotations
 

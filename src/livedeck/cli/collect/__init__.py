@@ -1,1 +1,1 @@
-"""The collector and its notifications, as commands."""
+"""Collector and its notifications, as commands."""

@@ -152,7 +152,7 @@ _NO_TOKENS = (
 
 
 _NEVER = datetime.fromtimestamp(0, UTC)
-"""Time that stands for "no heartbeat yet" in the metrics, because Prometheus has no null."""
+"""Time in the metrics before the first heartbeat, because Prometheus has no null."""
 
 
 def _warn(text: str) -> None:
@@ -184,7 +184,7 @@ class Collector:
         self._tally = AnnouncementTally(AlarmLimits())
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
-        """Return the ASGI app to which decks attach. `ledger`: record of the uses of tokens."""
+        """Return the ASGI app that decks attach to. `ledger`: record of the uses of tokens."""
         # Tokens expire by this machine's clock, with its steps.
         clock, sharing = SystemClock(), settings.collector
         tokens = WatchedTokens(sharing.tokens, clock.monotonic)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
-    """List the dead letters: messages that a target refused, or did not take for a day.
+    """List the dead letters: messages refused, failed three times while others were taken, or not taken for a day.
 
     Reads the collector of `collector_url`, the shared spool of `[engine]`, or the spool of this machine.
     """

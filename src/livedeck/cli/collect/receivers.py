@@ -34,7 +34,7 @@ def make_plan(settings: Settings) -> Plan:
 
 
 def _origin(settings: Settings) -> str:
-    """Return 8 digits that stand for the platform's address."""
+    """Return 8 hex digits of the SHA-256 of the platform's address."""
     return sha256(settings.base_url.rstrip("/").encode()).hexdigest()[:8]
 
 
@@ -120,7 +120,7 @@ async def refusals(
 
 
 async def heartbeat_address(settings: Settings) -> str:
-    """Return the address to which the heartbeat posts; empty if none is set. Raises SettingsError."""
+    """Return the address of the heartbeat; empty if none is set. Raises SettingsError."""
     notify = settings.notify
     address = await asyncio.to_thread(read_secret, "notify.heartbeat", notify.heartbeat_command, notify.heartbeat_file)
     if address:

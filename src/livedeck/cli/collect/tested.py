@@ -21,7 +21,7 @@ _MAX_BYTES = 1_000_000
 
 
 class Place(NamedTuple):
-    """A level of a route, and its target: level 0 is the target of the route itself."""
+    """Level of a route, and its target: level 0 is the target of the route itself."""
 
     route: str
     level: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The place as a person reads it."""
+        """Place in words: `night, level 1 -> pager`."""
         return f"{self.route}{f', level {self.level}' if self.level else ''} -> {self.target}"
 
 

@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, *, event: str | None, patience: float, **flag
 async def print_check(settings: Settings, words: str | None, patience: float) -> int:
     """Print the state of the named event, or of all events. Returns the exit code of a plugin.
 
-    `patience`: seconds in which streams that look late are polled again. Raises UsageError, ApiError.
+    `patience`: maximum seconds of polling late streams again. Raises UsageError, ApiError.
     """
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)

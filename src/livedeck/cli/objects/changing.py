@@ -175,7 +175,7 @@ def _target(command: Command, found: Found) -> Target:
 
 
 def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
-    """Return, in words, the fields in which `now` differs from `seen`, read-only fields included.
+    """Return the differences between `seen` and `now` in words, by field, read-only fields included.
 
     `now`: the object as an operation reads it again.
     """

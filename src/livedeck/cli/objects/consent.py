@@ -24,10 +24,10 @@ _YES = frozenset({"y", "yes"})
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """The flags that confirm a change.
+    """Flags that confirm a change.
 
-    `overwrite`: send the change even if the object changed since it was read. `if_unchanged`: the user gave a token
-    of the object.
+    `overwrite`: send the change even if the object changed since it was read. `if_unchanged`: the user gave a token of
+    the object.
     """
 
     yes: bool = False

@@ -287,7 +287,7 @@ _READ_ONLY = frozenset({"id", "event_id", "room_id", "status", "service", "creat
 
 
 def _kept_secret(value: str, before: Entry) -> Entry:
-    """Return the secret that a file gives. A masked secret stands for the current one.
+    """Return the secret from a file. For the mask of the current secret, returns the current secret.
 
     Raises UsageError if the mask is not that of the current secret.
     """
@@ -319,9 +319,9 @@ def read_text(path: str) -> str:
     except (OSError, RuntimeError) as error:
         raise click.UsageError(f"{shown(path)}: {getattr(error, 'strerror', None) or error}") from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"{shown(path)}: is not UTF-8 text") from None
+        raise click.UsageError(f"{shown(path)}: not UTF-8 text") from None
     if len(text) > MAX_FILE:
-        raise click.UsageError(f"{shown(path)}: is longer than {MAX_FILE:,} characters")
+        raise click.UsageError(f"{shown(path)}: longer than {MAX_FILE:,} characters")
     return text
 
 
@@ -336,7 +336,7 @@ def read_object(path: str, *, is_list: bool = False) -> Any:
             value = tomllib.loads(text)
         except ValueError as toml_error:
             fault = toml_error if path.endswith(".toml") else json_error
-            raise click.UsageError(f"{name}: is neither JSON nor TOML: {shown(str(fault))}") from None
+            raise click.UsageError(f"{name}: neither JSON nor TOML: {shown(str(fault))}") from None
     except RecursionError:
         raise click.UsageError(f"{name}: is nested too deeply") from None
     if isinstance(value, dict) or (is_list and isinstance(value, list)):

@@ -49,7 +49,8 @@ Returns the exit code.
 """
 
 _ON_AIR_FOR = timedelta(minutes=10)
-"""Age of the newest recorded sample up to which an event is expected in the list (monitoring.md, "Missing events")."""
+"""Maximum age of the newest recorded sample of an event that is expected in the list (monitoring.md, "Missing events").
+"""
 
 
 def list_command(noun: Noun) -> click.Command:
@@ -168,7 +169,7 @@ def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
 
 
 class ReadingCommand(click.Command):
-    """A command that reads. `columns`: possible values of --columns."""
+    """Command that reads. `columns`: possible values of --columns."""
 
     columns: tuple[str, ...] = ()
 

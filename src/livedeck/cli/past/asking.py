@@ -93,7 +93,10 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The past to read. `events`: the last record of each event. `now`: time of the process that records it."""
+    """Recorded events and their reader.
+
+    `events`: the last record of each event. `now`: time of the process that records it.
+    """
 
     reader: HistoryReads
     events: tuple[EventRecord, ...]

@@ -1,1 +1,1 @@
-"""The wall of a control room: its command, its page and its pictures."""
+"""Wall of a control room: its command, its page and its pictures."""

@@ -1,4 +1,4 @@
-"""The wall as a web page: its files, updates and posters, and the host names under which it may be read."""
+"""Wall as a web page: its files, updates and posters, and the host names under which it may be read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ASSETS = {
 
 
 class PagePublisher:
-    """Takes the models of the wall. When a browser asks, draws the newest one in a thread, once for all browsers."""
+    """Takes the models of the wall. At a browser's request, draws the newest one in a thread, once for all browsers."""
 
     def __init__(self, wall: Wall) -> None:
         self._wall, self._cache = wall, DrawCache()

@@ -1,4 +1,4 @@
-"""The wall as a picture file, rewritten at each change."""
+"""Wall as a picture file, rewritten at each change."""
 
 from __future__ import annotations
 

@@ -37,7 +37,6 @@ class MessageFilter(Record):
         return bool(self.since or self.until)
 
     def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:
-        """Return the matching messages."""
         for matches in self._tests():
             messages = [message for message in messages if matches(message)]
         return _search(messages, self.search.casefold()) if self.search else messages

@@ -43,7 +43,6 @@ class JsonWholeness:
         self._depth = 0
 
     def add(self, chunk: bytes) -> None:
-        """Process the next chunk."""
         self.head.add(chunk)
         self._tail = (self._tail + chunk)[-_TAIL:] if len(chunk) < _TAIL else chunk[-_TAIL:]
         marks = self._unescaped(chunk).translate(None, _NO_MARKS).replace(_MESSAGE, b"").replace(b'""', b"")
@@ -147,7 +146,6 @@ class TextWholeness:
         self._quotes, self._last = 0, b""
 
     def add(self, chunk: bytes) -> None:
-        """Process the next chunk."""
         self.head.add(chunk)
         self._quotes += chunk.count(b'"') if self._is_csv else 0
         self._last = chunk[-1:] or self._last

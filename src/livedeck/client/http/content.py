@@ -58,7 +58,6 @@ class ContentHead:
         self.is_blank = True
 
     def add(self, chunk: bytes) -> None:
-        """Process the next chunk."""
         if len(self.first) < HEAD_SIZE:
             self.first += chunk[: HEAD_SIZE - len(self.first)]
         self.size += len(chunk)

@@ -109,7 +109,7 @@ def server_date(headers: Mapping[str, str]) -> datetime | None:
 
 
 def seconds_cached(headers: Mapping[str, str]) -> float:
-    """Return the seconds for which a cache held the reply (`Age`); 0 if the header is missing or unreadable."""
+    """Return the seconds that a cache held the reply (`Age`); 0 if the header is missing or unreadable."""
     text = headers.get("Age", "").strip()
     return float(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_AGE_DIGITS else 0.0
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_SIZE = 4 * 2**20
-"""Maximum number of characters of a document, each of which takes about a microsecond at worst."""
+"""Maximum number of characters of a document; each takes about a microsecond at worst."""
 
 _MAX_DEPTH = 32
 """Maximum depth of an object or a list; a deeper one is broken. Documents of the platform have five levels."""

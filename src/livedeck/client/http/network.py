@@ -31,7 +31,7 @@ _STAGGER = 0.25
 """Seconds between the tries of two addresses of the same host."""
 
 _MAX_CONTINUE_WAIT = 1.0
-"""Maximum seconds for which a body waits for `100 Continue`; some platforms never send it."""
+"""Maximum seconds that a body waits for `100 Continue`; some platforms never send it."""
 
 _MAX_INTERIM = 100
 """Maximum number of interim responses (`1xx`) to one request; usual platforms send one every few seconds at most."""

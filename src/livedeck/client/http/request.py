@@ -19,7 +19,7 @@ from livedeck.record import Record
 from livedeck.text import values
 
 BaseUrl = Literal["api", "upload"]
-"""The platform's two base addresses, {base_url} and {upload_url} (platform-api.md, "Addresses")."""
+"""Two base addresses of the platform, {base_url} and {upload_url} (platform-api.md, "Addresses")."""
 
 Progress = Callable[[int, int | None], object]
 """Callback with the number of transferred bytes and the total (None if unknown). Its result is ignored."""
@@ -135,7 +135,7 @@ def record_timing(timing: ResponseTiming) -> None:
 class StreamedResponse:
     """Response while it arrives. `size`: bytes; None if unknown. `media_type`: in lower case, or empty.
 
-    `is_delimited`: a broken connection can be told from the end of the body, by length, chunks or content coding.
+    `is_delimited`: length, chunks or content coding mark the end of the body, so a broken connection is noticed.
     """
 
     size: int | None

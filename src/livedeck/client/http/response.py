@@ -23,7 +23,7 @@ from livedeck.text import values
 _LONE_SURROGATE = re.compile(r"(\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|[^u]))|\\u[dD][89a-fA-F]\w\w")
 
 LONG_BODY = 64 * 2**10
-"""Number of bytes from which on a body is decoded in a thread, because decoding takes several ms."""
+"""Minimum bytes of a body that is decoded in a thread, because decoding takes several ms."""
 
 
 _MAX_VALUES = 2_000_000

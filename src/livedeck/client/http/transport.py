@@ -639,7 +639,6 @@ class Connections(httpx.AsyncBaseTransport):
         return httpx.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
-        """Close every pool."""
         for pool in self._pools.values():
             await pool.aclose()
 
@@ -710,7 +709,7 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
 
 
 def _is_delimited(response: httpx.Response) -> bool:
-    """Return whether a broken connection can be told from the end of the body."""
+    """Return whether the body has a marked end, so that a broken connection is noticed."""
     is_in_process = "network_stream" not in response.extensions
     names = {"content-length", "transfer-encoding", "content-encoding"}
     return is_in_process or response.http_version == "HTTP/2" or bool(names & {*response.headers})

@@ -1,1 +1,1 @@
-"""The resources of the API, one file for each noun."""
+"""Resources of the API, one file for each noun."""

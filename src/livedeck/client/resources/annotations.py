@@ -14,7 +14,7 @@ from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 
 class Annotation(Model):
-    """An annotation. `start_time`, `end_time`: in an undocumented unit. `link` may be empty.
+    """Annotation. `start_time`, `end_time`: in an undocumented unit. `link` may be empty.
 
     `annotation_type`: `text`, `video` or any other word.
     """
@@ -61,7 +61,7 @@ class NewAnnotationFields(AnnotationFields):
 
 
 class Annotations(Resource):
-    """The annotations of videos."""
+    """Annotations of videos."""
 
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None

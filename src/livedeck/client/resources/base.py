@@ -37,10 +37,10 @@ def _id_text(value: object) -> object:
 
 
 IdText = Annotated[str, BeforeValidator(_id_text)]
-"""An id in a draft: text, a number or a UUID."""
+"""Id in a draft: text, a number or a UUID."""
 
 Id = Annotated[str, Field(min_length=1)]
-"""The id of an object: any non-empty text (platform-api.md, "Identifiers")."""
+"""Id of an object: any non-empty text (platform-api.md, "Identifiers")."""
 
 _FAULTS = "faults"
 
@@ -48,14 +48,14 @@ OF_ANOTHER = "the response is about another object"
 """Reason why the response to a change leaves its outcome open."""
 
 UNSET: Any = None
-"""The default of a draft's field. Only whether the field was set counts, not its value."""
+"""Default of a draft's field. Only whether the field was set counts, not its value."""
 
 
 class Model(BaseModel):
-    """An object of the platform: frozen, with undocumented fields kept.
+    """Object of the platform: frozen, with undocumented fields kept.
 
-    A missing field and a null field both read as None (`model_fields_set` tells them apart). The validator is built at
-    first use, because a process uses only few models and should start fast.
+    A missing field and a null field both read as None; `model_fields_set` has only the null field. The validator is
+    built at first use, because a process uses only few models and should start fast.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -64,7 +64,7 @@ class Model(BaseModel):
 
     @property
     def faults(self) -> tuple[FieldFault, ...]:
-        """The unreadable fields, which read as missing, including those of nested objects."""
+        """Unreadable fields, which read as missing, including those of nested objects."""
         faults: tuple[FieldFault, ...] = (self.__pydantic_private__ or {}).get(_FAULTS, ())
         return faults
 
@@ -100,13 +100,13 @@ def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
 
 
 _Tolerant = WrapValidator(_or_none)
-"""A validator that reads an unreadable value as missing: a list is worth more than its metadata."""
+"""Validator that reads an unreadable value as missing: a list is worth more than its metadata."""
 
 _Count = Annotated[int | None, Field(ge=0), _Tolerant]
 
 
 class Pagination(Model):
-    """The position of a page in its list (platform-api.md, "Response envelope")."""
+    """Position of a page in its list (platform-api.md, "Response envelope")."""
 
     page: _Count = None
     per_page: _Count = None
@@ -114,14 +114,14 @@ class Pagination(Model):
 
 
 class Meta(Model):
-    """The metadata of a list. `order`: field -> `asc` or `desc`."""
+    """Metadata of a list. `order`: field -> `asc` or `desc`."""
 
     pagination: Annotated[Pagination | None, _Tolerant] = None
     order: Annotated[dict[str, str] | None, _Tolerant] = None
 
 
 class Draft(BaseModel):
-    """The body of a change: only the fields that were set; a field set to None is sent as null.
+    """Body of a change: only the fields that were set; a field set to None is sent as null.
 
     The constructor raises Invalid, naming the field and its limit, for a value that the document does not allow.
     """
@@ -206,7 +206,7 @@ def complete_order(ids: Collection[Identifier], summary: str) -> list[str]:
 
 
 def _segment(identifier: object) -> str:
-    """Return an id as it stands in a path, in lower case."""
+    """Return an id in the form for a request path, in lower case."""
     return quote(str(identifier), safe="", errors="replace").casefold()
 
 
@@ -225,7 +225,7 @@ def _described(answer: object) -> tuple[Pagination, Mapping[str, str]]:
 
 
 class Resource:
-    """A noun of the document with its operations, over the shared transport."""
+    """Noun of the document with its operations, over the shared transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

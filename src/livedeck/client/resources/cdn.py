@@ -20,7 +20,7 @@ _WORDS: Mapping[ContentKind, str] = {"picture": "a picture", "subtitles": "subti
 
 
 class Cdn:
-    """A reader of files by their addresses on the platform."""
+    """Reader of files by their addresses on the platform."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""The chat of a stream: read message by message, or exported to a file (platform-api.md, "Chat log")."""
+"""Chat of a stream: read message by message, or exported to a file (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.client.resources.validation import read_model
 
 
 class Message(Model):
-    """A chat message. `is_admin`: `true` or `false` as a string; `by_admin` parses it.
+    """Chat message. `is_admin`: `true` or `false` as a string; `by_admin` parses it.
 
     `cteated_at_local`: the platform's spelling.
     """
@@ -36,7 +36,7 @@ class Message(Model):
 
 
 class Chat(Resource):
-    """The chat logs of streams."""
+    """Chat logs of streams."""
 
     async def messages(self, event_id: Identifier, stream_id: Identifier) -> AsyncIterator[Message]:
         """Yield every message of the log as it arrives, without holding the whole log. Raises ApiError.

@@ -20,7 +20,7 @@ _COMMENTS = ("NOTE", "STYLE", "REGION")
 
 
 class CueSyntaxError(ValueError):
-    """A line that breaks the format. `line` counts from 1."""
+    """Line that breaks the format. `line` counts from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}")
@@ -29,7 +29,7 @@ class CueSyntaxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A text from `start` to `end`, in seconds; `text` may have several lines.
+    """Text from `start` to `end`, in seconds; `text` may have several lines.
 
     `line`: number of the line with its times, from 1.
     """
@@ -48,7 +48,7 @@ class _Block(Record):
 
 
 def parse(content: bytes) -> tuple[Cue, ...]:
-    """Return the cues of a WebVTT or SRT file; the first line tells the format. Raises CueSyntaxError."""
+    """Return the cues of a WebVTT or SRT file; the first line shows the format. Raises CueSyntaxError."""
     lines = _text(content).split("\n")
     if lines[0].startswith("WEBVTT"):
         return _vtt(lines)

@@ -38,7 +38,7 @@ class VideoDraft(Draft):
 
 
 class EventRestreamDraft(Draft):
-    """A further platform that receives the stream. `url`: rtmp or rtmps; `key`: the stream key there."""
+    """Further platform that receives the stream. `url`: rtmp or rtmps; `key`: the stream key there."""
 
     name: str
     url: RtmpUrl
@@ -130,7 +130,7 @@ class NewEventFields(_EventOptions):
 
 
 class Stream(Model):
-    """An ingest of an event. `status`: `pending`, `live`, `finished` or any other word."""
+    """Ingest of an event. `status`: `pending`, `live`, `finished` or any other word."""
 
     id: str | None = None
     event_id: str | None = None
@@ -140,7 +140,7 @@ class Stream(Model):
 
 
 class Streams(Resource):
-    """The schedule of an event's stream."""
+    """Schedule of an event's stream."""
 
     async def schedule(self, event_id: Identifier, started_at: datetime) -> Stream:
         """Schedule a stream at a time with a time zone. Raises Invalid without a zone, and any ApiError.
@@ -174,7 +174,7 @@ _EVENTS = ("v2", "live", "events")
 
 
 class Record(Model):
-    """The place of the finished recording: a project or a folder."""
+    """Place of the finished recording: a project or a folder."""
 
     parent_id: str | None = None
 
@@ -198,7 +198,7 @@ class Scheduled(Model):
 
 
 class EventRestream(Model):
-    """A copy of the event's stream on another platform. `url`: RTMP address. `status`: `disconnected`, ..."""
+    """Copy of the event's stream on another platform. `url`: RTMP address. `status`: `disconnected`, ..."""
 
     id: str | None = None
     event_id: str | None = None
@@ -213,7 +213,7 @@ class EventRestream(Model):
 
 
 class Recording(Model):
-    """A recorded video of an event. `duration`: seconds. The document shows no fields; these occur."""
+    """Recorded video of an event. `duration`: seconds. The document shows no fields; these occur."""
 
     id: Id
     title: PublicName | None = None
@@ -223,7 +223,7 @@ class Recording(Model):
 
 
 class Event(Model):
-    """A live event. A reply may lack any field except the id; a missing field is None.
+    """Live event. A reply may lack any field except the id; a missing field is None.
 
     `reconnect_window`: seconds. `type`: `one-time` or `recurring`; `latency_mode`: `standard` or `reduced`;
     undocumented words are kept unchanged. `stream`: the current one.
@@ -273,7 +273,7 @@ def _event_filters(
 
 
 class Events(Resource):
-    """The live events of the workspace."""
+    """Live events of the workspace."""
 
     async def get(self, event_id: Identifier) -> Event:
         """Return one event. Raises NotFound if it does not exist, and any other ApiError.

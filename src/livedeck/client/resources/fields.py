@@ -35,10 +35,10 @@ def _aware(value: object) -> object:
 
 
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
-"""A field of a model, read like `parse_timestamp`."""
+"""Field of a model, read like `parse_timestamp`."""
 
 DateTimeField = Annotated[datetime, BeforeValidator(_aware)]
-"""A field of a draft: an aware datetime, or the text of a timestamp."""
+"""Field of a draft: an aware datetime, or the text of a timestamp."""
 
 _ISO_639_1 = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
@@ -59,10 +59,10 @@ def language(code: str) -> str:
 
 
 Language = Annotated[str, AfterValidator(language)]
-"""A field of a draft: an ISO 639-1 code."""
+"""Field of a draft: an ISO 639-1 code."""
 
 CUSTOM = "custom"
-"""The service of every domain outside the table."""
+"""Service of every domain outside the table."""
 
 _NO_PLATFORMS: Mapping[str, str] = MappingProxyType({})
 
@@ -108,4 +108,4 @@ def _rtmp_url(url: str) -> str:
 
 
 RtmpUrl = Annotated[str, AfterValidator(_rtmp_url)]
-"""An rtmp or rtmps address without spaces and trailing slashes (platform-api.md, "Relay platforms")."""
+"""Rtmp or rtmps address without spaces and trailing slashes (platform-api.md, "Relay platforms")."""

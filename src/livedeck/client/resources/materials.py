@@ -20,7 +20,7 @@ _MATERIALS = ("v1", "additional-materials")
 
 
 class Material(Model):
-    """A file beside a video. `id`: short, not a UUID. `filetype`: media type. `size`: bytes."""
+    """File offered for download beside a video. `id`: short, not a UUID. `filetype`: media type. `size`: bytes."""
 
     id: Id
     video_id: str | None = None
@@ -36,13 +36,13 @@ class Material(Model):
 
 
 class MaterialLink(Model):
-    """A short-lived download address of a material, which needs no token."""
+    """Short-lived download address of a material, which needs no token."""
 
     link: SignedLink
 
 
 class Materials(Resource):
-    """The additional materials of videos."""
+    """Additional materials of videos."""
 
     async def upload(
         self,

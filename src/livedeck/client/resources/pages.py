@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Shortfall(Record):
-    """The rows of a list that the platform announced and did not send.
+    """Rows of a list that the platform announced and did not send.
 
     `missing`: their number, None if it is unknown. `announced`: number of rows in the list according to its last
     `total`, None if no page states it.
@@ -40,12 +40,12 @@ class Shortfall(Record):
 
 @dataclass(frozen=True, slots=True)
 class Page(Sequence[T], Generic[T]):
-    """A page of a list, and a sequence of its items: it has a length, and can be iterated over and indexed.
+    """Page of a list, and a sequence of its items: it has a length, and can be iterated over and indexed.
 
-    `page` and `per_page` are as answered, or as requested if the reply lacks them. `total`: items on all pages, None
-    if the reply lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are
-    left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the reply
-    states a page, a size or a total. `is_null`: the reply holds null instead of rows, which is no sign of the end.
+    `page` and `per_page` are as answered, or as requested if the reply lacks them. `total`: items on all pages, None if
+    the reply lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are left
+    out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the reply states
+    a page, a size or a total. `is_null`: the reply holds null instead of rows, which is no sign of the end.
     """
 
     items: tuple[T, ...]
@@ -100,7 +100,7 @@ class Page(Sequence[T], Generic[T]):
 
 
 class _Walk:
-    """A pass over a list from its first page to its apparent end.
+    """Pass over a list from its first page to its apparent end.
 
     `ids`: ids of the rows. `total`: the last stated one, None without any; `totals`: all stated ones. `is_idle`: it
     ended at a page without new items. `is_end_shown`: it ended at a reply that only the end of the list explains.
@@ -245,7 +245,7 @@ class PagedItems(AsyncIterator[T]):
         return len(self._ids) > max(self._max_unannounced, announced) or number > max_pages
 
     def _count(self, walk: _Walk, *, is_settled: bool) -> Shortfall | None:
-        """Return what is missing after a pass; None if nothing is."""
+        """Return the shortfall after a pass; None if no row is missing."""
         total, received = walk.total, walk.received
         if self._totals == {total}:  # no row came or went, so the passes complement each other
             received = len(self._ids) + len(self.unreadable)

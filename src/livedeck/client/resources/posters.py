@@ -15,7 +15,7 @@ from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 
 
 class Poster(Model):
-    """A frame or a picture in four sizes. `from_time`, `to_time`: seconds (platform-api.md, "Units").
+    """Frame or picture in four sizes. `from_time`, `to_time`: seconds (platform-api.md, "Units").
 
     `type`: `image` or any other word; `status`: `done` or any other word. `active`: shown in the player and in lists.
     `original`, `md`, `sm`, `xs`: URLs, which need no token. The default poster may have no id; a stored poster of an
@@ -36,7 +36,7 @@ class Poster(Model):
 
 
 class Posters(Resource):
-    """The posters of videos, and the upload of one for a video or an event."""
+    """Posters of videos, and the upload of one for a video or an event."""
 
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None

@@ -46,7 +46,7 @@ _DOCUMENTED = frozenset({"time", *_MEASURED})
 
 
 class QosSample(NamedTuple):
-    """A sample: an aware time, rates in bit/s and frames/s, and a status. A missing value is None."""
+    """Sample: an aware time, rates in bit/s and frames/s, and a status. A missing value is None."""
 
     time: datetime
     bitrate_video: float | None
@@ -65,7 +65,7 @@ def _integers() -> array[int]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class QosSamples:
-    """The samples in the order of the reply, which may be unsorted and contain duplicates.
+    """Samples in the order of the reply, which may be unsorted and contain duplicates.
 
     A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. `time`: epoch seconds. A missing,
     null or unreadable number is NaN in its column, and -1 in `status`, because zero is a measurement. `extra`: index ->
@@ -112,7 +112,7 @@ class QosSamples:
 
     @property
     def newest(self) -> QosSample | None:
-        """The sample with the latest time; None if there are no samples."""
+        """Sample with the latest time; None if there are no samples."""
         return self[max(range(len(self)), key=self.time.__getitem__)] if self.time else None
 
     def since(self, time: float) -> QosSamples:
@@ -137,7 +137,7 @@ class QosSamples:
 
 
 class Qos(Resource):
-    """The quality of service of live events. `unit`: the platform's unit of bit rates, per second."""
+    """Quality of service of live events. `unit`: the platform's unit of bit rates, per second."""
 
     def __init__(self, transport: Transport, unit: BitrateUnit = "bit") -> None:
         super().__init__(transport)
@@ -237,7 +237,7 @@ def _is_another(before: Stream | None, stream: Stream | None) -> bool:
 
 
 class _NewSamples:
-    """The samples of a watch that were not seen before. `since`: time after which stored samples count as new.
+    """Samples of a watch that were not seen before. `since`: time after which stored samples count as new.
 
     `is_continued`: the last reply repeats a sample that was seen before, so it is probably about the same stream.
     """

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Continuation(NamedTuple):
-    """A new reply: samples that the last reply had already, then added ones.
+    """New reply: samples that the last reply had already, then added ones.
 
     `first`: index, in the last reply, of the earliest sample that both have. `rows`: the added samples.
     """
@@ -45,7 +45,7 @@ class _Kept(NamedTuple, Generic[T]):
 
 
 class LastAnswers(Generic[T]):
-    """The last reply of each event, to which the next is compared. `timer`: seconds that never run backwards."""
+    """Last reply of each event, to compare the next reply with. `timer`: seconds that never run backwards."""
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer

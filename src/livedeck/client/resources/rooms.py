@@ -29,7 +29,7 @@ MAX_PROFILES = 15  # platform-api.md, "Limits"
 
 
 class RelayProfile(Model):
-    """A relay destination of a room. `url`: RTMP address without the key. `service`: the platform of the url."""
+    """Relay destination of a room. `url`: RTMP address without the key. `service`: the platform of the url."""
 
     id: Id
     room_id: str | None = None
@@ -42,7 +42,7 @@ class RelayProfile(Model):
 
 
 class Room(Model):
-    """A meeting room. `code`: code that a guest types; `link`: address by which a guest joins.
+    """Meeting room. `code`: code that a guest types; `link`: address for guests to join.
 
     `restreams`: oldest first.
 
@@ -115,7 +115,7 @@ class NewRoomFields(TypedDict):
 
 
 class Rooms(Resource):
-    """The meeting rooms of the workspace."""
+    """Meeting rooms of the workspace."""
 
     def __init__(self, transport: Transport, meet_segment: str) -> None:
         super().__init__(transport)
@@ -206,7 +206,7 @@ class Rooms(Resource):
 
 
 class Relays(Resource):
-    """The relay profiles of rooms. The API can change them; only participants start and stop a relay."""
+    """Relay profiles of rooms. The API can change them; only participants start and stop a relay."""
 
     def __init__(self, transport: Transport, meet_segment: str) -> None:
         super().__init__(transport)

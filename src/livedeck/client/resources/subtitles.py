@@ -23,7 +23,7 @@ _MAX_FILE = 16 * 2**20  # hours of speech need some hundred kilobytes
 
 
 class Subtitle(Model):
-    """A track. `language`: ISO 639-1. `data`: recognised cues, empty while pending; their shape is undocumented.
+    """Track. `language`: ISO 639-1. `data`: recognised cues, empty while pending; their shape is undocumented.
 
     `status`: `pending`, `done` or any other word; None on an uploaded or copied track. `url`: signed, empty while
     pending.
@@ -46,7 +46,7 @@ class Subtitle(Model):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubtitleFile:
-    """A WebVTT or SRT file, read and checked; the upload sends the checked bytes."""
+    """WebVTT or SRT file, read and checked; the upload sends the checked bytes."""
 
     name: str
     content: bytes
@@ -68,7 +68,7 @@ class SubtitleFields(TypedDict, total=False):
 
 
 class Subtitles(Resource):
-    """The subtitle tracks of videos, uploaded or recognised."""
+    """Subtitle tracks of videos, uploaded or recognised."""
 
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None

@@ -39,7 +39,7 @@ _TYPE_IS_RIGHT = frozenset(
     }
 )
 
-"""Errors for which the type of the value is not the cause."""
+"""Errors about a value of the right type."""
 
 
 def draft_error(error: ValidationError) -> tuple[str, str]:
@@ -68,7 +68,7 @@ _UNREADABLE = object()
 
 
 class FieldFault(Record):
-    """An unreadable field, which reads as missing. `actual`: the shape of its value, `a list of 3`; not the value."""
+    """Unreadable field, which reads as missing. `actual`: the shape of its value, `a list of 3`; not the value."""
 
     field: str
     expected: str
@@ -127,7 +127,7 @@ _Path = tuple[int | str, ...]
 
 
 class _Repair:
-    """A value under repair until the model accepts it. `root`: a list whose only item is a copy of the value.
+    """Value under repair until the model accepts it. `root`: a list whose only item is a copy of the value.
 
     A wrong value is first replaced by its only possible meaning, then by null; if that fails, its parent becomes null.
     Items of lists are dropped instead.

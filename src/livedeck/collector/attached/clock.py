@@ -44,11 +44,10 @@ class RemoteClock:
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
         await self._clock.sleep(seconds)
 
     def ago(self, monotonic: float) -> datetime:
-        """Return the time (aware, UTC) that belongs to a monotonic time (s)."""
+        """Convert a monotonic time (s) of this machine to this clock's time (aware, UTC)."""
         return self.now() - timedelta(seconds=self._clock.monotonic() - monotonic)
 
     @property

@@ -31,7 +31,7 @@ class Getter(Protocol):
 
 
 def _asked(ask: F) -> F:
-    """Return a method that puts the question `ask` to the collector. After a failure its result is empty."""
+    """Return a method that sends the question `ask` to the collector. After a failure its result is empty."""
     question = QUESTIONS[ask.__name__]
 
     @wraps(ask)

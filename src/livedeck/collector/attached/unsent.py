@@ -1,4 +1,4 @@
-"""The collector's unsent notifications, read by an attached deck or a command."""
+"""Collector's unsent notifications, read by an attached deck or a command."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ _MAX_RETRY, _ROUNDING = 600.0, 1.0
 """Maximum seconds of a wait that the platform demands and collectors share, and tolerance between clocks."""
 
 _SETTLING = 2.0
-"""Seconds after the return of Redis in which leases stay with their last holders, so that all of them can claim."""
+"""Seconds after the return of Redis while leases stay with their last holders, so that all of them can claim."""
 
 _log = Log("livedeck.collector")
 
@@ -103,9 +103,9 @@ def _share(capacity: float, fair: float) -> int:
 class Engine:
     """Implementation of the monitor's `Shares` through Redis. No poll waits for Redis, which may become unreachable.
 
-    Call `join` before the monitor starts, `run` until cancelled, and `leave` to give back the leases. `ttl`: seconds,
-    nine tenths of which a lease lasts. `forgotten`: number of times that Redis lost its data. `refused`: number of
-    replies that Redis refused, because another collector held the lease of their event by then.
+    Call `join` before the monitor starts, `run` until cancelled, and `leave` to give back the leases. `ttl`: seconds; a
+    lease lasts nine tenths of them. `forgotten`: number of times that Redis lost its data. `refused`: number of replies
+    that Redis refused, because another collector held the lease of their event by then.
     """
 
     def __init__(self, store: SharedStore, clock: Clock, ttl: float) -> None:
@@ -159,7 +159,7 @@ class Engine:
 
     @property
     def retry_seconds(self) -> float:
-        """Seconds for which nobody may poll the platform."""
+        """Seconds until any collector may poll the platform again."""
         return max(0.0, self._retry_at - self._clock.monotonic())
 
     def holds(self, event_id: str) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Row: TypeAlias = AlarmAction | Silence | UsualMark | ProfileChoice | UnitChoice | IntentRecord
-"""An alarm action, silence, ruling or intent of a person."""
+"""Alarm action, silence, ruling or intent of a person."""
 
 _ROWS: dict[str, TypeAdapter[Any]] = {
     kind.__name__: TypeAdapter(kind)
@@ -70,7 +70,7 @@ def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
 def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
     """Return the reply that `encode_answer` wrote. Raises ValueError for any other text.
 
-    `now_ms`: present time of Redis (epoch ms), from which the reply's age is computed.
+    `now_ms`: present time of Redis (epoch ms), to compute the reply's age.
     """
     try:
         values = from_json(body, allow_inf_nan=False)

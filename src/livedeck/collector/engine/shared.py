@@ -36,13 +36,13 @@ WHOLE = 100
 """Share in percent of a collector that is not slow."""
 
 KEPT_ANSWERS = 10_000
-"""Number of replies in the stream: one minute of 300 events.
+"""Number of replies in the stream: at 50 replies a second, about three minutes.
 
 A collector that was away for longer polls by itself.
 """
 
 KEPT_ROWS = 86_400.0
-"""Seconds for which rows of people stay in Redis."""
+"""Seconds that alarm actions, silences, rulings and intents stay in Redis."""
 
 _AT_ONCE = 300
 """Maximum number of leases in a call; a call of this length blocks Redis for 3 to 17 ms."""
@@ -211,7 +211,6 @@ class SharedStore:
         self._unreadable = UnreadableLog()
 
     async def close(self) -> None:
-        """Close the connections."""
         for client in (self._leases, self._writing, self._reading):
             await client.aclose(close_connection_pool=True)
 
@@ -266,7 +265,7 @@ class SharedStore:
         shares: Mapping[str, int] = MappingProxyType({}),
         share: int = WHOLE,
     ) -> Held:
-        """Register this collector, and claim the leases of events for which it ranks first among `workers`.
+        """Register this collector, and claim the leases of events that rank it first among `workers`.
 
         Args:
             events: Event id -> how its lease is claimed.
@@ -398,7 +397,6 @@ class SharedDesk:
         self._unreadable = UnreadableLog()
 
     def close(self) -> None:
-        """Close the connection."""
         self._client.close()
 
     def state(self) -> tuple[str, int, int]:
@@ -438,8 +436,8 @@ class SharedDesk:
     def keep(self, epoch: int, known_epoch: int, revision: int, state: str, messages: Mapping[str, str]) -> bool:
         """Store the state and the messages in one step; an empty message deletes the stored one.
 
-        `known_epoch`: epoch of the state from which the new state was made. Returns False if another collector holds
-        the lease, or has held it since that epoch. Raises SharedStoreError.
+        `known_epoch`: epoch of the state before the step. Returns False if another collector holds the lease, or has
+        held it since that epoch. Raises SharedStoreError.
         """
         flat = [text for message in messages.items() for text in message]
         return bool(self._run(_KEEP, self._worker, epoch, known_epoch, revision, state, *flat))

@@ -1,4 +1,4 @@
-"""Storage of the notifier's state and messages in Redis, from which the next notifier continues.
+"""Storage of the notifier's state and messages in Redis, for the next notifier to continue.
 
 Every write is refused unless this collector holds the notifier lease (engine.md, "Notifications of several
 collectors").
@@ -66,7 +66,6 @@ class SharedSpool:
         self._unreadable = UnreadableLog()
 
     def close(self) -> None:
-        """Close the connection."""
         self._desk.close()
 
     @property
@@ -164,7 +163,9 @@ class SharedSpool:
         return is_ours and all(spooled.state == WAITING for spooled in self._decoded(text))
 
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
-        """Store the outcome of a message, and what is open at its target. Raises SpoolError, NotOnDutyError.
+        """Store the outcome of a message, and update the alarms that are open at its target.
+
+        Raises SpoolError, NotOnDutyError.
 
         `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
         gave to the message.

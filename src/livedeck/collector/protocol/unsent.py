@@ -44,7 +44,7 @@ class Unsent(BaseModel, frozen=True):
 
 
 class Letter(Unsent, frozen=True):
-    """An unsent notification with its contents. `payload`: JSON of the webhook."""
+    """Unsent notification with its contents. `payload`: JSON of the webhook."""
 
     text: str
     payload: str

@@ -49,7 +49,7 @@ MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
 """
 
 KEPT_SECONDS = 1.0
-"""Maximum seconds for which a reply waits until the alarm action is on the disk."""
+"""Maximum seconds that a reply waits until the alarm action is on the disk."""
 
 POKE_SECONDS = 1.0
 """Minimum seconds between two refreshes that pokes cause, for all decks together."""
@@ -177,7 +177,6 @@ class _Acts:
         return await self._stored(self._monitor.add_silence(draft))
 
     async def extend_silence(self, request: Request, caller: Caller) -> Any:
-        """Extend a silence."""
         body, name = await read_body(request, Extension), request.path_params["id"]
         return await self._stored(
             self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=_uid(request))
@@ -309,7 +308,10 @@ class Interests:
             say = f"{MAX_DECKS_OF_TOKEN} decks already use the token of {deck.person}; create a token per person"
             raise Refusal(429, "too many decks", say)
         if len({*interest.lists}.union(*theirs)) > MAX_LISTS_OF_TOKEN:
-            say = f"the decks of {deck.person} show more than {MAX_LISTS_OF_TOKEN} lists"
+            say = (
+                f"the decks with the token of {deck.person} show more than {MAX_LISTS_OF_TOKEN} lists together: "
+                "close a screen or a deck"
+            )
             raise Refusal(429, "too many lists", say)
         if deck not in self._current and len(self._current) >= MAX_DECKS:
             raise Refusal(503, "too many decks", f"{MAX_DECKS} decks are already attached")

@@ -36,7 +36,7 @@ TURN_SECONDS = 60.0
 """Seconds without a snapshot after which the monitor counts as stuck; a poll round is always shorter."""
 
 METRICS_SECONDS = 1.0
-"""Seconds for which the text of the metrics is reused."""
+"""Seconds that the text of the metrics is reused."""
 
 GZIP_LEVEL = 6
 

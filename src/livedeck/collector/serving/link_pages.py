@@ -60,7 +60,7 @@ _OFF = "This collector makes no links: set link_url of [collector]"
 
 
 class LinkRequest(Body):
-    """Wish for a link. `minutes`: time for which it is valid; None for an hour. `sender`: who sends it, as a name."""
+    """Request for a link. `minutes`: its validity; None for an hour. `sender`: name of the sender."""
 
     minutes: float | None = None
     sender: str = ""
@@ -130,7 +130,7 @@ class LinkPages:
         return _page("Acknowledged", *lines)
 
     def _command(self, ticket: Ticket) -> AlarmCommand:
-        """Return the acknowledgement that a link stands for, with times by the monitor's clock."""
+        """Return a link's acknowledgement as a command, with times by the monitor's clock."""
         shown = ticket.shown._replace(since=ticket.shown.since - timedelta(seconds=self._monitor.clock.offset))
         return AlarmCommand(ticket.key, ActionKind.ACKNOWLEDGE, shown, actor=ticket.actor, uid=ticket.uid)
 

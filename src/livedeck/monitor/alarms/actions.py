@@ -29,7 +29,7 @@ _MAX_ALARMS = 2000
 """Maximum number of alarms with actions in memory, because a deck runs for weeks. The most recent actions stay."""
 
 _NOTE_LASTS = timedelta(hours=1)
-"""Time for which a note also applies to later occurrences of the fault."""
+"""Time that a note also applies to later occurrences of the fault."""
 
 _HIDDEN_STATES = {
     ActionKind.SHELVE: AlarmState.SHELVED,
@@ -134,7 +134,7 @@ def _not_withdrawn(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]
 
 
 def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> AlarmAction | None:
-    """Return the last action by which its author took back this acknowledgement; None without such an action.
+    """Return the author's last action that took back this acknowledgement; None without such an action.
 
     An action after the acknowledgement has expired does not count.
     """

@@ -61,7 +61,7 @@ class Evaluation(NamedTuple):
 
 
 class AlarmEngine:
-    """The alarms of this process.
+    """Alarms of this process.
 
     `alarms`: all current alarms by key, also those that are not announced yet.
     """
@@ -86,8 +86,8 @@ class AlarmEngine:
     def restore(self, alarms: Iterable[Alarm], now: datetime, seen: datetime | None = None) -> None:
         """Continue with the alarms of a process that ran before. They replace alarms of this process with the same key.
 
-        `seen`: time up to which that process has judged the samples; it had more of them than this process has. A shelf
-        dated in the future is dropped.
+        `seen`: time of the newest sample that the earlier process judged; it had more samples than this process has. A
+        shelf dated in the future is dropped.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}

@@ -1,6 +1,6 @@
 """Explain the alarms of an event: what is judged, what would alarm next, what is silent and why, what decides. Pure.
 
-The explanation asks the judges themselves: the fold over samples, the rules of presence, the detectors, the table of
+The explanation runs the monitor's own rules: the fold over samples, the rules of presence, the detectors, the table of
 claims and the engine's alarms. It has no limit of its own.
 """
 
@@ -51,9 +51,9 @@ _RATE_OF = {Component.VIDEO: "video", Component.AUDIO: "audio", Component.FPS: "
 class ExplainCase(Record):
     """Input of `explain`.
 
-    `at`: this machine's clock. `alarms`: alarms of the event, and of the deck. `judged`: everything by which the event
-    is judged; None if it was not recorded. `limits`: limits in force; None if they were not recorded. `waiting`: alarm
-    -> time until which its onset waits for an incident at most (this machine's clock).
+    `at`: this machine's clock. `alarms`: alarms of the event, and of the deck. `judged`: input for judging the event;
+    None if it was not recorded. `limits`: limits in force; None if they were not recorded. `waiting`: alarm -> time
+    until which its onset waits for an incident at most (this machine's clock).
     """
 
     state: EventState
@@ -66,7 +66,7 @@ class ExplainCase(Record):
 
     @property
     def skew(self) -> timedelta:
-        """Time by which the server's clock is ahead."""
+        """Lead of the server's clock over this machine's."""
         return timedelta(seconds=self.connection.skew)
 
 
@@ -191,7 +191,7 @@ _SHELVED = {AlarmState.SHELVED: "shelved", AlarmState.OUT_OF_SERVICE: "out of se
 
 
 def _silent_alarms(case: ExplainCase, kind: str) -> Iterator[SilentKind]:
-    """Yield the alarms that exist and tell nobody."""
+    """Yield the alarms that exist but notify nobody."""
     for alarm in _of_event(case, kind):
         by = person(alarm.answered_by)
         if alarm.silenced:

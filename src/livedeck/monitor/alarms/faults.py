@@ -57,7 +57,7 @@ _READ_LATE = frozenset({NO_INGEST, RECONNECTING})
 """Kinds of `_ABSENCES` that a reply may raise only because this machine read it late."""
 
 _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastState.SCHEDULED, BroadcastState.LATE})
-"""States in which samples of an event are polled."""
+"""States of events whose samples are polled."""
 
 _END_LASTS = 600.0
 """Seconds after which ENDED_ON_AIR clears by itself if the event still exists."""

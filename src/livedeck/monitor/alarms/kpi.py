@@ -1,6 +1,6 @@
 """Key figures of alarms from the history (ISA-18.2, IEC 62682; monitoring.md, "Alarm figures"). Pure.
 
-They count announcements, not onsets: an onset that an incident or a parent hid at once told nobody.
+They count announcements, not onsets: an onset that an incident or a parent hid at once was not announced.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class AlarmHistory(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Length of the time."""
         return max(1.0, (self.until - self.since).total_seconds())
 
     def spans(self) -> list[tuple[datetime, datetime]]:
@@ -69,12 +68,11 @@ class AlarmHistory(NamedTuple):
 
     @property
     def watched_seconds(self) -> float:
-        """Length of the watched time."""
         return sum((end - begin).total_seconds() for begin, end in self.spans())
 
 
 def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[AlarmRecord]:
-    """Return the transitions that were announced as an alarm, without infos, which nobody is told.
+    """Return the transitions that were announced as an alarm, without infos, because nobody is notified of them.
 
     The history has onsets at their true times. An onset that was hidden before the longest wait for an incident was
     never announced, nor one in a silence. A hidden or silenced alarm that became visible was.
@@ -95,7 +93,7 @@ def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[Alarm
 
 
 def _is_announced(turn: AlarmTransition, severity: Severity, state: AlarmState) -> bool:
-    """Return whether an announced transition tells of an alarm: it is raised, becomes visible, or its silence ends."""
+    """Return whether a transition announces an alarm: the alarm is raised, becomes visible, or its silence ends."""
     is_shown = turn is AlarmTransition.RAISED or (turn in _BACK and state is AlarmState.UNACKNOWLEDGED)
     return is_shown and severity is not Severity.INFO
 
@@ -130,7 +128,7 @@ class AnnouncementTally:
 
 
 def alarm_figures(recorded: AlarmHistory, limits: AlarmLimits) -> AlarmFigures:
-    """Return the key figures of a time."""
+    """Compute the key figures of the alarms recorded in a time range."""
     announced = announcements(recorded.log, limits)
     actors = [*_bad_actors(announced)]
     figures = (
@@ -301,7 +299,7 @@ def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:
 
 
 def _hours(recorded: AlarmHistory, is_so: Callable[[AlarmRecord], bool]) -> float:
-    """Return the hours in which `is_so` holds for alarms by their last record, summed over the alarms."""
+    """Return the hours while `is_so` holds for the last record of an alarm, summed over the alarms."""
     since: dict[AlarmKey, datetime] = {}
     total = timedelta()
     for record in recorded.log:

@@ -140,7 +140,7 @@ def add_note(alarm: Alarm, text: str) -> Alarm:
 
 
 def note_text(text: str) -> str:
-    """Return the form in which a note is stored: trimmed, without control characters."""
+    """Return a note as it is stored: trimmed, without control characters."""
     return safe(text.strip(), _MAX_CHARS)
 
 

@@ -105,7 +105,7 @@ def end_of_silence(silences: Iterable[Silence], state: EventState, at: datetime)
 def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime) -> Alarm:
     """Return the alarm with the silence that covers it now.
 
-    An alarm that clears in a silence needs no acknowledgement, because nobody was asked to look at it. One that cleared
+    An alarm that clears in a silence needs no acknowledgement, because nobody was notified of it. An alarm that cleared
     before the silence still needs one.
     """
     words, clears_now = None, alarm.silenced is not None or alarm.changed == now
@@ -128,7 +128,6 @@ class Preview(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Preview in words."""
         parts = [_counted(len(self.events), "event"), f"{len(self.on_air)} on air", _counted(len(self.alarms), "alarm")]
         return "covers now: " + ", ".join(parts)
 

@@ -42,7 +42,7 @@ def hidden_by(
 
 
 def priority(kind: str) -> int:
-    """Return the rank of a kind in the order in which alarms get their state: parents before alarms that they hide."""
+    """Return the rank of a kind in the order of suppression: parents before the alarms that they hide."""
     return _PRIORITIES.get(kind, len(_PRIORITIES))
 
 

@@ -51,7 +51,7 @@ SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
 
 _SPOILS = {kind.name: detector.spoils for kind, detector in SAMPLE_KINDS if detector.spoils}
 _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: frozenset({FPS})}
-"""Rate with a fault -> rates from which nothing is learnt during the fault."""
+"""Rate with a fault -> rates that are not learnt from during the fault."""
 
 
 class _Rule(NamedTuple):
@@ -242,7 +242,7 @@ class _Fold:
         self._features, self.samples = features, self.samples + 1
 
     def _spoilt(self) -> frozenset[str]:
-        """Return the rates from which nothing is learnt now, because a fault affects them."""
+        """Return the rates that are not learnt from now, because a fault affects them."""
         spoilt: frozenset[str] = frozenset()
         for kind, interval in self._intervals.items():
             if interval.is_raised and kind in _SPOILS:

@@ -1,4 +1,6 @@
-"""Forecast of the next alarms of an event: the judges themselves, asked about samples and replies to come. Pure.
+"""Forecast of the next alarms of an event: the monitor's own rules, applied to invented future samples and replies.
+
+Pure.
 
 Nothing here has a limit of its own, so a forecast cannot differ from what the monitor does.
 """
@@ -35,7 +37,7 @@ _EXCESSES = (2.0, 4.0, 8.0)
 """Multiples of the newest rate that a forecast tries."""
 
 _EXACT = 0.01
-"""Share of a limit to which it is searched."""
+"""Precision of a search: seconds of a time, or share of a limit."""
 
 
 def forecasts(judged: Judged, now: datetime, wanted: str = "") -> tuple[Forecast, ...]:
@@ -58,7 +60,7 @@ _OF_SAMPLES = frozenset(kind.name for kind, _ in SAMPLE_KINDS)
 
 
 def _of_time(judged: Judged, now: datetime) -> Iterator[Forecast]:
-    """Yield the forecast of a late start. Its detector is asked about the time until the planned start."""
+    """Yield the forecast of a late start. Its detector judges the time until the planned start."""
     case, detector = judged.case, ALARM_KINDS[LATE_START].detector
     start = case.phase.reference_time if case else None
     if case is None or start is None or start <= now or not isinstance(detector, EventDetector):

@@ -1,4 +1,4 @@
-"""Everything by which an event is judged at one moment, as a frozen value."""
+"""Input for judging an event at one moment, as a frozen value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.record import Record
 
 
 class DeliveryJudge(Record):
-    """State from which the presence of an encoder is judged.
+    """Input for judging the presence of an encoder.
 
     `event_lag`: delay of the event's previous stream (s). `others_lag`: delay of the platform's other streams (s). Each
     is None if unknown. `cadence`: seconds between samples; None if unknown. `interval`: seconds between two polls.
@@ -37,7 +37,6 @@ class DeliveryJudge(Record):
 
     @property
     def limits(self) -> PresenceLimits:
-        """Limits of this stream."""
         thresholds, slow = self.thresholds, self.cadence or 0.0
         due = thresholds.missed_margin_intervals * slow
         longest = max(thresholds.delivery_patience, thresholds.silence_intervals * slow)
@@ -70,7 +69,7 @@ class DeliveryJudge(Record):
 
 
 class Judged(Record):
-    """Everything by which an event is judged.
+    """Input for judging an event.
 
     `rules`: rules of the last analysis; None before it. `case`: input of the last assessment. `delivery`: None without
     a sample.

@@ -40,8 +40,8 @@ _FIRST_USUAL = Usual._fields.index("sunk_from")
 class Learnt(Record):
     """Learnt state of a stream: the oldest checkpoint of the fold (None for a young stream) and the delivery delay.
 
-    `rules`: digest of the rules by which the checkpoint was made. `coverage`: coverage of the stream; empty in a row
-    that an older version wrote.
+    `rules`: digest of the rules behind the checkpoint. `coverage`: coverage of the stream; empty in a row that an older
+    version wrote.
     """
 
     checkpoint: Checkpoint | None = None
@@ -53,7 +53,7 @@ class Learnt(Record):
     def of(
         cls, analysis: SignalAnalysis, rules: StreamRules, delivery: Delivery, coverage: Coverage = EVERYTHING
     ) -> Learnt:
-        """Return the learnt state of an analysis. `rules`: the rules by which it was made."""
+        """Return the learnt state of an analysis. `rules`: the rules of the analysis."""
         point = analysis.oldest_checkpoint
         return cls(point, _digest(rules, point) if point else "", delivery, coverage)
 

@@ -1,4 +1,4 @@
-"""Derive the tally of an event, for which the platform has no field (monitoring.md, "Tally"). Pure."""
+"""Derive the tally of an event, because the platform has no field for it (monitoring.md, "Tally"). Pure."""
 
 from __future__ import annotations
 

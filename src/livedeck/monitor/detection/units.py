@@ -25,7 +25,7 @@ _VIDEO_OF_BITS, _SOUND_OF_BITS = 200_000.0, 10_000.0
 """Largest plausible numbers in kbit/s, of video (200 Mbit/s) and of sound (10 Mbit/s); larger ones are bit/s."""
 
 _NO_RATE = 1e9
-"""Number from which on a rate is implausible in both units and proves nothing."""
+"""Minimum number of a rate that is implausible in both units and proves nothing."""
 
 _VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.0
 """Plausible rates in kbit/s of a picture and of sound (lowest, highest), and the lowest frame rate of a picture."""
@@ -48,7 +48,7 @@ _COUNTED = 64
 
 
 class _Looks(Enum):
-    """Class of a sample by the unit in which its rates are plausible.
+    """Class of a sample by the plausible unit of its rates.
 
     BITS: bit/s only. PICTURE, SOUND: kbit/s, as a picture with sound or as sound alone. SMALL: neither, because it is
     too small. BETWEEN: too large for kbit/s, but no proof of bit/s. NOTHING: no rate, or zero.
@@ -182,7 +182,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
-    """Return the unit in which a history read the same samples. None if it has none of them with a rate.
+    """Return the unit that a history used for the same samples. Returns None if it has none of them with a rate.
 
     `samples`: as the platform sent them.
     """

@@ -159,7 +159,7 @@ def _list_text(doubt: ListDoubt) -> str:
     if doubt.served == doubt.missing:
         return f"the list lacks {doubt.served} of {doubt.listed + doubt.served} events that are still served"
     known = f"the list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events"
-    return f"{known}, of which at least {doubt.served} {'is' if doubt.served == 1 else 'are'} still served"
+    return f"{known}; at least {doubt.served} {'is' if doubt.served == 1 else 'are'} still served"
 
 
 def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
@@ -168,7 +168,7 @@ def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
 
 
 def seen(error: ApiError) -> Failure:
-    """Return the facts of a failed call by which the cause is found."""
+    """Return the facts of a failed call that show its cause."""
     if isinstance(error, Unreachable):
         return _unreachable(error)
     if isinstance(error, Unreadable):

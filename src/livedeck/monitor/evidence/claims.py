@@ -118,9 +118,13 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "LIST_WRONG": Claim(
             "events missing from two lists, although the platform still serves them by id or sends their samples",
             "requested by id, no reply yet",
-            "a whole list that has them all",
+            "a complete list that contains all of them",
         ),
-        "COLLECTOR_SILENT": Claim("12 s without a message of the collector, or its refusal", "", "a message"),
+        "COLLECTOR_SILENT": Claim(
+            "12 s without a message, 60 s without a new snapshot, or a refusal by the collector",
+            "",
+            "a message, and a new snapshot",
+        ),
         "ENGINE_APART": Claim("a failed exchange with the shared Redis", "", "an exchange that succeeds"),
         "COLLECTOR_LOST": Claim(
             "no claim of a lease for so long that its leases expired, and no sign-off",

@@ -1,4 +1,4 @@
-"""Coverage: the time of a stream for which replies show every sample (monitoring.md, "Not watched"). Pure.
+"""Coverage: the time of a stream whose samples all appear in replies (monitoring.md, "Not watched"). Pure.
 
 Only there does a missing sample prove that the encoder sent none. All times are epoch seconds of the server clock.
 """
@@ -21,11 +21,11 @@ START_SLACK = 30.0
 """
 
 _MAX_LENGTHS = 21
-"""Number of newest replies from which the usual length of a reply is learnt."""
+"""Number of newest replies that the usual length of a reply is learnt from."""
 
 
 class Coverage(Record):
-    """Time of a stream for which livedeck has received every sample of the platform.
+    """Time of a stream whose samples have all been received.
 
     `spans`: covered ranges, ascending and apart. `lengths`: seconds from the first to the last sample of each of the
     newest replies. `is_whole`: the first span reaches back to the stream's start.

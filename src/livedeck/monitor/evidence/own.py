@@ -26,7 +26,7 @@ _BUSY = 0.8
 _PERCENTILE = 0.95
 
 _LEAST_ASKS = 5
-"""Minimum number of planned polls in the window from which the share made in time is judged."""
+"""Minimum number of planned polls in the window to judge the share made in time."""
 
 _SLACK, _SLACK_LEAST = 0.5, 2.5
 """A poll may be late by this share of its interval, or by these seconds if that is more: a round may last as long."""
@@ -41,8 +41,8 @@ _KEPT, _KEPT_FOR = 16, timedelta(days=1)
 class Pulse(NamedTuple):
     """Measurement of this process at one instant, on both clocks. Each total is None if it cannot be measured.
 
-    `used`: processor seconds used so far. `awaited`: seconds for which the loop was ready and got no processor.
-    `suspended`: seconds for which the machine slept.
+    `used`: processor seconds used so far. `awaited`: seconds that the loop was ready and got no processor. `suspended`:
+    seconds for which the machine slept.
     """
 
     at: datetime
@@ -197,7 +197,7 @@ class OwnWatch:
 
 
 _UNLIMITED = 1000.0
-"""Polls per second from which a capacity no longer limits anything."""
+"""Polls per second that no longer limit anything."""
 
 
 def _cause(before: Pulse | None, pulse: Pulse) -> Why:

@@ -54,7 +54,7 @@ class Presence(Record):
 class PresenceLimits(Record):
     """Limits for the presence of an encoder, in seconds.
 
-    `late`, `lost`: ages of the newest sample above which samples look late, and above which the encoder is gone.
+    `late`: age of the newest sample above which samples look late. `lost`: age above which the encoder counts as gone.
     `wait`: time without a new sample after which the encoder is gone as well; None once the stream's delay is learnt.
     `due`: time from a new sample until the next one is due.
     """

@@ -23,7 +23,7 @@ _SAME_CHANGE = timedelta(minutes=2)
 """Two records of a change by two processes are at most this far apart, because each polls at its own times."""
 
 _REMEMBERED = timedelta(hours=1)
-"""Age up to which a deck that starts reads cleared alarms, to count how often each of them came."""
+"""Maximum age of cleared alarms that a deck reads at its start, to count how often each of them came."""
 
 _KEEP = """
 INSERT INTO alarm (event, kind, target, since, state, changed, is_over, body)
@@ -109,7 +109,7 @@ def _is_logged(record: AlarmRecord, logged: dict[object, list[AlarmRecord]]) -> 
 
 
 def _identity(record: AlarmRecord) -> object:
-    """Return the values by which two processes' records of one change are equal: the alarm and its transition.
+    """Return the values that are equal in two processes' records of one change: the alarm and its transition.
 
     Texts and figures may differ. For a note the severity may differ too, because one process may not have seen the end
     of the fault yet.

@@ -179,7 +179,7 @@ _FIGURES = _columns(
 def columns(names: str) -> tuple[Column, ...]:
     """Return the columns in `names`, a text such as `stream.id .base sample.*`.
 
-    `.column` belongs to the last table named before; `table.*` stands for every column of a table.
+    `.column` belongs to the last table named before; `table.*` means every column of a table.
     """
     found, table = list[Column](), ""
     for part in names.split():

@@ -26,10 +26,10 @@ OLDEST = 3
 """Oldest schema that can be upgraded; an older file is renamed, and a new one is begun."""
 
 BUSY_TIMEOUT = 0.5
-"""Seconds for which a statement waits for the transaction of another process."""
+"""Seconds that a statement waits for the transaction of another process."""
 
 _CREATING_TIMEOUT = 5.0
-"""The same while a new file is made: several decks that start together wait for each other."""
+"""Value of `BUSY_TIMEOUT` while a new file is made, because several decks that start together wait for each other."""
 
 _CREATING_TRIES = 50
 """Maximum number of tries to begin a write-ahead log, while other processes also make the file."""
@@ -65,7 +65,7 @@ CREATE INDEX journal_by_kind ON journal (kind, at);
 """
 
 STREAM_COPY = "CREATE INDEX IF NOT EXISTS stream_copy ON stream (id, event, name, base)"
-"""Index with a second copy of each stream's base, from which the times of its samples count.
+"""Index with a second copy of each stream's base, the origin of its samples' times.
 
 Salvage reads this copy if the page of the streams is lost.
 """

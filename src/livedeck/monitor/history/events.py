@@ -94,7 +94,7 @@ class GapWatch:
 
 
 class PlatformWatch:
-    """Finds the stretches of time in which this process had good replies without a break."""
+    """Finds the stretches of unbroken good replies to this process."""
 
     def __init__(self, process: str) -> None:
         self._process = process

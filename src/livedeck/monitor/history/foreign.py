@@ -426,7 +426,7 @@ class _Header(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A row of `sqlite_master`. `script`: its statement without comments and line breaks."""
+    """Row of `sqlite_master`. `script`: its statement without comments and line breaks."""
 
     kind: object
     name: object

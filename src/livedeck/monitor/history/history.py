@@ -1,4 +1,4 @@
-"""A deck's own history. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
+"""Deck's own history. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class History(HistoryReads):
-    """A history that this process writes and reads. Create it with `open`.
+    """History that this process writes and reads. Create it with `open`.
 
     One thread writes and another reads, so no method blocks the event loop. Methods that "return at once" queue their
     data. The other writing methods return after the first attempt to write. Unwritten data stay in memory, up to a

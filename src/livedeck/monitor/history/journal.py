@@ -78,7 +78,7 @@ OR NOT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND at = ?2 AND topic = ?3 
 
 
 class Entry(NamedTuple):
-    """A journal row before it is written. `at`: epoch ms. `topic`: id of the subject, such as an event or a change.
+    """Journal row before it is written. `at`: epoch ms. `topic`: id of the subject, such as an event or a change.
 
     The writer's thread turns `record` into JSON.
     """

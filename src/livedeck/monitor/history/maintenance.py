@@ -19,7 +19,7 @@ from livedeck.monitor.history.salvage import JUDGED, is_sound_row
 from livedeck.monitor.model.records import StreamRecord
 
 _PATIENCE = 30_000
-"""Milliseconds for which a statement waits for decks that write to the file."""
+"""Milliseconds that a statement waits for decks that write to the file."""
 
 _STEP = 1000
 """Maximum number of rows deleted in one transaction; decks can write between two transactions."""

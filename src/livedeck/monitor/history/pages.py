@@ -118,7 +118,7 @@ class PageFile:
 
     @property
     def is_empty(self) -> bool:
-        """True if the file has no byte, nor its log a page. Nothing tells what it held."""
+        """True if the file has no byte and its log no page. Its former contents are unknown."""
         return not self._length and not self._frames
 
     def close(self) -> None:

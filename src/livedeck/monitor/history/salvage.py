@@ -43,7 +43,7 @@ _BATCH_BYTES = 4 * 2**20
 """Bytes of texts and blobs after which a transaction ends."""
 
 _PATIENCE = 10_000
-"""Milliseconds for which a statement waits for the deck."""
+"""Milliseconds that a statement waits for the deck."""
 
 _ENTRIES = 1000
 """Maximum number of schema entries to read from a damaged file; livedeck's has about twenty."""
@@ -94,7 +94,6 @@ class Salvage(Record):
 
     @property
     def text(self) -> str:
-        """Result in words."""
         saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
         lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
         others = sum(count for table, count in self.lost.items() if table not in WORDS)
@@ -111,7 +110,7 @@ def _span(since: datetime | None, until: datetime | None) -> str:
 
 
 def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) -> Salvage:
-    """Copy the readable rows of `damaged` into the history `into`, to which decks may write meanwhile.
+    """Copy the readable rows of `damaged` into the history `into`. Decks may write to it meanwhile.
 
     A row that `into` already has is not added again. `limit`: seconds after which the salvage stops. Raises
     StorageError or OSError if one of the files cannot be opened.

@@ -43,7 +43,7 @@ _EVER = 2**62
 """Milliseconds since the epoch, later than any time."""
 
 _AHEAD = 5 * SLOT
-"""Milliseconds by which a stream may be ahead of the others and still be stored in `recent`."""
+"""Maximum lead in ms of a stream over the others; samples of a stream further ahead are not stored in `recent`."""
 
 _BATCH = 4000
 """Number of rows after which a transaction ends, so that another deck can write soon."""
@@ -461,7 +461,6 @@ class Reader:
             self._db.interrupt()
 
     def close(self) -> None:
-        """Close the connection."""
         db, self._db = self._db, None
         if db:
             db.close()

@@ -258,7 +258,7 @@ DELIVERY_KINDS = (
         diagnosis=Diagnosis(
             cause="The platform reports a quality status that its documentation does not list.",
             viewers="Unknown; perhaps none.",
-            advice="Check the picture; ask the platform what the number means.",
+            advice="Check the picture; ask the platform for the meaning of the number.",
         ),
     ),
     AlarmKind(

@@ -44,7 +44,7 @@ THE_PLATFORM = "platform"
 
 
 class Observation(NamedTuple):
-    """Result of a detector, from which `AlarmKind.finding` makes a finding.
+    """Result of a detector; `AlarmKind.finding` makes a finding from it.
 
     `is_escalated`: the finding gets the kind's `escalated_severity`. `is_withdrawn`: the observation proved to be no
     fault, so the finding gets the severity INFO. `blame`: cause that is more exact than that of the kind, or NO_BLAME.
@@ -64,10 +64,10 @@ class Observation(NamedTuple):
 class DutyRule(Record, kw_only=True):
     """Rule that raises an intermittent fault by its share of the time.
 
-    `limits`: name of a Duty among the thresholds. `bad_seconds`: returns the bad seconds that a sample stands for; 0
-    for a good sample, NaN for one that proves nothing. `words`: name of the fault, as in `no audio in 13 % of the last
-    10 min`. `is_spell`: the bad seconds of each sample count as a spell of their own. `counts_warm_up`: count from the
-    first sample of a run, not from the end of its warm-up.
+    `limits`: name of a Duty among the thresholds. `bad_seconds`: returns the bad seconds of a sample; 0 for a good
+    sample, NaN for one that proves nothing. `words`: name of the fault, as in `no audio in 13 % of the last 10 min`.
+    `is_spell`: the bad seconds of each sample count as a spell of their own. `counts_warm_up`: count from the first
+    sample of a run, not from the end of its warm-up.
     """
 
     limits: str
@@ -108,7 +108,7 @@ class SampleDetector(Record, kw_only=True):
     severity: Callable[[FaultInterval, SampleFeatures, Thresholds], Severity] | None = None
 
     def hold_time(self, thresholds: Thresholds) -> Hold:
-        """Return the time for which the fault must be present to be raised, and absent to clear."""
+        """Return the minimum time that the fault is present before it is raised, and absent before it clears."""
         if not self.hold:
             return Hold(1, 0.0, 0.0)
         hold: Hold = getattr(thresholds, self.hold)
@@ -186,7 +186,7 @@ class DeckDetector(Record):
 class Incident(NamedTuple):
     """Faults of several events with one cause.
 
-    `affects`: ids of the events in the order in which they failed. `since`: start of the first fault (this machine's
+    `affects`: ids of the events in the order of their failure. `since`: start of the first fault (this machine's
     clock).
     """
 

@@ -15,7 +15,7 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 TAKE_BACK_FOR = timedelta(minutes=5)
-"""Time in which an acknowledgement can be taken back; later, other people rely on it."""
+"""Time limit for taking an acknowledgement back; later, other people rely on it."""
 
 
 class ActionKind(StrEnum):

@@ -29,8 +29,8 @@ class Attachment(Record):
     """Attachment of a deck to its collector.
 
     `host`: host of the collector. `since`: start of `state`. `heard_at`: time of the collector's last message; None
-    before the first. `reason`: reason for the collector's silence, in words, or empty. `skew`: seconds by which this
-    machine's clock is ahead of the collector's; 0 while under 2 s.
+    before the first. `reason`: reason for the collector's silence, in words, or empty. `skew`: lead of this machine's
+    clock over the collector's in seconds; 0 below 2 s.
 
     `unshared`: alarms with actions that the collector has not received yet. `told`: results of such actions, in words,
     since the last snapshot. `actor`: owner of the token. `may`: right of the token (`read`, `act`); both empty if

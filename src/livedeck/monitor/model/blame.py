@@ -8,7 +8,7 @@ from livedeck.record import Record
 
 
 class Sight(StrEnum):
-    """Kind of a failed call, by which the cause is found.
+    """Kind of a failed call, which shows the cause.
 
     NO_CONNECTION: no connection was made (no name, no route, refused, TLS, proxy). SILENCE: no reply on a new
     connection. UNDECIDED: no reply on an older connection. BREAK: the connection broke before the reply was complete.

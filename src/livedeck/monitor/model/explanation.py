@@ -1,6 +1,6 @@
 """Explanation of an alarm state, as frozen values: what is judged, what would alarm, what is silent, and why.
 
-Times are by the server clock. A part that is None was not recorded, which is so in the past.
+Times are by the server clock. A part that is None was not recorded; this happens only in the past.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class OpenAlarm(Record):
 
 
 class SilentKind(Record):
-    """Alarm, or kind of alarm, that tells nobody. `key.kind`: empty for all kinds. `why`: reason in words."""
+    """Alarm, or kind of alarm, that notifies nobody. `key.kind`: empty for all kinds. `why`: reason in words."""
 
     key: AlarmKey
     why: str
@@ -137,9 +137,9 @@ class KindFacts(Record):
 class Explanation(Record):
     """Explanation of the alarms of an event at the time `at`.
 
-    `since`: start of the event, by which its clock counts. `watched_since`: start of the time without an unwatched
-    part. `gaps`: recent times that were not watched. `kind`: the kind that was asked for, or None for all. `template`:
-    template of limits that fits the event in words, or empty.
+    `since`: start of the event's clock. `watched_since`: start of the time without an unwatched part. `gaps`: recent
+    times that were not watched. `kind`: the requested kind, or None for all. `template`: template of limits that fits
+    the event in words, or empty.
     """
 
     event_id: str

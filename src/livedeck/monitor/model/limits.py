@@ -1,4 +1,4 @@
-"""Limits by which events are judged, and changes of these limits (monitoring.md, "Changed limits")."""
+"""Limits for judging events, and changes of these limits (monitoring.md, "Changed limits")."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _key_of(name: str) -> tuple[str, ...]:
 class LimitTemplate(Record):
     """Limits for some events.
 
-    `events`: shell patterns of which one must match the event's id or name. `projects`: the same for its project.
+    `events`: shell patterns; one must match the event's id or name. `projects`: the same for its project.
     """
 
     overrides: Overrides
@@ -54,7 +54,7 @@ class LimitTemplate(Record):
 
 
 class Limits(Record):
-    """Limits by which events are judged.
+    """Limits for judging events.
 
     `base`: limits of all events. `templates`: those that fit an event override `base`, in their order. `events`: event
     id -> limits of this event alone, which override both.

@@ -1,4 +1,4 @@
-"""Matchers, by which routes of notifications and silences choose alarms (monitoring.md, "Silences"). Pure."""
+"""Matchers: conditions of routes and silences that choose alarms (monitoring.md, "Silences"). Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MatchOp(StrEnum):
 
 
 class CaseEvent(NamedTuple):
-    """An event that an alarm affects. `project`: the id of its project or folder; empty if it has none."""
+    """Event that an alarm affects. `project`: the id of its project or folder; empty if it has none."""
 
     id: str
     name: str
@@ -53,7 +53,7 @@ class CaseEvent(NamedTuple):
 
 
 class Case(NamedTuple):
-    """An alarm as matchers see it.
+    """Alarm as matchers see it.
 
     `events`: the affected events; empty for the deck's own alarms. `targets`: id and name of the affected part.
     """

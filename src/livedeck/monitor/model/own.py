@@ -18,7 +18,7 @@ class Why(StrEnum):
 
 
 class NotWatched(Record):
-    """Time in which this process did not watch (this machine's clock)."""
+    """Time when this process did not watch (this machine's clock)."""
 
     since: datetime
     until: datetime
@@ -26,7 +26,6 @@ class NotWatched(Record):
 
     @property
     def seconds(self) -> float:
-        """Length in seconds."""
         return (self.until - self.since).total_seconds()
 
     def moved(self, seconds: float) -> NotWatched:
@@ -49,8 +48,8 @@ def whole_since(since: datetime, stops: Iterable[NotWatched]) -> datetime:
 class Slowness(Record):
     """Slowness of this process that calls for a person (OWN_SLOW).
 
-    `since`: start of the slowness, by this machine's clock. `behind`: seconds by which this process is late. `events`:
-    number of events that it judges. `is_grave`: too many polls have been late for `own_hold` seconds.
+    `since`: start of the slowness (this machine's clock). `behind`: seconds that this process is late. `events`: number
+    of events that it judges. `is_grave`: too many polls have been late for `own_hold` seconds.
     """
 
     since: datetime
@@ -62,7 +61,7 @@ class Slowness(Record):
 class OwnState(Record):
     """Stops and slowness of this process.
 
-    `stops`: newest stops, oldest first. `behind`: whole seconds by which this process is late; 0 below the limit.
+    `stops`: newest stops, oldest first. `behind`: whole seconds that this process is late; 0 below the limit.
     `slowness`: slowness that lasts, or None. `reading_delay`: longest time in the last half minute from a request to
     the reading of its reply (s); 0 while this process is not behind.
     """

@@ -214,7 +214,7 @@ class EpisodeRecord(Record):
 
 
 class WatchRecord(Record):
-    """Unbroken time in which a process watched the platform, from its first to its last good reply."""
+    """Unbroken time of watching the platform, from a process's first to its last good reply."""
 
     at: datetime
     until: datetime
@@ -292,11 +292,11 @@ ENDING_ACTIONS = frozenset({"event.complete", "event.delete"})
 """Names of the actions that end an event."""
 
 ATTRIBUTED_FOR = timedelta(minutes=2)
-"""Window after a person's action in which the end of the event is attributed to that person."""
+"""Window after a person's action; an end of the event within it is attributed to that person."""
 
 
 def ending_actors(intents: Iterable[IntentRecord]) -> dict[str, str]:
-    """Return event id -> person who asked for its end."""
+    """Return event id -> person who requested its end."""
     return {intent.target_id: intent.by for intent in intents if intent.action in ENDING_ACTIONS}
 
 

@@ -13,5 +13,4 @@ class Span(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Length in seconds."""
         return self.until - self.since

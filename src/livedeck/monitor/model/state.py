@@ -125,7 +125,8 @@ class Grade(StrEnum):
 class Component(StrEnum):
     """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    If several components have the lowest score, the first one in this order is named.
+    Among equal lowest scores the first of VIDEO, AUDIO, FPS, KEY, LOSS, LATE and UNKNOWN is named. A component whose
+    only lowest score comes from a finding follows these; among findings, this enum's order decides.
     """
 
     UNKNOWN = "unknown"
@@ -149,8 +150,8 @@ class Ingest(Record):
 class Phase(Record):
     """Tally and ingest of an event.
 
-    `reference_time`: start of the event, by which its clock counts (on air from the start, before that down to it); for
-    a completed event its end. `elapsed`: seconds on air of a completed event. Each is None if unknown.
+    `reference_time`: start of the event; its clock counts up from it on air, and down to it before. For a completed
+    event its end. `elapsed`: seconds on air of a completed event. Each is None if unknown.
     """
 
     tally: BroadcastState
@@ -327,7 +328,6 @@ class EventState(Record):
 
     @property
     def id(self) -> str:
-        """Id of the event."""
         return self.event.id
 
     @property

@@ -1,4 +1,4 @@
-"""Limits by which the monitor judges, each with its unit and its reason. Settings may replace the values."""
+"""Limits of the monitor, each with its unit and its reason. Settings may replace the values."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ Curve = tuple[tuple[float, float], ...]
 
 
 class Hold(Record):
-    """Time for which a fault must be present to be raised, and absent to clear.
+    """Minimum time that a fault is present before it is raised, and absent before it clears.
 
     The fault is raised after `samples` bad samples in a row and after `seconds`, whichever is later. It clears after
     `off` good seconds.

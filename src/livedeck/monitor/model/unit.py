@@ -1,4 +1,4 @@
-"""Units in which a platform may count bit rates (monitoring.md, "Unit of the bit rates")."""
+"""Possible units of a platform's bit rates (monitoring.md, "Unit of the bit rates")."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
 _FAILED_STATES = frozenset({ConnectionState.FAILING, ConnectionState.BLIND})
 
 _HALF_TICK = 0.5
-"""Average seconds by which the server's clock is ahead of its `Date` header, which has no fractions."""
+"""Average lead in seconds of the server's clock over its `Date` header, which has no fractions."""
 
 
 class RoundResult(Record):

@@ -88,7 +88,7 @@ def attached_materials(recording: Recording | None) -> Iterator[Material]:
 
 
 class ResourceCache:
-    """Lists as last received, of which those on a screen are polled.
+    """Lists as last received; those on a screen are polled.
 
     `lists`: all cached lists; a new mapping after each reply. `materials`: materials of videos.
     """
@@ -138,7 +138,10 @@ class ResourceCache:
         return await _FETCH[key.kind](self._polled, key)
 
     def ingest(self, key: ResourceKey, result: PollResult) -> bool:
-        """Store a response; a failure keeps the last good one. Return whether a viewer waited for it."""
+        """Store a response; a failure keeps the last good one.
+
+        Returns True for the list's first response since the last refresh, unless it is outdated.
+        """
         before = self.lists.get(key, CachedList(interval=self._base_interval(key)))
         if isinstance(result.payload, ItemList):
             answer = result.payload

@@ -1,4 +1,4 @@
-"""Poll rounds of limited length, in which the due calls are made; back-off, jitter and request budget."""
+"""Poll rounds of limited length, which make the due calls; back-off, jitter and request budget."""
 
 from __future__ import annotations
 
@@ -111,8 +111,7 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 """Result of a call: event list, samples, a list polled on demand, or the error."""
 
 _REMEMBERED = 60.0
-"""Seconds for which the time of the last request for a list polled on demand is remembered; longer than any interval.
-"""
+"""Seconds that the time of the last request for an on-demand list is remembered; longer than any interval."""
 
 _LONG_ROUND = 4.0
 """Seconds: the budget of a longer wait between rounds is not available to the next round."""
@@ -148,7 +147,6 @@ class PollResult(Record):
 
     @property
     def is_good(self) -> bool:
-        """True if the call succeeded."""
         return not isinstance(self.payload, ApiError)
 
     @property
@@ -247,7 +245,7 @@ class Poller:
         return requested < monotonic
 
     def hold_back(self, seconds: float) -> None:
-        """Pause all polls for some seconds, because the platform has told another process to wait."""
+        """Pause all polls for some seconds, because the platform has made another process wait."""
         self._retry_from = max(self._retry_from, self._clock.monotonic() + seconds)
 
     @property

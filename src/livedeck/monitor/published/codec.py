@@ -118,7 +118,7 @@ _FIELDS: Mapping[type, str] = {
 _NULLS: Mapping[type, tuple[str, ...]] = {
     Event: ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
 }
-"""Type -> names of the fields of which null is encoded, because a preflight tells null from a missing field."""
+"""Type -> names of the fields whose null is encoded, because a preflight distinguishes null from a missing field."""
 
 _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.ROOMS: Room,
@@ -413,7 +413,7 @@ class _Coder(NamedTuple):
     """Function that encodes a record, given an earlier record and its values, which are reused for equal members."""
 
     def encode_after(self, value: Any, before: Any, encoded: Any) -> Any:
-        """Encode a value. `before`, `encoded`: earlier value and its encoding, of which equal parts are reused."""
+        """Encode a value. `before`, `encoded`: earlier value and its encoding, whose equal parts are reused."""
         if self.after is None or before is None or encoded is None or value is None:
             return self.encode(value)
         return self.after(value, before, encoded)

@@ -1,4 +1,4 @@
-"""Share of the time in which a condition is bad; it shows intermittent faults (monitoring.md, "Duty cycles")."""
+"""Share of the time with a bad condition; it shows intermittent faults (monitoring.md, "Duty cycles")."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ class DutyCycle:
     last: float = -inf
 
     def copy(self) -> DutyCycle:
-        """Return an independent copy."""
         copy = _copy(self)
         copy.slots = self.slots.copy()
         return copy

@@ -58,7 +58,6 @@ class FpsExcursion:
     is_clean_slow: bool = False
 
     def copy(self) -> FpsExcursion:
-        """Return an independent copy."""
         return _copy_fps(self)
 
     def add_back(self) -> bool:
@@ -115,7 +114,6 @@ class VideoExcursion:
         self.rates = bounded(self.rates, _KEPT_RATES)
 
     def copy(self) -> VideoExcursion:
-        """Return an independent copy."""
         copy = _copy_video(self)
         copy.rates = self.rates.copy()
         return copy
@@ -163,7 +161,7 @@ class VideoExcursion:
         return spread_of(sorted(self.newest(cadence, thresholds))) < self._tight(usual, noise, thresholds)
 
     def newest(self, cadence: float, thresholds: Thresholds) -> list[float]:
-        """Return the newest rates, from the period for which a level must be steady."""
+        """Return the newest rates, from the minimum period of a steady level."""
         count = max(thresholds.steady_samples, min(_KEPT_RATES, int(thresholds.steady / cadence) - 1))
         return list(self.rates)[-count:]
 

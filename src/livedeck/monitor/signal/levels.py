@@ -47,8 +47,8 @@ class LevelSample(NamedTuple):
 class Levels:
     """Usual values, and current excursions from them.
 
-    `above`: time for which a constant video rate was above its usual value. `sound_short_since`: time since which the
-    sound is a witness (epoch s), or None.
+    `above`: time that a constant video rate was above its usual value. `sound_short_since`: time since which the sound
+    is a witness (epoch s), or None.
     """
 
     usual: UsualMemory = field(default_factory=UsualMemory)
@@ -58,7 +58,6 @@ class Levels:
     sound_short_since: float | None = None
 
     def copy(self) -> Levels:
-        """Return an independent copy."""
         return Levels(
             self.usual.copy(),
             self.fps_away and self.fps_away.copy(),
@@ -78,7 +77,7 @@ class Levels:
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
-        """Return the rates from which nothing is learnt now, because of an excursion; audio only for a limited time."""
+        """Return the rates that are not learnt from now, because of an excursion; audio only for a limited time."""
         held = {FPS} if self.fps_away else set()
         if self.video_away or self.is_fps_pending:
             held.add(VIDEO)

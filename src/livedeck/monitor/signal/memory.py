@@ -16,10 +16,10 @@ from livedeck.monitor.signal.usual import Rates, Usual
 from livedeck.record import Record
 
 _LEAST_WINDOW, _MOST_WINDOW = 3, 10
-"""Minimum and maximum number of samples in the window by which a rate is judged."""
+"""Minimum and maximum number of samples in the window for judging a rate."""
 
 _NO_NEW_FRAME = 2.0
-"""Multiple of the dark video rate from which a screen share without new frames is not dark."""
+"""Multiple of the dark video rate above which a screen share without new frames is not dark."""
 
 _NO_SOUND = 4000.0
 """Audio rate (bit/s) below which every stream is nearly silent: every codec needs more for sound."""
@@ -64,7 +64,6 @@ class StreamMemory:
         self.recent = bounded(self.recent, _MOST_WINDOW)
 
     def copy(self) -> StreamMemory:
-        """Return an independent copy."""
         copy = _copy(self)
         copy.levels, copy.order, copy.recent = self.levels.copy(), self.order.copy(), self.recent.copy()
         copy.hit_bits, copy.bursts = self.hit_bits.copy(), self.bursts.copy()

@@ -76,7 +76,6 @@ class SampleOrder:
         self.steps, self.recent = bounded(self.steps, _STEPS), bounded(self.recent, _NEW_STEPS)
 
     def copy(self) -> SampleOrder:
-        """Return an independent copy."""
         return SampleOrder(self.cadence, self.steps.copy(), self.recent.copy())
 
     def add(self, last_time: float, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:

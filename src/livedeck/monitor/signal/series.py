@@ -132,7 +132,9 @@ def peak_count(readings: Readings, status: int, window: int, seconds: float) -> 
 
 
 def first_change(before: Readings, after: Readings) -> float:
-    """Return the time of the first row in which two series of one stream differ; inf if `after` only adds newer rows.
+    """Return the time of the first row that differs between two series of a stream.
+
+    Returns inf if `after` only adds newer rows.
 
     Rows that a full series dropped at its front do not count as a difference.
     """

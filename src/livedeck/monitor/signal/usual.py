@@ -154,7 +154,6 @@ class UsualMemory:
             self.usual = self.usual._replace(fps_dip=self.fps_dip)
 
     def copy(self) -> UsualMemory:
-        """Return an independent copy."""
         copy = _copy(self)
         copy.video_slots, copy.audio_slots = self.video_slots.copy(), self.audio_slots.copy()
         copy.frame_slots, copy.all_frame_slots = self.frame_slots.copy(), self.all_frame_slots.copy()

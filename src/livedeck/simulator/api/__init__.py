@@ -1,4 +1,4 @@
-"""The documented API, one file for each noun: its models, its routes and its rules."""
+"""Documented API, one file for each noun: its models, its routes and its rules."""
 
 import re
 from dataclasses import replace

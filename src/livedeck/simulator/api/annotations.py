@@ -34,7 +34,7 @@ Offset = Annotated[int, integer(0, 2**31 - 1)]
 
 
 class Annotation(ApiObject):
-    """The API's form of an annotation."""
+    """Annotation in the API's form."""
 
     id: Uuid
     media_id: Uuid
@@ -62,7 +62,7 @@ class AnnotationUpdate(RequestBody):
 
 
 class AnnotationCreate(AnnotationUpdate):
-    """A new annotation."""
+    """New annotation."""
 
     of = Annotation
     type: AnnotationType
@@ -82,9 +82,10 @@ class AnnotationList(ListQuery):
 
 
 def new_annotation(annotation_id: str, media_id: str, created_at: str, draft: Document) -> Document:
-    """Return the stored form of an annotation. `media_id`: id of the video on which it is shown.
+    """Return the stored form of an annotation.
 
-    The field `video_id` of `draft` is another video, to which the annotation leads.
+    `media_id`: id of the video that shows it. The field `video_id` of `draft` is another video, which the annotation
+    leads to.
     """
     empty = {"video_id": None, "link": "", "annotation_poster_id": None, "updated_at": None}
     fixed = {"id": annotation_id, "media_id": media_id, "of_video": media_id, "created_at": created_at}

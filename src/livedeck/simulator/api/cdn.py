@@ -1,4 +1,4 @@
-"""The CDN address: public pictures, and files behind signed addresses (platform-api.md, "Poster")."""
+"""CDN address: public pictures, and files behind signed addresses (platform-api.md, "Poster")."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ ENDPOINTS = (
     Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle),
     Endpoint("GET", "/cdn/materials/{material_id}", read_material),
 )
-"""The endpoints that need no token."""
+"""Endpoints that need no token."""

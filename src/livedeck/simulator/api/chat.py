@@ -1,4 +1,4 @@
-"""The chat log of a stream, streamed in three formats (platform-api.md, "Chat log")."""
+"""Chat log of a stream, streamed in three formats (platform-api.md, "Chat log")."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH = 500
 
 
 class ChatMessage(ApiObject):
-    """A message of the JSON form, in the order of `Message`."""
+    """Message in the JSON form, in the order of `Message`."""
 
     id: Uuid
     username: str

@@ -53,28 +53,28 @@ Subtitle = Annotated[str, text(0, 255)]
 
 
 class ScheduleDraft(RequestBody):
-    """The planned start of an event."""
+    """Planned start of an event."""
 
     of = Schedule
     time: OptionalTimestamp = UNSET
 
 
 class RecordDraft(RequestBody):
-    """The project or folder for an event's recordings."""
+    """Project or folder for an event's recordings."""
 
     of = Record
     parent_id: OptionalUuid = UNSET
 
 
 class VideoDraft(RequestBody):
-    """The picture sizes to which the platform transcodes an event."""
+    """Picture sizes to which the platform transcodes an event."""
 
     of = Video
     presets: Annotated[list[Preset], Field(max_length=len(PRESETS))] | None = UNSET
 
 
 class RestreamDraft(RequestBody):
-    """A restream of an event, identified by its address and key."""
+    """Restream of an event, identified by its address and key."""
 
     of = EventRestream
     name: Name
@@ -104,7 +104,7 @@ class _EventDraft(RequestBody):
 
 
 class EventCreate(_EventDraft):
-    """A new event."""
+    """New event."""
 
     of = Event
     name: Name
@@ -125,14 +125,14 @@ class EventUpdate(_EventDraft):
 
 
 class EventMove(RequestBody):
-    """The project or folder to move an event to."""
+    """Project or folder to move an event to."""
 
     of = Event
     parent_id: Uuid
 
 
 class StreamDraft(RequestBody):
-    """The start of a stream."""
+    """Start of a stream."""
 
     of = Stream
     started_at: Timestamp

@@ -37,7 +37,7 @@ Preset = Annotated[str, one_of(*PRESETS)]
 
 
 class EventRestream(ApiObject):
-    """An event restream, in the order of the document."""
+    """Event restream, in the order of the document."""
 
     id: Uuid
     event_id: Uuid
@@ -52,7 +52,7 @@ class EventRestream(ApiObject):
 
 
 class Stream(ApiObject):
-    """A stream of an event."""
+    """Stream of an event."""
 
     id: Uuid
     event_id: Uuid
@@ -62,31 +62,31 @@ class Stream(ApiObject):
 
 
 class Record(ApiObject):
-    """The project or folder for an event's recordings."""
+    """Project or folder for an event's recordings."""
 
     parent_id: OptionalUuid
 
 
 class Video(ApiObject):
-    """The picture sizes to which the platform transcodes an event."""
+    """Picture sizes to which the platform transcodes an event."""
 
     presets: list[Preset] | None
 
 
 class Audio(ApiObject):
-    """The mapping of an event's sound channels."""
+    """Mapping of an event's sound channels."""
 
     channel_mapping: Any
 
 
 class Schedule(ApiObject):
-    """The planned start of an event."""
+    """Planned start of an event."""
 
     time: OptionalTimestamp
 
 
 class Event(ApiObject):
-    """The API's form of an event, in the order of the document; a stored event has more fields."""
+    """Event in the API's form, in the order of the document; a stored event has more fields."""
 
     id: Uuid
     workspace_id: Uuid

@@ -15,11 +15,11 @@ SIZES = {"original": (640, 360), "md": (320, 180), "sm": (160, 90), "xs": (80, 4
 """Width and height of a poster, in pixels."""
 
 DEFAULT_POSTER: Document = {"id": uuid_of("poster", "default"), "from_time": 0, "to_time": 0, "active": True}
-"""The poster of an event without one of its own."""
+"""Poster of an event without one of its own."""
 
 
 class Poster(ApiObject):
-    """The API's form of a poster; a default one has no `media_id` (platform-api.md, "Posters of a video")."""
+    """Poster in the API's form; a default one has no `media_id` (platform-api.md, "Posters of a video")."""
 
     id: Uuid
     type: Literal["image"]

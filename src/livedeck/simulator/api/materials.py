@@ -31,7 +31,7 @@ from livedeck.simulator.models import (
 
 
 class Material(ApiObject):
-    """The API's form of a material."""
+    """Material in the API's form."""
 
     id: str
     video_id: str
@@ -47,7 +47,7 @@ class Material(ApiObject):
 
 
 class MaterialUpload(Parameters):
-    """The headers that come with an uploaded file."""
+    """Headers that come with an uploaded file."""
 
     video_id: Uuid = Field(alias="X-Video-ID")
     file_name: Annotated[str, header_text(1, 255)] = Field(alias="X-File-Name")
@@ -62,7 +62,7 @@ class MaterialUpdate(RequestBody):
 
 
 class MaterialLink(ApiObject):
-    """An address that downloads a file."""
+    """Address that downloads a file."""
 
     link: str
 

@@ -33,14 +33,14 @@ from livedeck.simulator.models import (
 
 
 class PosterCreate(RequestBody):
-    """The time of the frame for the poster, in seconds."""
+    """Time of the frame for the poster, in seconds."""
 
     of = Poster
     from_time: Annotated[float, number(0, 1e6)]
 
 
 class PosterUpload(Parameters):
-    """The headers of the upload."""
+    """Headers of the upload."""
 
     url: WebAddress = Field(alias="X-Poster-URL")
     video_id: Uuid = Field(alias="X-Video-ID", default=UNSET)

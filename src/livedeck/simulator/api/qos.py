@@ -11,7 +11,7 @@ from livedeck.simulator.models import ApiObject, Data, Timestamp
 
 
 class QosSample(ApiObject):
-    """A sample, in the form that `encoder` writes."""
+    """Sample, in the form that `encoder` writes."""
 
     bitrate_video: int
     bitrate_audio: int

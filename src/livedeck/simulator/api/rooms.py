@@ -49,7 +49,7 @@ RoomStatus = Annotated[str, one_of(*STATUSES)]
 
 
 class RelayProfile(ApiObject):
-    """The API's form of a relay profile; only the room shows whether it broadcasts."""
+    """Relay profile in the API's form; only the room shows whether it broadcasts."""
 
     id: Uuid
     room_id: Uuid
@@ -62,7 +62,7 @@ class RelayProfile(ApiObject):
 
 
 class Room(ApiObject):
-    """The API's form of a room."""
+    """Room in the API's form."""
 
     id: Uuid
     name: str
@@ -89,7 +89,7 @@ class ProfileUpdate(RequestBody):
 
 
 class ProfileCreate(RequestBody):
-    """A relay profile of a new room."""
+    """Relay profile of a new room."""
 
     of = RelayProfile
     name: ProfileName
@@ -105,7 +105,7 @@ def _limit_profiles(profiles: Any) -> Any:
 
 
 class RoomCreate(RequestBody):
-    """A new room with its profiles."""
+    """New room with its profiles."""
 
     of = Room
     owner_id: Uuid
@@ -115,7 +115,7 @@ class RoomCreate(RequestBody):
 
 
 class RoomList(ListQuery):
-    """The query of the list: any of several values of a field, and a part of the name."""
+    """Query of the list: any of several values of a field, and a part of the name."""
 
     order: Annotated[Order, ordering("name", "code", "type", "status", "created_at", "updated_at")] = (
         ("created_at", "desc"),

@@ -38,11 +38,11 @@ from livedeck.simulator.models import (
 )
 
 MEDIA_TYPES = {"vtt": "text/vtt", "srt": "application/x-subrip"}
-"""The accepted formats and their media types (platform-api.md, "Limits")."""
+"""Accepted formats and their media types (platform-api.md, "Limits")."""
 
 
 class UploadedSubtitle(ApiObject):
-    """The API's form of a track just uploaded or copied (platform-api.md, "Subtitle track")."""
+    """Track just uploaded or copied, in the API's form (platform-api.md, "Subtitle track")."""
 
     id: Uuid
     video_id: Uuid
@@ -55,7 +55,7 @@ class UploadedSubtitle(ApiObject):
 
 
 class Subtitle(UploadedSubtitle):
-    """The API's form of a track."""
+    """Track in the API's form."""
 
     status: Annotated[str, one_of("pending", "done")]
     position: int
@@ -78,7 +78,7 @@ SubtitleFile = Annotated[
 
 
 class SubtitleUpload(RequestBody):
-    """The form of an upload."""
+    """Form of an upload."""
 
     language: Language
     description: Description = UNSET
@@ -86,7 +86,7 @@ class SubtitleUpload(RequestBody):
 
 
 class SubtitleRecognition(RequestBody):
-    """The languages to recognise, one track for each."""
+    """Languages to recognise, one track for each."""
 
     languages: Annotated[list[Language], Field(min_length=1, max_length=len(LANGUAGES))]
 
@@ -108,7 +108,7 @@ class SubtitleList(ListQuery):
 
 
 class SubtitleOrder(IdOrder[Uuid]):
-    """The ids of all tracks of a video in the requested order."""
+    """Ids of all tracks of a video in the requested order."""
 
 
 def new_track(track_id: str, video_id: str, created_at: str, position: int, draft: Document) -> Document:

@@ -23,7 +23,7 @@ RECORDING_DELAY = 12.0
 
 
 class EventVideo(ApiObject):
-    """The API's form of a recording."""
+    """Recording in the API's form."""
 
     id: Uuid
     title: str

@@ -1,1 +1,1 @@
-"""The engine behind the API: world, store, clock, encoders, faults."""
+"""Engine behind the API: world, store, clock, encoders, faults."""

@@ -1,4 +1,4 @@
-"""The simulator's own time: it can pause, run fast and jump, so that a rehearsal need not wait."""
+"""Simulator's own time: it can pause, run fast and jump, so that a rehearsal need not wait."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SPEED = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class ClockState:
-    """The time of a clock as a function of this machine's time.
+    """Time of a clock as a function of this machine's time.
 
     The clock showed `base` at `set_at` (epoch seconds of this machine). Unless paused, it advances by `speed` simulated
     seconds in each second.
@@ -27,7 +27,7 @@ class ClockState:
     paused: bool
 
     def document(self) -> dict[str, object]:
-        """Return the stored form."""
+        """Return the clock's state as a document for the store."""
         return {"base": self.base.isoformat(), "set_at": self.set_at, "speed": self.speed, "paused": self.paused}
 
     @classmethod
@@ -37,7 +37,7 @@ class ClockState:
 
 
 class SimulatorClock:
-    """A clock that starts at `start` (None: this machine's time) and runs `speed` simulated seconds a second.
+    """Clock that starts at `start` (None: this machine's time) and runs `speed` simulated seconds a second.
 
     Raises ValueError for a time that is naive or outside 1970 to 2200, and for a speed outside 0 (excluded) to 1000.
     """
@@ -61,7 +61,7 @@ class SimulatorClock:
 
     @property
     def state(self) -> ClockState:
-        """The state that gives the clock's time as a function of this machine's time."""
+        """State that gives the clock's time as a function of this machine's time."""
         return self._state
 
     @property

@@ -30,7 +30,7 @@ class ChatRate(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A chat message; the names are the document's, a misspelt one included (platform-api.md, "Chat message")."""
+    """Chat message; the names are the document's, a misspelt one included (platform-api.md, "Chat message")."""
 
     id: str
     username: str
@@ -77,7 +77,7 @@ def _chatter() -> dict[str, list[str]]:
 
 
 class Cue(TypedDict):
-    """A line shown from `start` to `end`, in seconds."""
+    """Line shown from `start` to `end`, in seconds."""
 
     start: float
     end: float

@@ -1,4 +1,4 @@
-"""A disk that may be full: the log gets one message when it fills and one when it has room again."""
+"""Disk that may be full: the log gets one message when it fills and one when it has room again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 class Disk:
-    """The last known state of the disk: full or not."""
+    """Last known state of the disk: full or not."""
 
     def __init__(self) -> None:
         self._is_full = False

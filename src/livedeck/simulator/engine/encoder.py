@@ -1,4 +1,4 @@
-"""The encoder of an event: its signal as a pure function of seed, time and shape, and its states over time."""
+"""Encoder of an event: its signal as a pure function of seed, time and shape, and its states over time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A fault that comes and goes: in each `period` of seconds, with probability `chance`, for `duration` seconds.
+    """Fault that comes and goes: in each `period` of seconds, with probability `chance`, for `duration` seconds.
 
     `video`, `audio` and `fps` are the shares that remain during the burst.
     """
@@ -43,7 +43,7 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The behaviour of an encoder: rates in bit/s and frames/s, their noise, and its faults.
+    """Behaviour of an encoder: rates in bit/s and frames/s, their noise, and its faults.
 
     `noise` is a share of the video rate, `jitter` a number of frames. `ramp`: seconds from the first packet to the full
     rate. `connected`, `disconnected`: seconds of each, in turn.
@@ -122,7 +122,7 @@ SHAPES = {
     "silent": Shape(connected=0, disconnected=1),
     "camera-lost": Shape(video=30_000, fps=0, jitter=0),
 }
-"""The behaviours by name."""
+"""Behaviours by name."""
 
 
 def qos(seed: int, t: float, shape: Shape) -> Sample | None:
@@ -178,7 +178,7 @@ MAX_SAMPLES = 3600
 
 
 class EncoderState(NamedTuple):
-    """The encoder from just after `at` (epoch seconds) on: its shape, and whether it sends."""
+    """Encoder from just after `at` (epoch seconds) on: its shape, and whether it sends."""
 
     at: float
     shape: str
@@ -186,7 +186,7 @@ class EncoderState(NamedTuple):
 
 
 EncoderStates = tuple[EncoderState, ...]
-"""The states of an encoder, ascending."""
+"""States of an encoder, ascending."""
 
 
 def encoder_states(rows: Iterable[Iterable[object]]) -> EncoderStates:
@@ -219,7 +219,7 @@ class _SampleCache:
 
 
 class Encoders:
-    """The samples of every stream as JSON. `cadence`: seconds between samples; sample times are multiples of it."""
+    """Samples of every stream as JSON. `cadence`: seconds between samples; sample times are multiples of it."""
 
     def __init__(self, cadence: float) -> None:
         self.cadence = cadence

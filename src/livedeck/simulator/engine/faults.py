@@ -1,4 +1,4 @@
-"""The fault layer: failures of networks, proxies and busy servers, and invalid payloads."""
+"""Fault layer: failures of networks, proxies and busy servers, and invalid payloads."""
 
 from __future__ import annotations
 
@@ -150,10 +150,10 @@ PAYLOAD_FAULTS: Mapping[str, Callable[[Json, float], Json]] = {
 }
 
 ABORT = "livedeck.abort"
-"""The key in a scope's extensions of a function that cuts the connection, if there is a connection."""
+"""Key of the function that cuts the connection, in a scope's extensions; absent without a connection."""
 
 SKEW = "livedeck.skew"
-"""The key in a scope's extensions of the seconds that the `Date` of the response is ahead."""
+"""Key of the seconds by which the response's `Date` is ahead, in a scope's extensions."""
 
 
 class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not the error
@@ -162,7 +162,7 @@ class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kind of fault and the requests that it hits.
+    """Kind of fault and the requests that it hits.
 
     It lasts from `since` until `until` (epoch seconds) and hits with the probability `chance`.
 
@@ -185,7 +185,7 @@ class Fault:
     answer: str = "status"
 
     def matches(self, method: str, path: str, now: float) -> bool:
-        """Return whether the fault applies to such a request at `now`."""
+        """Return whether the fault covers a request with this method and path at `now`. `chance` is drawn later."""
         if not self.since <= now < self.until:
             return False
         return self.method in {"", method} and (not self.path or fnmatchcase(path, self.path))
@@ -193,7 +193,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LateRequest:
-    """A request whose response was sent before the app carries it out. `due`: time to do so (epoch seconds)."""
+    """Request whose response was sent before the app carries it out. `due`: time to do so (epoch seconds)."""
 
     due: float
     app: ASGIApp
@@ -236,7 +236,7 @@ class LateRequests:
 
 
 class Faults:
-    """The faults in force, which the store keeps, and the random numbers that decide whether they hit.
+    """Faults in force, which the store keeps, and the random numbers that decide whether they hit.
 
     `late`: changes that faults delay; they outlive their fault, but not the process.
     """
@@ -248,7 +248,7 @@ class Faults:
 
     @property
     def active(self) -> tuple[Fault, ...]:
-        """The faults in force, in the order of their arrival."""
+        """Faults in force, in the order of their arrival."""
         kept = self._store.get("world", "faults")
         return tuple(Fault(**fields) for fields in kept["active"]) if kept else ()
 
@@ -282,7 +282,7 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class FaultHit:
-    """A fault that hits a request at `now` (epoch seconds), and the app that would have answered.
+    """Fault that hits a request at `now` (epoch seconds), and the app that would have answered.
 
     `late`: the queue of delayed changes.
     """
@@ -479,7 +479,7 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "truncate": _truncate,
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
 }
-"""The effect of each kind of fault.
+"""Effect of each kind of fault.
 
 `drop` does nothing and sends no response. `lose` carries out the request and sends no response. `late-apply` carries it
 out at once, later or never, and its response does not say which.

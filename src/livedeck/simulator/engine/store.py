@@ -57,7 +57,7 @@ No text from a caller becomes part of a query: a field is a key of this table, o
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A selection of documents of one kind and workspace, with fields equal to `where`.
+    """Selection of documents of one kind and workspace, with fields equal to `where`.
 
     In `where`, None selects a null or absent field, and a tuple any of its values.
 
@@ -81,7 +81,7 @@ class Query:
 
 
 class Store:
-    """The documents, in memory (None) or in a file that belongs to this process alone.
+    """Documents, in memory (None) or in a file that belongs to this process alone.
 
     Raises SimulatorError if the file is unusable or in use by another process.
     """
@@ -151,11 +151,9 @@ class Store:
         return [json.loads(row[0]) for row in rows], total
 
     def find_all(self, kind: str, workspace: str, where: Where = (), order: Order = ()) -> list[Document]:
-        """Return all matching documents."""
         return self.find(Query(kind, workspace, where, order=order, per_page=-1))[0]
 
     def insert(self, kind: str, workspace: str, document: Document) -> None:
-        """Store a new document."""
         row = kind, document["id"], workspace, json.dumps(document)
         self._write("INSERT INTO document (kind, id, workspace, json) VALUES (?, ?, ?, ?)", row)
 
@@ -174,7 +172,6 @@ class Store:
         self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
     def clear(self) -> None:
-        """Delete everything."""
         self._write("DELETE FROM document", ())
 
     def _write(self, statement: str, values: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""The steps of a scenario, by the simulator's clock.
+"""Steps of a scenario, by the simulator's clock.
 
 The simulator has no background task: each request first runs the steps that are due.
 """
@@ -20,7 +20,7 @@ _log = logging.getLogger("livedeck.simulator")
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """A step at a time (epoch seconds); `label` names it."""
+    """Step at a time (epoch seconds); `label` names it."""
 
     at: float
     label: str
@@ -29,7 +29,7 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """A scenario in play: its name, its begin and end (epoch seconds), and its entries, ascending.
+    """Scenario in play: its name, its begin and end (epoch seconds), and its entries, ascending.
 
     `table` is the scenario as read; the same entries can be created from it again.
     """
@@ -42,7 +42,7 @@ class Playback:
 
 
 class Timeline:
-    """The scenario in play, if any, and its position. The store keeps both."""
+    """Scenario in play, if any, and its position. The store keeps both."""
 
     def __init__(self, store: Store, disk: Disk) -> None:
         self._store = store
@@ -66,7 +66,6 @@ class Timeline:
             self._done = kept["done"]
 
     def stop(self) -> None:
-        """Stop the scenario."""
         self._store.delete("world", "playback")
         self._playback = None
 

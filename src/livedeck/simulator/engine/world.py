@@ -1,4 +1,4 @@
-"""The state behind the routes: documents, time, encoders, and the workspaces that the tokens open."""
+"""State behind the routes: documents, time, encoders, and the workspaces that the tokens open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.simulator.engine.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace, its user, and the API token that opens it."""
+    """Workspace, its user, and the API token that opens it."""
 
     name: str
     workspace_id: str
@@ -24,7 +24,7 @@ class Workspace:
     token: str = field(repr=False)
 
     def document(self, position: int) -> Document:
-        """Return the stored form."""
+        """Return the workspace as a document for the store."""
         owner = {"name": self.name, "user_id": self.user_id, "token": self.token}
         return {"id": self.workspace_id, "position": position, **owner}
 
@@ -37,19 +37,19 @@ def kept_clock(store: Store) -> SimulatorClock | None:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The table and the seed from which the served workspace was first created."""
+    """Table and seed that the served workspace was first created from."""
 
     workspace: str
     seed: int
 
     def document(self) -> Document:
-        """Return the stored form."""
+        """Return the origin as a document for the store."""
         return {"id": "origin", "workspace": self.workspace, "seed": self.seed}
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The state that every route works on."""
+    """State that every route works on."""
 
     store: Store
     clock: SimulatorClock
@@ -81,7 +81,7 @@ class World:
         )
 
     def seed(self) -> int:
-        """Return the seed from which ids, keys and signals are derived."""
+        """Return the seed of ids, keys and signals."""
         return int(self._root()["seed"])
 
     def secret(self) -> bytes:

@@ -23,7 +23,7 @@ A = TypeVar("A", bound=RequestBody)
 
 @dataclass(frozen=True, slots=True)
 class Command(Generic[A]):
-    """A named command for the control API and for scenarios.
+    """Named command for the control API and for scenarios.
 
     `target`: kind of document that it changes (event, room), or empty. `run`: carries it out; takes the world, the time
     (epoch seconds), that document and the arguments, and returns the response of the control API.
@@ -47,7 +47,7 @@ class EncoderArguments(RequestBody):
 
 
 class RestreamArguments(RequestBody):
-    """A restream by its name or id, or * for all."""
+    """Restream by its name or id, or * for all."""
 
     restream: Annotated[str, text(1, 255)]
     connected: Boolean
@@ -60,14 +60,14 @@ class ChatArguments(RequestBody):
 
 
 class RelayArguments(RequestBody):
-    """A relay profile by its name or id."""
+    """Relay profile by its name or id."""
 
     restream: Annotated[str, text(1, 128)]
     running: Boolean
 
 
 class FaultArguments(RequestBody):
-    """The fields of a `Fault`, and `lasts`: the seconds for which it is in force."""
+    """Fields of a `Fault`, and `lasts`: the seconds that it is in force."""
 
     kind: Annotated[str, one_of(*FAULT_EFFECTS)]
     method: Annotated[str, one_of("", "GET", "POST", "PUT", "PATCH", "DELETE")] = UNSET

@@ -1,4 +1,4 @@
-"""The control API: rehearsal functions that participants do not have. Never part of the documented API."""
+"""Control API: rehearsal functions that participants do not have. Never part of the documented API."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RelayChange(RequestBody):
 
 
 class ScenarioChoice(RequestBody):
-    """A scenario to play, the seed of its workspace, and `force` to replace a kept workspace."""
+    """Scenario to play, the seed of its workspace, and `force` to replace a kept workspace."""
 
     name: Annotated[str, one_of(*scenario.names())]
     seed: Seed = UNSET
@@ -43,7 +43,7 @@ class ScenarioChoice(RequestBody):
 
 
 class ResetRequest(RequestBody):
-    """The seed of the new workspaces, and `force` to replace kept ones."""
+    """Seed of the new workspaces, and `force` to replace kept ones."""
 
     seed: Seed = UNSET
     force: Boolean = False

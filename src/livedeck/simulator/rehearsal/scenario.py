@@ -31,7 +31,7 @@ Offset = Annotated[str, text(1, 32)]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command, `at` seconds from the start.
+    """Command, `at` seconds from the start.
 
     `target`: the name of an event or room, "*" for every event with an unfinished stream, empty if the command has
     none.
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An alarm that the scenario must raise.
+    """Alarm that the scenario must raise.
 
     `since`, `until`: start and end of its cause, in seconds from the start of the scenario; `until` is None if the
     cause stays. `event`: name of the event; empty for an alarm about the platform. `target`: part of the event with the
@@ -66,7 +66,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read."""
+    """Timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""The demo workspaces: documents built from tables in `data/workspaces/`, a seed and the time of the start.
+"""Demo workspaces: documents built from tables in `data/workspaces/`, a seed and the time of the start.
 
 Offsets in the tables are relative to that time: `-00:22:05`, `+1d`, `-2d 03:00:00`.
 """
@@ -76,7 +76,7 @@ def _read(name: str) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _WorkspaceBuilder:
-    """The documents of a workspace, built from its table, the seed and the start."""
+    """Documents of a workspace, built from its table, the seed and the start."""
 
     seed: int
     start: datetime

@@ -18,7 +18,7 @@ TICK_SECONDS = 600
 LABEL_CELLS = 13
 
 MIN_TOP = 4
-"""Minimum number of faults that a bar of full height stands for, so that a single fault does not fill it."""
+"""Minimum number of faults that a bar of full height shows, so that a single fault does not fill it."""
 
 _ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
 """Severities that count as faults, and their colours."""
@@ -48,7 +48,7 @@ def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
 
 
 def hour_lines(snapshot: Snapshot, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return three lines: times, faults that began, and faults that were open. Each cell stands for a span of time."""
+    """Return three lines: times, faults that began, and faults that were open. Each cell shows a span of time."""
     now = render_time.server.timestamp()
     axis = Axis.ending_at(now, HOUR, max(1, cells - LABEL_CELLS - 1))
     began: list[list[Severity]] = [[] for _ in range(axis.columns)]

@@ -64,7 +64,7 @@ LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 
 
 class AlarmsScreen(BaseScreen):
-    """The board of alarms, and the logs of alarms, actions, notices and the connection."""
+    """Board of alarms, and the logs of alarms, actions, notices and the connection."""
 
     NAME = "Alarms"
     MODE = "alarms"
@@ -264,7 +264,7 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event. An alarm that asks something shows its question instead."""
+        """Show the QoS of the alarm's event. An alarm with a question shows the question instead."""
         alarm, displayed = self.alarm_at_cursor(), self.ctx.displayed()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")

@@ -49,12 +49,12 @@ TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection
 """Names of the tabs: the board, then the logs."""
 
 ASK_TOGETHER = 3
-"""Minimum number of events without sound from the beginning for which one question is asked about all of them."""
+"""Minimum number of events that share one question, if they had no sound from the beginning."""
 
 LABEL_CELLS = 11
 
 WORDS_CELLS = 48
-"""Width in cells of the alarm's text if a chart stands beside it."""
+"""Width in cells of the alarm's text beside a chart."""
 
 CHART_FROM = 96
 """Minimum width in cells, inside the frame, of a panel with a chart."""
@@ -163,14 +163,13 @@ def _fact(label: str, text: str, cells: int) -> list[Line]:
 
 
 class LoggedAction(NamedTuple):
-    """A recorded action of a person. `by`: the person, empty if unknown."""
+    """Recorded action of a person. `by`: the person, empty if unknown."""
 
     record: ActionRecord
     by: str = ""
 
     @property
     def at(self) -> datetime:
-        """Time of the action."""
         return self.record.at
 
 

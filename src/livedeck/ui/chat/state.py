@@ -16,7 +16,7 @@ TAIL_SHARE = 10
 
 
 class Following:
-    """The reader's place in a log: at its newest message, or paused at another one.
+    """Reader's place in a log: at its newest message, or paused at another one.
 
     `cursor`: key of the row under the cursor. `is_following`: the newest message stays visible.
     """
@@ -98,7 +98,7 @@ class StreamList:
 
 
 class StreamChoice:
-    """The event on the screen, its known streams, and the stream that a person selected. `event_id`: empty at first."""
+    """Event on the screen, its known streams, and the stream that a person selected. `event_id`: empty at first."""
 
     def __init__(self) -> None:
         self.event_id = ""

@@ -147,7 +147,7 @@ def short_preflight_lines(
 
 
 def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistry, cells: int) -> Iterator[Line]:
-    """Yield the verdict, then every whole check, in the order in which a crew checks them."""
+    """Yield the verdict, then every whole check, in the order of a crew's check."""
     yield [verdict(found, render_time), *counts(found)]
     yield []
     for item in found.items:

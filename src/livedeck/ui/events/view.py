@@ -23,7 +23,7 @@ Chart = Remembered[list[ShadedLine]]
 """Cache of the last charts of a pane."""
 
 MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
-"""Minimum number of lines of the charts, for which facts are omitted; minimum number of lines for three panels."""
+"""Minimum number of lines of the charts, to which facts give way; minimum number of lines for three panels."""
 
 MAX_SHORT_FACTS = 2
 """Maximum number of facts (destinations and settings) in a pane with one chart."""

@@ -27,7 +27,7 @@ def refresh(ctx: Context, _: str) -> None:
 
 
 def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
-    """Leave the deck. If there is unfinished work, ask before."""
+    """Leave the deck. If there is unfinished work, ask first."""
     from livedeck.ui.general.leave import confirm_leave, unfinished_work
 
     work = unfinished_work(ctx)
@@ -38,9 +38,9 @@ def leave(ctx: Context, _: str, code: int = 0) -> Awaitable[None] | None:
 
 
 def interrupt(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Leave the deck from any dialog. If there is unfinished work, ask before.
+    """Leave the deck from any dialog.
 
-    If the question is open already, this is the consent.
+    If there is unfinished work, ask first. If this question is already open, leave.
     """
     from livedeck.ui.general.leave import LeaveDialog
 

@@ -77,11 +77,9 @@ class HelpScreen(Modal[str | None]):
         self.dismiss(message.link.command)
 
     def action_scroll(self, step: int) -> None:
-        """Scroll by a line."""
         self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
 
     def action_page(self, direction: int) -> None:
-        """Scroll by a screenful."""
         scroll = self.query_one(VerticalScroll)
         scroll.scroll_relative(y=direction * max(1, scroll.size.height - 1), animate=False)
 

@@ -27,7 +27,7 @@ RenderedLine = list[tuple[Shown, Role]]
 
 
 class Inks(dict[Role, Style]):
-    """Styles of roles over a base style. Each is made at its first use."""
+    """Cache of the theme's styles on a base style, by role. A style is made at its first use."""
 
     def __init__(self, theme: str, base: Style) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class StyledWidget(Widget):
     """
 
     class Followed(Message):
-        """A click on a link. `widget`: widget of the link."""
+        """Click on a link. `widget`: widget of the link."""
 
         def __init__(self, link: Link, widget: Widget) -> None:
             super().__init__()
@@ -77,7 +77,6 @@ class StyledWidget(Widget):
 
     @on(events.Click)
     def follow_link(self) -> None:
-        """Follow the pressed link."""
         if link := self._pressed_link:
             self.post_message(self.Followed(link, self))
 
@@ -111,7 +110,7 @@ class StyledWidget(Widget):
         return self._strips[1]
 
     def changed_regions(self, row: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-        """Return the regions of the row in which the two lines differ."""
+        """Return the regions of the row that differ between the two lines."""
         if before == after:
             return []
         ranges = changed_ranges(self._cells_of(row, before, width), self._cells_of(row, after, width), MIN_GAP)
@@ -166,7 +165,6 @@ class Canvas(StyledWidget):
         )
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
         self._lines, self._drawing = [], None
         self.repaint()
         self.refresh()

@@ -117,6 +117,5 @@ class _Output(asyncio.SubprocessProtocol):
             self.kill()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Set `ended`."""
         if not self.ended.done():
             self.ended.set_result(None)

@@ -18,7 +18,6 @@ class LinesWidget(Canvas):
         self._content: Sequence[ShadedLine] = []
 
     def show(self, lines: Sequence[ShadedLine]) -> None:
-        """Replace the lines."""
         if len(lines) != len(self._content):
             self.display = bool(lines)
             self.styles.height = max(1, len(lines))
@@ -27,7 +26,6 @@ class LinesWidget(Canvas):
 
     @property
     def content(self) -> Sequence[ShadedLine]:
-        """Lines that are shown."""
         return self._content
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002

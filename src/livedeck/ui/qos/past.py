@@ -20,7 +20,7 @@ Earlier samples are read from the history when they become visible.
 
 
 class Subject(NamedTuple):
-    """Event or past stream in the charts, and the time for which it is shown.
+    """Event or past stream in the charts, and its shown time.
 
     `stream`: past stream; None for the event's current stream.
     """

@@ -56,14 +56,14 @@ class QosChart(Canvas):
     """
 
     class Picked(Message):
-        """A click on a column of the panels, or of the map if `is_map` is True."""
+        """Click on a column of the panels, or of the map if `is_map` is True."""
 
         def __init__(self, cell: int, *, is_map: bool) -> None:
             super().__init__()
             self.cell, self.is_map = cell, is_map
 
     class Dragged(Message):
-        """A drag of the chart by `cells` columns; positive to the right."""
+        """Drag of the chart by `cells` columns; positive to the right."""
 
         def __init__(self, cells: int) -> None:
             super().__init__()
@@ -188,7 +188,6 @@ class QosScreen(BaseScreen):
 
     @property
     def range_name(self) -> str:
-        """Name of the shown range."""
         return view.RANGES[self._range][0]
 
     @property

@@ -27,7 +27,7 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 DOUBLE_ENTER = 0.5
-"""Seconds after the switch to the profiles in which enter opens no form, because of double presses."""
+"""Seconds after the switch to the profiles during which enter opens no form, because of double presses."""
 
 MIN_ROOMS = 4
 """Minimum height in lines of the table of rooms with its head."""

@@ -14,7 +14,7 @@ LINE = "app.command"
 
 
 class CommandError(Exception):
-    """A typed text is not a command. The message has the reason and suggests commands."""
+    """The typed text is not a valid command. The message has the reason and, for an unknown name, similar commands."""
 
 
 def parse(registry: ActionRegistry, text: str, mode: str) -> tuple[Action, str]:

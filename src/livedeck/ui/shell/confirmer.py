@@ -91,7 +91,7 @@ class Host(Protocol):
         """Directory with the names of ids."""
 
     def render_time(self) -> RenderTime | None:
-        """Return the time for which the screen is painted."""
+        """Return the instant that the screen is painted for."""
 
     def announce(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Show a notice above the keys."""

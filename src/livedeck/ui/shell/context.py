@@ -54,7 +54,7 @@ class Identity(TypedDict):
 
 
 class Context(Protocol):
-    """The deck as features see it.
+    """Deck as features see it.
 
     `snapshot`: newest snapshot; None before the first. `snapshot_signal`: published after each snapshot, each second,
     and when the selection, the frozen screen or the notices change. `api`: client; None if the deck cannot send

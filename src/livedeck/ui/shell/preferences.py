@@ -1,4 +1,4 @@
-"""The operator's view: table views, theme, frozen display and notices. Only table views and theme are saved."""
+"""Operator's view: table views, theme, frozen display and notices. Only table views and theme are saved."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def notice_lines(notices: tuple[Notice, ...], now: datetime, cells: int) -> list
 
 
 class Displayed(NamedTuple):
-    """Content of the screens: a snapshot, and the time for which ages are computed."""
+    """Content of the screens: a snapshot, and the instant for its ages."""
 
     snapshot: Snapshot
     render_time: RenderTime
@@ -89,7 +89,7 @@ class PreferencesStore(Protocol):
 
 
 class ViewState:
-    """The operator's view in one deck: preferences, frozen display, notices.
+    """Operator's view in one deck: preferences, frozen display, notices.
 
     `store`: None if nothing is saved.
     """
@@ -125,7 +125,6 @@ class ViewState:
         self._save(replace(self._preferences, recent=recent))
 
     def choose_theme(self, name: str) -> None:
-        """Save the chosen theme."""
         self._save(replace(self._preferences, theme=name))
 
     def add_notice(self, at: datetime, severity: Severity, text: str) -> None:

@@ -124,7 +124,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     @property
     def ctx(self) -> Context:
-        """The deck, as screens may use it."""
+        """Deck, as screens may use it."""
         return cast("Context", self.app)
 
     @property

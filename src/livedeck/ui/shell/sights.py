@@ -35,5 +35,4 @@ class Sights:
         return self._painted[0][1] if self._painted else None
 
     def clear(self) -> None:
-        """Forget the pictures."""
         self._painted.clear()

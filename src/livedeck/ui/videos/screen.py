@@ -285,7 +285,7 @@ class PostersScreen(VideoTab):
 
 
 class SubtitlesScreen(OrderedScreen):
-    """Subtitle tracks of the video, in the order in which viewers see them."""
+    """Subtitle tracks of the video, in the order for viewers."""
 
     MODE = "subtitles"
     SCHEMA = SUBTITLES

@@ -44,7 +44,7 @@ from livedeck.ui.wallboard.svg import svg
 log = Log(__name__)
 
 MIN_PAUSE_SECONDS = 0.02
-"""Minimum seconds between two ticks, each of which repaints the wall."""
+"""Minimum seconds between two ticks; each tick repaints the wall."""
 
 MAX_RULE_CHANGES = 2
 """Maximum number of lines about changed rules for judging events. The newest changes are shown."""
@@ -65,7 +65,7 @@ class Picture:
 
 
 class WallCanvas(Canvas):
-    """The whole wall as one widget. It sends only the changed cells to the terminal."""
+    """Whole wall as one widget. It sends only the changed cells to the terminal."""
 
     app: Wallboard
 

@@ -1,8 +1,8 @@
 """Typeface of the wall's large letters, in mixed case. Pure.
 
 A letter is a list of rows of dots. A cell holds two by two dots, so a stem two dots wide looks as thick as a bar one
-dot high. A letter of four rows stands on the line (`a`); a letter of five has one row below the line (`g`). Capitals
-have six rows; a letter of seven has one of them below the line. Accented letters are composed of letter and marks.
+dot high. A letter of four rows stands on the baseline (`a`); a letter of five has one row below it (`g`). Capitals have
+six rows; a letter of seven has one of them below the baseline. Accented letters are composed of letter and marks.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 HEIGHT_DOTS = 8
-"""Height of the face in rows of dots: one for accents over capitals, six for letters, one below the line."""
+"""Height of the face in rows of dots: one for accents over capitals, six for letters, one below the baseline."""
 
 _LINE = 7
-"""Row below the line on which letters stand."""
+"""Row below the baseline."""
 
 _LOW_ROWS = 5
 """Maximum number of rows of a low letter, which leaves three free rows above it."""

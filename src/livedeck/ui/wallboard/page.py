@@ -66,7 +66,7 @@ class Count(Struct, frozen=True, array_like=True):
 
 
 class Number(Struct, frozen=True, array_like=True):
-    """A value with its unit. `is_wrong`: True if the value lowers the health."""
+    """Value with its unit. `is_wrong`: True if the value lowers the health."""
 
     value: str
     unit: str
@@ -74,7 +74,7 @@ class Number(Struct, frozen=True, array_like=True):
 
 
 class Curve(Struct, frozen=True, omit_defaults=True):
-    """The video bit rate of the last five minutes.
+    """Video bit rate of the last five minutes.
 
     Attributes:
         values: heights of the curve in thousandths of the full height; None in a gap.
@@ -88,7 +88,7 @@ class Curve(Struct, frozen=True, omit_defaults=True):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """An event on the page.
+    """Event on the page.
 
     Attributes:
         tone: standing of the event; `glyph` shows the standing as a shape.
@@ -120,7 +120,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
 
 class Banner(Struct, frozen=True, array_like=True):
-    """A line above the events: critical, or else a warning. `is_headline`: True for large letters."""
+    """Line above the events: critical, or else a warning. `is_headline`: True for large letters."""
 
     text: str
     is_critical: bool
@@ -153,7 +153,7 @@ class Head(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """The whole page.
+    """Whole page.
 
     Attributes:
         order: ids of the events: worst first if each event has a tile, otherwise by name.

@@ -50,7 +50,6 @@ class ChoiceScreen(Modal[str | None]):
             self.dismiss(chosen)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """Choose the clicked option."""
         message.stop()
         self.dismiss(message.link.command)
 
@@ -60,7 +59,6 @@ class ChoiceScreen(Modal[str | None]):
         self._paint()
 
     def action_take(self) -> None:
-        """Choose the marked option."""
         self.dismiss(self._options[self._index][1])
 
     def _paint(self) -> None:

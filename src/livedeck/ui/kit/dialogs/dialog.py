@@ -37,7 +37,7 @@ class Button(Canvas, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", show=False)]
 
     class Pressed(Message):
-        """A press of the button with the id `button`."""
+        """Press of the button with the id `button`."""
 
         def __init__(self, button: str) -> None:
             super().__init__()
@@ -66,12 +66,10 @@ class Button(Canvas, can_focus=True):
         return width([(f"[ {self._label}{self._key} ]", self._role)])
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Paint or remove the brackets."""
         super().watch_has_focus(has_focus)
         self.repaint()
 
     def action_press(self) -> None:
-        """Post `Pressed`."""
         self.post_message(self.Pressed(self.id or ""))
 
     def on_click(self) -> None:
@@ -94,7 +92,7 @@ class Dialog(Modal[R], Generic[R]):
         self._last_enter = -inf
 
     def drawn(self) -> None:
-        """Start the time in which keys are ignored, because nobody can have read the dialog yet."""
+        """Start the time of ignored keys, because nobody can have read the dialog yet."""
         self._appeared_at = self._timer()
         super().drawn()
 

@@ -187,7 +187,6 @@ class Form(Dialog[FormResult | None]):
         self.call_after_refresh(self._remarks[message.field].scroll_visible, animate=False)
 
     def on_remark_pressed(self, message: Remark.Pressed) -> None:
-        """Take the clicked suggestion."""
         widget = self._editors[message.field]
         if isinstance(widget, ReferenceInput):
             widget.take(message.row)
@@ -342,10 +341,10 @@ def _is_broad(field: Field) -> bool:
 
 
 class Remark(LinesWidget):
-    """Remark on a field, or the list from which its entry is chosen."""
+    """Remark on a field, or the list of its possible entries."""
 
     class Pressed(Message):
-        """A click on line `row` of the remark of a field."""
+        """Click on line `row` of the remark of a field."""
 
         def __init__(self, field: str, row: int) -> None:
             super().__init__()

@@ -39,7 +39,7 @@ CHOSEN = Shade(StyleRole.INFO, filled=True)
 
 
 class Edited(Message):
-    """A change of a field's entry."""
+    """Change of a field's entry."""
 
     def __init__(self, field: str, entry: Entry) -> None:
         super().__init__()
@@ -83,7 +83,6 @@ class TextInput(TextField):
         self.post_message(Edited(self.field.name, self.entry()))
 
     def entry(self) -> Entry:
-        """Return the current entry."""
         return self.text or self._kept or ""
 
 
@@ -101,7 +100,7 @@ class ReferenceInput(TextInput):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "go(1)", show=False), Binding("up", "go(-1)", show=False)]
 
     class Listed(Message):
-        """A change of the list or of the marked suggestion."""
+        """Change of the list or of the marked suggestion."""
 
         def __init__(self, field: str) -> None:
             super().__init__()
@@ -133,7 +132,6 @@ class ReferenceInput(TextInput):
         self.post_message(self.Listed(self.field.name))
 
     def close(self) -> None:
-        """Close the list."""
         if self.open_list:
             self._list(())
 
@@ -174,7 +172,6 @@ class ReferenceInput(TextInput):
         self.close()
 
     def on_click(self) -> None:
-        """Open the list."""
         if not self.open_list and self._suggestions:
             self._list(self._suggestions)
 
@@ -210,7 +207,6 @@ class ToggleInput(Canvas, can_focus=True):
         self.post_message(Edited(self.field.name, entry))
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Paint or remove the bar."""
         super().watch_has_focus(has_focus)
         self.repaint()
 
@@ -253,7 +249,6 @@ class ChipsInput(ToggleInput):
         ]
 
     def on_click(self, event: events.Click) -> None:
-        """Press the clicked option."""
         rows, chips, left = self._rows(self.size.width), self.chips(), 1
         for index in rows[event.y] if event.y < len(rows) else ():
             if left <= event.x < left + width(chips[index]):
@@ -302,7 +297,6 @@ class TickInput(ChipsInput):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,right,left", "press", show=False)]
 
     def action_press(self) -> None:
-        """Toggle the entry."""
         self.set_entry(self.entry is not True)
 
     def chips(self) -> Sequence[ShadedLine]:
@@ -389,7 +383,6 @@ class RowsInput(ToggleInput):
 
     @property
     def rows(self) -> tuple[Mapping[str, Any], ...]:
-        """Current rows."""
         return self.entry if isinstance(self.entry, tuple) else ()
 
     def put(self, index: int, row: Mapping[str, Any]) -> None:

@@ -72,7 +72,6 @@ class PickerScreen(Modal[str | None]):
             self.dismiss(self._matches[self._index].key)
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
-        """Pick the clicked row."""
         message.stop()
         self.dismiss(message.link.command)
 
