@@ -1,4 +1,4 @@
-"""Print the ten test files that take most processor time, children included, at the end of a run."""
+"""Print the ten test files that take most processor time, children included, at the end of a run (breadth.py)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from collections.abc import Generator
 
 import pytest
 
+from breadth import ALWAYS, DEAR, LIST
+
 FILES = 10
 
 _BEGAN = pytest.StashKey[float]()
 _SPENT = "processor seconds"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes the list of dear tests."""
+    parser.addoption("--write-rotated", action="store_true", help=f"write the tests above {DEAR:g} s into {LIST.name}")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,16 +37,21 @@ def pytest_runtest_makereport(
     return (yield)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the files, the dearest first, and the time of all tests together."""
-    spent: Counter[str] = Counter()
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the files, the dearest first, and the time of all tests together. Write the dear tests if asked to."""
+    files, tests = Counter[str](), Counter[str]()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if getattr(report, "when", "") == "teardown":
-            spent[report.nodeid.partition("::")[0]] += dict(report.user_properties).get(_SPENT, 0.0)
-    if len(spent) > FILES:
-        terminalreporter.section(f"processor time: {spent.total() / 60:.1f} min in tests, the dearest files")
-        for file, seconds in spent.most_common(FILES):
+            spent = dict(report.user_properties).get(_SPENT, 0.0)
+            files[report.nodeid.partition("::")[0]] += spent
+            tests[report.nodeid.partition("[")[0]] += spent
+    if len(files) > FILES:
+        terminalreporter.section(f"processor time: {files.total() / 60:.1f} min in tests, the dearest files")
+        for file, seconds in files.most_common(FILES):
             terminalreporter.line(f"{seconds:7.1f} s  {file}")
+    if config.getoption("write_rotated"):
+        dear = sorted(test for test in tests if tests[test] > DEAR and not test.startswith(ALWAYS))
+        LIST.write_text("".join(f"{test}\n" for test in dear), encoding="utf-8")
 
 
 def _processor_time() -> float:

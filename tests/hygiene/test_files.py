@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from breadth import ROTATED
+
 ROOT = Path(__file__).parents[2]
 
 EXPECTED = {
@@ -34,7 +36,7 @@ EXPECTED = {
     "src/livedeck/simulator/data": ("*.toml", "*.txt"),
     "src/livedeck/ui": ("*.py", "*.tcss"),
     "src/livedeck/ui/wallboard/assets": ("*.html", "*.css", "*.js", "*.svg"),
-    "tests": ("*.py", "quick.txt"),
+    "tests": ("*.py", "quick.txt", "rotated.txt"),
     "tests/cli": ("*.py", "*.c"),
     "tests/golden/recordings": ("*.livedeck",),
     "tests/monitor": ("*.py", "limit_effects.toml"),
@@ -69,6 +71,14 @@ def test_every_tracked_file_is_expected() -> None:
         (folder, kind) for folder, kinds in EXPECTED.items() for kind in kinds if not _is_used(folder, kind, files)
     ]
     assert not unused, "no file is of this kind any more: take it out of EXPECTED"
+
+
+@pytest.mark.parametrize("test", sorted(ROTATED))
+def test_a_rotated_test_exists(test: str) -> None:
+    file, *_, name = test.split("::")
+    path = ROOT / file
+    assert path.is_file(), f"tests/rotated.txt: {file} is gone: take out its lines"
+    assert f"def {name}(" in path.read_text(encoding="utf-8"), f"tests/rotated.txt: {file} has no {name}"
 
 
 def _is_used(folder: str, kind: str, files: list[str]) -> bool:
