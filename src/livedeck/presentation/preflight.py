@@ -16,7 +16,7 @@ from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, 
 from livedeck.monitor.model.withheld import Withheld, destination, destinations, enabled, has_poster, public_keys
 from livedeck.presentation.remembered import Remembered
 from livedeck.record import Record
-from livedeck.text.values import age, safe, short_duration
+from livedeck.text.values import age, evidence_text, safe, short_duration
 
 DUE_SECONDS = 600.0
 """Seconds before the start of an event at which the deck begins to check it by itself (interface.md, "Preflight").
@@ -381,7 +381,7 @@ def _signal(facts: PreflightFacts) -> Iterator[Item]:
         yield Item("signal", mark, "no sample yet", "send a test signal")
         return
     findings = [finding for finding in state.assessment.findings if finding.severity is not Severity.INFO]
-    texts = "; ".join(f"{finding.kind} {safe(finding.actual, 60)}" for finding in findings)
+    texts = "; ".join(f"{finding.kind} {evidence_text(finding, 120)}" for finding in findings)
     if any(finding.severity is Severity.CRITICAL for finding in findings):
         yield Item("signal", Mark.NO_GO, texts, "livedeck alarm list has the advice")
     elif findings:

@@ -29,7 +29,7 @@ from livedeck.report.recorded import Recorded
 from livedeck.report.spans import Span, Spans, common, joined, seconds_of, seconds_within, without
 from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
 from livedeck.text.secrets import masked_line
-from livedeck.text.values import safe
+from livedeck.text.values import evidence_text, safe
 
 DEFAULT_OBJECTIVE = 99.9
 """Uptime objective in percent of the time on air: 3.6 s of each hour may be bad."""
@@ -316,7 +316,7 @@ def _faults(recorded: Recorded) -> Iterator[Fault]:
     newest = {(episode.kind, episode.target, episode.since): episode for episode in recorded.episodes}
     for episode in newest.values():
         name = safe(episode.target_name, 40)
-        yield Fault(episode.kind, episode.severity, episode.since, episode.until, safe(episode.actual, 200), name)
+        yield Fault(episode.kind, episode.severity, episode.since, episode.until, evidence_text(episode, 200), name)
     for key, occurrence in _occurrences(recorded):
         has_episode = any(
             (episode.kind, episode.target) == (key.kind, key.target)
@@ -357,7 +357,7 @@ _ENDS = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 
 def _fault(record: AlarmRecord) -> Fault:
     name = safe(record.target_name, 40)
-    return Fault(record.kind, record.severity, record.since, None, safe(record.actual, 200), name, is_exact=False)
+    return Fault(record.kind, record.severity, record.since, None, evidence_text(record, 200), name, is_exact=False)
 
 
 def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:

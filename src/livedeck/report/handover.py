@@ -29,7 +29,7 @@ from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
 from livedeck.report.text import hanging
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import age, duration, safe, short_duration
+from livedeck.text.values import age, duration, evidence_text, safe, short_duration
 
 if TYPE_CHECKING:
     from livedeck.presentation import documents
@@ -145,7 +145,7 @@ def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[st
     target = f" / {words(alarm.target_name)}" if alarm.target_name else ""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration((now - alarm.since).total_seconds())})"
     badge = SEVERITY_BADGES[alarm.severity]
-    head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(alarm.actual)}"
+    head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(evidence_text(alarm))}"
     details = [_handling(alarm, now, words)]
     if alarm.note:
         details.append(f"note: {words(alarm.note)}")

@@ -27,7 +27,7 @@ from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standin
 from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
-from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, evidence_text, short_duration
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
@@ -337,11 +337,11 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
 
 
 def _worst_finding(state: EventState) -> tuple[str, str]:
-    """Return the kind of the worst finding in words, and its actual value. Both are empty if it is only informative."""
+    """Return the kind of the worst finding in words, and its values. Both are empty if it is only informative."""
     finding = worst_finding(state)
     if finding is None or finding.severity is Severity.INFO:
         return "", ""
-    return kind_words(finding), safe(finding.actual)
+    return kind_words(finding), evidence_text(finding)
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
