@@ -18,7 +18,7 @@ from livedeck.monitor.judging import Judgement, judge
 from livedeck.simulator import Simulator, load_scenario
 
 OUTAGES = (18, 22, 27, 33, 41, 70)
-"""Seconds for which the restream is away. A fault is raised after 15; under 30 it depends on the polls whether it is."""
+"""Seconds for which the restream is away. It is a fault after 15; under 30 the polls decide."""
 
 APART = 97
 """Seconds from one outage to the next: no two begin at the same second of a poll interval."""
