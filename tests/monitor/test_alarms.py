@@ -143,13 +143,24 @@ def test_an_event_that_cannot_be_judged_keeps_its_alarms() -> None:
     assert seconds == {"FPS_LOW": 0.0, "QOS_STALE": 20.0}
 
 
-def test_a_blind_deck_shows_its_own_alarm_alone_and_forgets_none() -> None:
+def test_an_alarm_that_was_open_before_the_platform_failed_stays_on_the_board() -> None:
     watcher = Watcher()
-    watcher.look(state(finding("FPS_LOW")))
-    assert kinds(watcher.look(state(grade=Grade.STALE), link=BLIND)) == ["API_BLIND"]
-    acknowledge(watcher, "API_BLIND", "")
-    (alarm,) = watcher.look(state(finding("FPS_LOW")), after=60)
-    assert (alarm.kind, alarm.since, alarm.state) == ("FPS_LOW", NOW, UNACKNOWLEDGED)
+    watcher.look(state(critical("AUDIO_LOST")))
+    rung = watcher.alert_count
+    blind = state(critical("AUDIO_LOST"), finding("FPS_LOW"), grade=Grade.STALE)
+    assert kinds(watcher.look(blind, after=40, link=replace(BLIND, since=watcher.now))) == ["API_BLIND", "AUDIO_LOST"]
+    assert kinds(watcher.look(blind, after=60, link=replace(BLIND, since=watcher.now))) == ["API_BLIND", "AUDIO_LOST"]
+    assert {alarm.kind: alarm.parent for alarm in watcher.inactive} == {"FPS_LOW": "API_BLIND"}
+    assert watcher.alert_count == rung + 1
+    assert watcher.transitions("AUDIO_LOST") == ["raised"]
+
+
+def test_missing_samples_since_the_platform_failed_are_its_fault_and_older_ones_are_not() -> None:
+    for since, shown in ((-10.0, ["API_BLIND"]), (-90.0, ["API_BLIND", "RECONNECTING"])):
+        watcher, lost = Watcher(), critical("RECONNECTING", since=NOW + timedelta(seconds=since))
+        watcher.look(state(lost, tally=BroadcastState.RECONNECTING))
+        blind = state(lost, tally=BroadcastState.RECONNECTING, grade=Grade.STALE)
+        assert kinds(watcher.look(blind, link=BLIND)) == shown
 
 
 def test_silence_is_the_links_fault_while_the_link_is_in_trouble_or_just_back() -> None:
@@ -667,6 +678,62 @@ def test_three_events_and_half_of_those_on_air_within_half_a_minute_are_one_inci
     assert alarm.actual == "3 of 6 events on air: RECONNECTING"
     assert {alarm.parent for alarm in watcher.inactive} == {"PLATFORM"}
     assert watcher.alert_count == 1
+
+
+def test_an_incident_leaves_an_older_alarm_of_its_members_on_the_board() -> None:
+    """Also where a member of the incident hides the alarm, and while that member waits for the incident."""
+    watcher, mute = watching(*names(3)), critical("AUDIO_LOST", since=NOW)
+    watcher.look(state(mute, name="event-0"), calm("event-1"), calm("event-2"), after=10)
+    watcher.look(state(mute, name="event-0"), calm("event-1"), calm("event-2"), after=10)
+    lost = [gone(name, 40) for name in names(3)]
+    first = state(mute, lost[0].assessment.findings[0], name="event-0", tally=BroadcastState.RECONNECTING)
+    for states in ((first, calm("event-1"), calm("event-2")), (first, *lost[1:]), (first, *lost[1:])):
+        watcher.look(*states, after=15)
+        assert watcher.alarm("AUDIO_LOST", "event-0").state is UNACKNOWLEDGED
+    assert kinds(watcher.shown) == ["PLATFORM", "AUDIO_LOST"]
+    assert watcher.transitions("AUDIO_LOST", "event-0") == ["raised"]
+
+
+SHARES = [
+    ([{}, {}, {}], [], "Every event on air failed", "call its support"),
+    (
+        [{"rtmp_link": "rtmp://a.example/x/key-1"}] * 3,
+        [{"rtmp_link": "rtmp://b.example/x/key-2"}],
+        "a.example",
+        "support",
+    ),
+    ([{"parent_id": "p1"}] * 3, [{"parent_id": "p2"}], "project p1", "Call the site of project p1"),
+    ([{"parent_id": "p1"}] * 3, [{"parent_id": "p1"}], "Unknown", "Ask two sites"),
+]
+
+
+@pytest.mark.parametrize(("failed", "well", "cause", "advice"), SHARES)
+def test_an_incident_says_what_its_members_share_and_whom_to_call(
+    failed: list[dict[str, str]], well: list[dict[str, str]], cause: str, advice: str
+) -> None:
+    bad = [_with(gone(f"event-{number}"), fields) for number, fields in enumerate(failed)]
+    others = [_with(calm(f"calm-{number}"), fields) for number, fields in enumerate(well)]
+    watcher = watching(*(event.id for event in (*bad, *others)))
+    (alarm,) = watcher.look(*bad, *others, after=60)
+    assert alarm.kind == "PLATFORM"
+    assert cause in alarm.diagnosis.cause
+    assert advice in alarm.diagnosis.advice
+    assert "key-" not in repr(alarm.diagnosis)
+
+
+def test_restreams_of_one_name_that_fail_together_are_the_fault_of_that_platform() -> None:
+    down = [
+        state(critical("RESTREAM_DOWN", since=NOW, target="r", target_name="Video share"), name=name)
+        for name in names(3)
+    ]
+    watcher = watching(*names(3), "calm")
+    (alarm,) = watcher.look(*down, calm("calm"), after=60)
+    assert "Each failed restream is named Video share" in alarm.diagnosis.cause
+    assert "Call the support of Video share" in alarm.diagnosis.advice
+
+
+def _with(event: EventState, fields: dict[str, str]) -> EventState:
+    return replace(event, event=model(id=event.id, **fields))
 
 
 @pytest.mark.parametrize(

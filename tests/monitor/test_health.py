@@ -84,7 +84,9 @@ def test_a_fault_that_lasts_is_graded_named_and_found(
 
 
 def test_the_component_that_lost_says_what_it_measured_and_against_what() -> None:
-    assert assess_readings(after(count=12, fps=22.0)).health.detail == "fps 22.0/30"
+    """Until there is an alarm, whose value it then shows."""
+    assert assess_readings(after(count=3, fps=22.0)).health.detail == "fps 26.0/30"
+    assert assess_readings(after(count=12, fps=22.0)).health.detail == "fps 22.0"
     assert assess_readings(after(count=12, video=2.7e6)).health.detail == "video 2.70M/4.50M"
     assert assess_readings(after(count=12, status=3)).health.detail == "key>20% in 10 of 10 samples"
     assert assess_readings(after(count=12)).health.score == 100

@@ -14,6 +14,7 @@ import pytest
 from livedeck.client import Event, FieldFault
 from livedeck.monitor import (
     BroadcastState,
+    CachedList,
     ConnectionState,
     ConnectionStatus,
     EventState,
@@ -21,6 +22,7 @@ from livedeck.monitor import (
     Phase,
     QosState,
     Snapshot,
+    event_key,
 )
 from livedeck.monitor.published.codec import decode, encode
 from livedeck.presentation.preflight import Item, Mark, Preflight, PreflightFacts, gather_facts, preflight
@@ -150,6 +152,23 @@ def workspace(chance: Random) -> Snapshot:
     return Snapshot(0, NOW, ConnectionStatus(ConnectionState.OK, NOW), tuple(states))
 
 
+NEEDED = ("scheduled", "restreams", "poster", "video", "chat_active", "reconnect_window")
+
+
+def partly_listed(moment: Snapshot, chance: Random) -> Snapshot:
+    """The same workspace, but that its list lacks some fields; those of some events were read by id."""
+    states, lists = [], {}
+    for state in moment.events:
+        lacked = {name for name in NEEDED if chance.random() < 0.4}
+        kept = {name: getattr(state.event, name) for name in state.event.model_fields_set - lacked}
+        states.append(replace(state, event=state.event.model_construct({*kept}, **kept)))
+        if chance.random() < 0.7:
+            lists[event_key(state.id)] = CachedList((state.event,), NOW)
+    skew = chance.choice([0.0, 4.0])
+    link = replace(moment.link, as_of=NOW, skew=skew)
+    return replace(moment, events=tuple(states), lists=lists, link=link)
+
+
 def marks(moment: Snapshot, place: int) -> dict[str, Mark]:
     found = preflight(gather_facts(moment, moment.events[place].event, NOW, is_read_only=False))
     return {item.name: item.mark for item in found.items}
@@ -173,6 +192,16 @@ def test_the_past_and_an_attached_deck_give_the_verdict_of_the_deck_that_has_the
     for name in ("conflicts", "restreams", "poster"):
         assert {mark for found, mark in seen if found == name} >= {Mark.GO, Mark.CHECK}
     assert seen["restreams", Mark.NO_GO] > seen["conflicts", Mark.NO_GO] > 20
+
+
+def test_the_past_has_what_the_deck_read_by_id_because_the_list_lacked_it() -> None:
+    seen = Counter[Mark]()
+    for seed in range(100):
+        moment = partly_listed(workspace(Random(seed)), Random(seed))
+        for place in range(4):
+            assert marks(passed_on(moment), place) == marks(moment, place)
+            seen[marks(moment, place)["restreams"]] += 1
+    assert min(seen[mark] for mark in Mark) > 5
 
 
 def test_without_keys_and_without_facts_about_them_nothing_is_said_of_them() -> None:

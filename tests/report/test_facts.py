@@ -295,3 +295,30 @@ def test_a_show_without_an_outage_has_an_uptime_of_100(microseconds: int) -> Non
     """99.999 % beside no outage would be a contradiction."""
     up = (Span(NOW, NOW + timedelta(microseconds=microseconds)),)
     assert EventFacts(record(), SHOW, up=up).uptime == 100.0
+
+
+def test_a_fault_without_an_end_lasts_as_long_as_the_data() -> None:
+    """The span of a report may reach into the future, as when it is asked for the whole day."""
+    day = Span(NOW, NOW + timedelta(hours=12))
+    event = record(finished_at=None, restreams=(RestreamRecord("r1", "Tube", "disconnected", is_enabled=True),))
+    event = replace(event, tally=BroadcastState.ON_AIR)
+    words = ("Show", "Tube", "Tube disconnected", "connected")
+    raised = [
+        AlarmRecord(
+            at(610), AlarmTransition.RAISED, "e1", kind, target, Severity.CRITICAL, AlarmState.UNACKNOWLEDGED, at(600),
+            *words,
+        )
+        for kind, target in (("RESTREAM_DOWN", "r1"), ("AUDIO_LOST", ""))
+    ]  # fmt: skip
+    watches = (WatchRecord(at(0), at(1200), "p"),)
+    recorded = Recorded(
+        day, "e1", (event,), alarms=tuple(raised), watched=watches, samples={("e1", "s1"): samples((0, 1200))}
+    )
+    found = facts_of(recorded, event, 99.0, None)
+    assert {kind: seconds for kind, (_, _, seconds) in found.minutes_by_kind.items()} == {
+        "RESTREAM_DOWN": 600.0, "AUDIO_LOST": 600.0,
+    }  # fmt: skip
+    assert seconds(found.restreams["Tube"]) == [(600, 1200)]
+    assert seconds(found.bad) == [(600, 1200)]
+    assert found.worst
+    assert found.worst.until <= at(1200)

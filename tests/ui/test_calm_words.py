@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import ConnectionState, EventState, Grade, Health, HealthAssessment, Snapshot
+from livedeck.monitor import ConnectionState, EventState, Grade, Health, HealthAssessment, Ingest, IngestState, Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.ui.app import Deck
 from livedeck.ui.wallboard.cache import DrawCache
@@ -59,6 +59,32 @@ async def test_no_screen_has_calm_words_while_monitoring_is_blind() -> None:
                     await pilot.resize_terminal(*size)
                     await pilot.pause()
                     assert not CALM.search(_words(deck)), (screen, size)
+
+
+def _unmeasured(state: EventState, ingest: IngestState) -> EventState:
+    """The event before its samples were judged: it was just found, or its encoder has just begun."""
+    phase = replace(state.phase, ingest=Ingest(ingest)) if state.phase.tally.expects_signal else state.phase
+    return replace(state, phase=phase, episodes=(), assessment=HealthAssessment(Health(grade=Grade.WARM_UP)))
+
+
+@pytest.mark.parametrize("ingest", [IngestState.UNKNOWN, IngestState.WARMING_UP])
+async def test_no_face_has_calm_words_before_anything_was_measured(ingest: IngestState) -> None:
+    async with running(SIZES[-1]) as (deck, pilot):
+        events = tuple(_unmeasured(state, ingest) for state in known(deck).events)
+        await show(deck, pilot, events=events, alarms=(), quiet=())
+        deck.select_event(next(state.id for state in events if state.phase.tally.expects_signal))
+        for screen in SCREENS:
+            await act(pilot, screen)
+            for size in SIZES:
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+                assert not CALM.search(_words(deck)), (screen, size)
+                assert "measuring" in _words(deck), (screen, size)
+        snapshot = replace(known(deck), events=events, alarms=(), quiet=())
+    for size in WALL_SIZES:
+        drawn = lines(snapshot, size)
+        assert not CALM.search(text(drawn)), size
+        assert not says(drawn, "nothing is wrong"), size
 
 
 async def test_the_short_pane_says_since_when_an_event_is_not_known_and_what_was_wrong() -> None:

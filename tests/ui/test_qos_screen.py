@@ -75,7 +75,7 @@ def test_a_sample_stands_until_the_next_one_is_due_and_what_is_empty_then_is_a_g
     axis = Axis(100.0, 120.0, 20)
     series = hold_samples(from_memory(axis, readings([100, 102, 104, 110, 112])), 100.0, 115.5, 2.0)
     drawn = [bucket is not None for bucket in series.fps]
-    assert drawn == [*[True] * 13, *[False] * 7, *[True] * 9, *[False] * 11]
+    assert drawn == [*[True] * 12, *[False] * 8, *[True] * 8, *[False] * 12]
     assert series.expected == range(15)
     assert all(bucket is None or bucket.low == 5.0 for bucket in series.fps)
 

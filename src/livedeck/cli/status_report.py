@@ -19,7 +19,7 @@ from livedeck.presentation.serialization import snapshot_object
 from livedeck.settings import Settings
 from livedeck.text import values
 from livedeck.text.segments import Line, StyleRole, clip, fit, plain, width
-from livedeck.text.values import counted
+from livedeck.text.values import counted, evidence_text
 
 TIMEOUT = 15.0
 """Seconds to wait until every event on air has been judged."""
@@ -95,7 +95,7 @@ def summary(snapshot: Snapshot) -> str:
 
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:
-    findings = [f"{finding.kind} {finding.actual}" for finding in state.assessment.findings]
+    findings = [f"{finding.kind} {evidence_text(finding)}" for finding in state.assessment.findings]
     unlisted = [] if state.is_listed else [events.UNLISTED]
     doubt = [text] if (text := events.doubt_of_encoder(state, render_time)) else []
     doubt += [doubt_text(state, render_time)] if events.is_doubtful(state, render_time) and not findings else []

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from livedeck.client import Event, QosSamples
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
+from livedeck.monitor.detection.restreams import CONNECTED
 from livedeck.monitor.history import StreamKey, events, journal, samples
 from livedeck.monitor.history.foreign import Foreign, check_whole, in_thread, open_foreign
 from livedeck.monitor.kinds import ALARM_KINDS, onset_tolerance
-from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.limits import Limits
@@ -34,6 +34,7 @@ from livedeck.monitor.model.records import (
     AlarmRecord,
     EventRecord,
     IntentRecord,
+    RestreamRecord,
     UnwatchedRecord,
     ending_actors,
 )
@@ -66,7 +67,7 @@ _NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNO
 """Kinds of alarm that need data which no recording has."""
 
 _BELOW_PRESET = "VIDEO_BELOW_PRESET"
-"""Kind of alarm that needs the presets, which recordings of older versions lack."""
+"""Kind of alarm that needs the presets, which recordings of older versions lack, as they lack dates of restreams."""
 
 _STATUS = {
     BroadcastState.COMPLETED: "finished",
@@ -74,16 +75,6 @@ _STATUS = {
     BroadcastState.LATE: "pending",
     BroadcastState.UNKNOWN: "",
 }
-
-
-_LISTED_APART = timedelta(seconds=30)
-"""Two decks may find the onset of a fault in the event list at times this far apart."""
-
-_SEEN_IN_LISTS = frozenset({RESTREAM_KIND.name, ENDED_ON_AIR})
-
-
-def _onset_tolerance(kind: str) -> timedelta:
-    return _LISTED_APART if kind in _SEEN_IN_LISTS else onset_tolerance(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +106,7 @@ class Comparison(NamedTuple):
         if then is None or today is None:
             return ("would not be raised now",) if then else ("would be raised now",)
         found = []
-        if abs(then.since - today.since) > _onset_tolerance(then.key.kind):
+        if abs(then.since - today.since) > onset_tolerance(then.key.kind):
             found.append(f"would now begin at {today.since:%H:%M:%S}Z")
         if abs((then.until or self.end) - (today.until or self.end)) > _ENDED_APART:
             found.append(f"would now end at {today.until:%H:%M:%S}Z" if today.until else "would now not end")
@@ -135,6 +126,8 @@ class Judgement:
         unjudged: Number of recorded alarms of kinds that a recording has too little data for.
         begun_before: Number of recorded alarms that began before `since`.
         begun_last: Number of recorded alarms in the last 30 s that are not raised today.
+        between_polls: Number of faults of restreams that ended so soon that it depends on the time of a poll whether
+            they are raised.
     """
 
     since: datetime
@@ -143,11 +136,12 @@ class Judgement:
     unjudged: int = 0
     begun_before: int = 0
     begun_last: int = 0
+    between_polls: int = 0
 
     @property
     def left_out(self) -> int:
         """Number of recorded alarms that were not compared."""
-        return self.unjudged + self.begun_before + self.begun_last
+        return self.unjudged + self.begun_before + self.begun_last + self.between_polls
 
     @property
     def differs(self) -> bool:
@@ -163,7 +157,8 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
     recorded = await in_thread(partial(_recorded, path))
     if not recorded.streams:
         return None
-    today = await _Replay(recorded, limits or Limits(), cadence or Cadence()).run()
+    limits, cadence = limits or Limits(), cadence or Cadence()
+    today = await _Replay(recorded, limits, cadence).run()
     since, until = recorded.since, recorded.until
     judged = [record for record in recorded.log if recorded.can_show(record)]
     logged = alarm_spans(judged)
@@ -171,7 +166,10 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
         [span for span in spans if span.since >= since]
         for spans in (logged, alarm_spans(record for record in today if recorded.can_show(record)))
     )
-    pairs = [Comparison(*pair, until) for pair in _paired(then, now)]
+    every = [Comparison(*pair, until) for pair in _paired(then, now)]
+    hold = limits.base.restream_hold
+    shortest = timedelta(seconds=hold.seconds + hold.off + cadence.events)
+    pairs = [pair for pair in every if not _is_between_polls(pair, shortest)]
     alarms = [pair for pair in pairs if (pair.then and pair.today) or _onset(pair) < until - _LAST]
     compared = sum(pair.then is not None for pair in alarms)
     unjudged = {
@@ -185,12 +183,22 @@ async def judge(path: Path, limits: Limits | None = None, cadence: Cadence | Non
         tuple(sorted(alarms, key=_onset)),
         unjudged=len(unjudged),
         begun_before=len(logged) - len(then),
-        begun_last=len(then) - compared,
+        begun_last=sum(pair.then is not None for pair in pairs) - compared,
+        between_polls=len(every) - len(pairs),
     )
 
 
 def _onset(comparison: Comparison) -> datetime:
     return min(span.since for span in comparison[:2] if span)
+
+
+def _is_between_polls(pair: Comparison, shortest: timedelta) -> bool:
+    """Return whether only one side raised the fault of a restream, which was shorter than each poll shows."""
+    span = pair.then or pair.today
+    is_one_sided = span is not None and (pair.then is None or pair.today is None)
+    if span is None or not is_one_sided or span.key.kind != RESTREAM_KIND.name:
+        return False
+    return (span.until or pair.end) - span.since < shortest
 
 
 class _Recorded(NamedTuple):
@@ -223,9 +231,11 @@ class _Recorded(NamedTuple):
 
     def can_show(self, record: AlarmRecord) -> bool:
         """Return whether the recording has the data that an alarm of this kind needs."""
-        kind = record.kind
+        kind, states = record.kind, (event for event in self.events if event.event_id == record.event_id)
         if kind == _BELOW_PRESET:
-            return all(event.presets is not None for event in self.events if event.event_id == record.event_id)
+            return all(event.presets is not None for event in states)
+        if kind == RESTREAM_KIND.name:
+            return all(restream.changed_at is not None for event in states for restream in event.restreams)
         return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
@@ -261,13 +271,40 @@ def _read(db: Foreign) -> _Recorded:
     _, rulings = journal.rulings(db, 0)
     filled = {key: readings for key, readings in streams.items() if len(readings)}
     return _Recorded(
-        records,
+        _dated(records),
         filled,
         rulings,
         journal.read(db, AlarmRecord),
         journal.read(db, IntentRecord),
         journal.read(db, UnwatchedRecord),
     )
+
+
+def _dated(records: Iterable[EventRecord]) -> tuple[EventRecord, ...]:
+    """Return the records with each change of a restream at the platform's date of it, not at the time of a poll.
+
+    Several processes may have written them. A restream never goes back to a state with an older date.
+    """
+    found: list[EventRecord] = []
+    last: dict[str, EventRecord] = {}
+    for record in records:
+        before = last.get(record.event_id, record)
+        known = {restream.id: restream for restream in before.restreams}
+        restreams = [_newer(restream, known.get(restream.id, restream)) for restream in record.restreams]
+        changes = {at for at in (restream.changed_at for restream in restreams) if at and before.at < at < record.at}
+        for at in sorted(changes) if before.restreams else ():
+            then = {
+                restream.id: restream for restream in restreams if restream.changed_at and restream.changed_at <= at
+            }
+            found.append(replace(before, at=at, restreams=tuple(then.get(key, old) for key, old in known.items())))
+        last[record.event_id] = replace(record, restreams=tuple(restreams))
+        found.append(last[record.event_id])
+    return tuple(sorted(found, key=lambda record: record.at))
+
+
+def _newer(restream: RestreamRecord, known: RestreamRecord) -> RestreamRecord:
+    is_older = restream.changed_at and known.changed_at and restream.changed_at < known.changed_at
+    return known if is_older else restream
 
 
 class _Replay:
@@ -289,9 +326,9 @@ class _Replay:
         listed_at = self._recorded.since
         for now in self._moments():
             await asyncio.sleep(0)  # lets ctrl-c cancel the loop
-            self._update_events(now)
+            has_changed = self._update_events(now)
             results = []
-            if now >= listed_at:
+            if now >= listed_at or has_changed or self._is_restream_down():
                 results.append(self._result(LIST, now, EventList(tuple(event for _, event in self._listed.values()))))
                 listed_at = now + timedelta(seconds=self._cadence.events)
             results += [self._result(event_id, now, payload) for event_id, payload in self._responses(now)]
@@ -327,7 +364,14 @@ class _Replay:
     def _result(self, key: str, now: datetime, payload: EventList | QosSamples) -> PollResult:
         return PollResult(key, now, now.timestamp(), payload)
 
-    def _update_events(self, now: datetime) -> None:
+    def _is_restream_down(self) -> bool:
+        """Return whether a restream may be down, so that the hold of its alarm ends at any moment."""
+        listed = (record for record, _ in self._listed.values())
+        return any(item.is_enabled and item.status != CONNECTED for record in listed for item in record.restreams)
+
+    def _update_events(self, now: datetime) -> bool:
+        """Take the records up to `now`. Returns whether there were any."""
+        before = self._next
         while self._next and self._next.at <= now:
             record = self._next
             self._listed.pop(record.event_id, None)
@@ -336,6 +380,7 @@ class _Replay:
             else:
                 self._listed[record.event_id] = record, _event(record)
             self._next = next(self._changes, None)
+        return self._next is not before
 
     def _responses(self, now: datetime) -> Iterator[tuple[str, QosSamples]]:
         for record, event in self._listed.values():
@@ -368,7 +413,13 @@ def _event(record: EventRecord) -> Event:
             "scheduled": {"time": record.scheduled} if record.scheduled else None,
             "stream": stream,
             "restreams": [
-                {"id": item.id, "name": item.name, "status": item.status, "enabled": item.is_enabled}
+                {
+                    "id": item.id,
+                    "name": item.name,
+                    "status": item.status,
+                    "enabled": item.is_enabled,
+                    "updated_at": item.changed_at,
+                }
                 for item in record.restreams
             ],
         }
@@ -392,7 +443,7 @@ def alarm_spans(log: Iterable[AlarmRecord]) -> list[AlarmSpan]:
     for record in log:
         key = AlarmKey(record.event_id, record.kind, record.target)
         found = (span for span in spans.values() if span.key == key)
-        near = (span for span in found if abs(span.since - record.since) <= _onset_tolerance(record.kind))
+        near = (span for span in found if abs(span.since - record.since) <= onset_tolerance(record.kind))
         span = next(near, None) or AlarmSpan(
             key, record.subject, record.target_name, record.since, None, record.severity
         )

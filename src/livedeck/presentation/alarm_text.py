@@ -22,7 +22,7 @@ from livedeck.presentation.alarms import affected_names, answered_by, rule_words
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import silenced_text
-from livedeck.text.values import safe, short_duration
+from livedeck.text.values import evidence_text, safe, short_duration
 
 _FOLLOWING = frozenset({AlarmTransition.SEVERITY, AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 """Transitions that mean something only to a person who has seen the onset."""
@@ -148,10 +148,9 @@ def stop_text(stop: NotWatched) -> str:
 
 
 def _fault_text(alarm: Alarm) -> str:
-    """Return subject, kind and values: `Town hall: PACKET_LOSS loss in 4 of 6 samples (expected: no loss)`."""
+    """Return subject, kind and values: `Town hall: PACKET_LOSS loss in 4 of 6 samples, expected under 3 of 6`."""
     target = f" / {safe(alarm.target_name or alarm.target, 80)}" if alarm.target else ""
-    expected = f" (expected: {safe(alarm.expected)})" if alarm.expected else ""
-    return f"{safe(alarm.subject, 80)}{target}: {alarm.kind} {safe(alarm.actual)}{expected}"
+    return f"{safe(alarm.subject, 80)}{target}: {alarm.kind} {evidence_text(alarm)}"
 
 
 def _severity_text(alarm: Alarm) -> str:

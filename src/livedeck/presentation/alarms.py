@@ -9,7 +9,7 @@ from itertools import groupby
 
 from livedeck.monitor import Alarm, AlarmState, RuleChange, Severity, Snapshot, person
 from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
-from livedeck.presentation.connection import is_seen, missing_text, not_known_text
+from livedeck.presentation.connection import is_measured, is_seen, missing_text, not_known_text
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
@@ -27,7 +27,7 @@ from livedeck.text.segments import (
     width,
     wrap_groups,
 )
-from livedeck.text.values import compact_duration, safe
+from livedeck.text.values import compact_duration, evidence_text, safe
 
 
 def alarm_key(alarm: Alarm) -> str:
@@ -130,7 +130,7 @@ def _kind(alarm: Alarm, _: RenderTime) -> Line:
 
 
 def _actual(alarm: Alarm, _: RenderTime, cells: int | None = None) -> Line:
-    text = quiet_text(alarm) if alarm.state is AlarmState.SUPPRESSED else safe(alarm.actual)
+    text = quiet_text(alarm) if alarm.state is AlarmState.SUPPRESSED else evidence_text(alarm)
     return [(text if cells is None else shorten(text, cells), StyleRole.TEXT if alarm.active else StyleRole.DIM)]
 
 
@@ -197,7 +197,9 @@ ALARMS: TableSchema[Alarm] = TableSchema(
     key=alarm_key,
     is_worst_first=True,
     named_by=("event", "kind"),
-    text=lambda alarm: f"{alarm.subject} {alarm.target_name} {alarm.kind} {alarm.actual} {alarm.note}".casefold(),
+    text=lambda alarm: (
+        f"{alarm.subject} {alarm.target_name} {alarm.kind} {evidence_text(alarm)} {alarm.note}".casefold()
+    ),
     is_critical=is_critical,
     rows=board_alarms,
     sections=section_heads,
@@ -220,10 +222,7 @@ MAX_SUBJECT_CELLS = 24
 
 
 def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
-    """Return severity, age, subject, kind and actual value on one line.
-
-    A wide line also has expected value and state.
-    """
+    """Return severity, age, subject, kind, actual and expected value on one line. A wide line also has the state."""
     age = compact_duration(render_time.seconds_since(alarm.since))
     head: Line = [
         severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
@@ -231,16 +230,14 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
         *clip([(safe(alarm.subject), StyleRole.STRONG)], MAX_SUBJECT_CELLS),
         (f"  {alarm.kind}  ", words_role(alarm.severity)),
     ]
-    head.append((shorten(safe(alarm.actual), cells - width(head)), StyleRole.TEXT))
-    expected = f"expected {safe(alarm.expected)}" if alarm.expected else ""
+    head.append((shorten(evidence_text(alarm), cells - width(head)), StyleRole.TEXT))
     state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else f"{alarm.state}"
     state = silenced_text(alarm, render_time.now) or state
-    rest = [(rank, [(text, StyleRole.DIM)]) for rank, text in ((2, expected), (1, state)) if text]
-    return wrap_groups([(0, head), *rest], cells)
+    return wrap_groups([(0, head), (1, [(state, StyleRole.DIM)] if state else [])], cells)
 
 
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and actual value.
+    """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and values.
 
     The state of a new alarm is omitted.
     """
@@ -253,7 +250,7 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
             (f" {age:>6}  ", StyleRole.TEXT),
             *clip([(subject(alarm), StyleRole.STRONG)], max(8, cells - 17)),
         ],
-        clip([*words, (shorten(safe(alarm.actual), cells - width(words)), StyleRole.TEXT)], cells),
+        clip([*words, (shorten(evidence_text(alarm), cells - width(words)), StyleRole.TEXT)], cells),
     ]
 
 
@@ -272,7 +269,7 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
             lost = snapshot.link.state.is_answering and missing_text(snapshot)
             cause = render_time.blame if render_time.stale else snapshot.link.blame
             return [[(lost or not_known_text(snapshot.link.as_of, cause), StyleRole.STALE)]]
-        return [[("No open alarms", StyleRole.DIM)]]
+        return [[("No open alarms" if is_measured(snapshot.events) else NOT_MEASURED, StyleRole.DIM)]]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
     lines = [
@@ -283,6 +280,10 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
     if left := alarms[len(shown) :]:
         return [*fit_height(lines, rows - 1), _more_line(left)]
     return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
+
+
+NOT_MEASURED = "No alarms so far: measuring"
+"""Text for no alarms while an event on air has not been judged yet."""
 
 
 def _pane_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[ShadedLine]:
@@ -317,10 +318,10 @@ def count_words(alarms: Iterable[Alarm]) -> str:
     )
 
 
-def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
+def count_line(alarms: Iterable[Alarm], calm: str) -> Line:
     """Return a chip with the number of critical alarms and a chip with the number of warnings.
 
-    Silenced alarms have a word of their own. Without any alarm, returns `clear` if `is_known`.
+    Silenced alarms have a word of their own. `calm`: word for no alarms (`connection.calm_word`).
     """
     alarms = tuple(alarms)
     counts = Counter(alarm.severity for alarm in alarms if not alarm.silenced)
@@ -331,7 +332,7 @@ def count_line(alarms: Iterable[Alarm], *, is_known: bool) -> Line:
             line += [*([(" ", StyleRole.TEXT)] if line else []), (chip, role)]
     if silenced := sum(alarm.silenced is not None for alarm in alarms):
         return [*line, (f"{' ' if line else ''}{silenced} silenced", StyleRole.DIM)]
-    return line or ([("clear", StyleRole.DIM)] if is_known else [])
+    return line or ([(calm, StyleRole.DIM)] if calm else [])
 
 
 def affected_names(alarm: Alarm, snapshot: Snapshot) -> str:

@@ -11,7 +11,7 @@ from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import doubt_of_encoder, is_doubtful
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import silenced_text
-from livedeck.text.values import safe
+from livedeck.text.values import evidence_text, safe
 
 
 class ServiceState(IntEnum):
@@ -58,7 +58,7 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
     if (state.is_stale or is_unknown) and found is ServiceState.OK:
         found = ServiceState.UNKNOWN
     questions = [alarm for alarm in alarms if alarm.kind == UNIT_UNKNOWN and alarm.present and tally.expects_signal]
-    parts += [safe(f"{alarm.kind} {alarm.actual}", 120) for alarm in (*active, *questions)]
+    parts += [f"{alarm.kind} {evidence_text(alarm, 160)}" for alarm in (*active, *questions)]
     parts += [f"{alarm.kind} {silenced_text(alarm, render_time.now)}" for alarm in silenced]
     return EventCheck(found, ", ".join(parts), _measures(state, render_time))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,8 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     EndedEvent,
+    EventState,
+    IngestState,
     ListDoubt,
     Snapshot,
     clock_change_text,
@@ -32,6 +34,28 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
     link = snapshot.link
     is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
     return is_current and is_whole(snapshot)
+
+
+def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
+    """Return the word for no alarms: `clear`, or `measuring` while an event on air has not been judged yet.
+
+    Empty while the data prove neither.
+    """
+    if not is_seen(snapshot, render_time):
+        return ""
+    return "clear" if is_measured(snapshot.events) else MEASURING
+
+
+MEASURING = "measuring"
+"""Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone."""
+
+
+def is_measured(states: Iterable[EventState]) -> bool:
+    """Return whether each event on air has been judged by its samples."""
+    return not any(state.phase.tally.expects_signal and state.phase.ingest.state in _NOT_JUDGED for state in states)
+
+
+_NOT_JUDGED = frozenset({IngestState.UNKNOWN, IngestState.WARMING_UP})
 
 
 def is_whole(snapshot: Snapshot) -> bool:

@@ -630,7 +630,9 @@ class HandoverAlarm(TypedDict):
     severity: Severity
     state: str
     since: str
+    cleared_at: str | None
     actual: str
+    expected: str
     handled_by: str | None
     handled_at: str | None
     until: str | None
@@ -669,6 +671,7 @@ class Handover(TypedDict):
     fresh: bool
     on_air: list[HandoverEvent]
     open_alarms: list[HandoverAlarm]
+    cleared_alarms: list[HandoverAlarm]
     quiet_alarms: list[HandoverAlarm]
     silences: list[HandoverSilence]
     next: list[HandoverEvent]

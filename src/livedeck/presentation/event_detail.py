@@ -8,7 +8,7 @@ from livedeck.client import EventRestream
 from livedeck.monitor import Content, Episode, EventState, Finding, ProfileChoice, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_RANKS, severity_chip, words_role
-from livedeck.presentation.connection import not_known_text
+from livedeck.presentation.connection import MEASURING, is_measured, not_known_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
 from livedeck.text.segments import (
@@ -25,7 +25,7 @@ from livedeck.text.segments import (
     wrap_groups,
 )
 from livedeck.text.segments import width as line_width
-from livedeck.text.values import UNKNOWN, bits, compact_duration, safe, short_duration
+from livedeck.text.values import UNKNOWN, bits, compact_duration, evidence_text, safe, short_duration
 
 LABEL_CELLS = 11
 
@@ -74,14 +74,19 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
         for glyph, role in map(restream_mark, state.event.restreams or ())
     ]
     out: Line = [("  out", StyleRole.HEAD), *outputs, (" ", StyleRole.TEXT)] if outputs else []
-    to_do = shorten(advice, width - GUTTER - line_width(out)) or (
-        "wait for the platform" if is_doubtful else "All well"
-    )
+    to_do = shorten(advice, width - GUTTER - line_width(out)) or _calm(state, is_doubtful=is_doubtful)
     return [
         clip([*name, *wrong], width),
         labelled("video", [*signal, (" ", StyleRole.TEXT), *now], GUTTER),
         join(labelled("do", [(to_do, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER), out, width),
     ]
+
+
+def _calm(state: EventState, *, is_doubtful: bool) -> str:
+    """Return the text in place of advice for an event without findings."""
+    if is_doubtful:
+        return "wait for the platform"
+    return "All well" if is_measured([state]) else "wait for samples"
 
 
 MIN_BARS = 16
@@ -96,7 +101,7 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
         return (unanswered, StyleRole.WARNING)
     if doubt := events.doubt_of_encoder(state, render_time):
         return (doubt, StyleRole.WARNING)
-    calm = "no faults" if state.phase.tally.expects_signal else ""
+    calm = ("no faults" if is_measured([state]) else MEASURING) if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
 
 
@@ -131,7 +136,9 @@ def state_line(state: EventState, render_time: RenderTime, width: int, *, has_fi
     if has_finding and findings and not render_time.stale:
         kept = [(rank, group) for rank, group in groups if rank < _DETAIL_RANK]
         free = width - line_width(wrap_groups(kept, width)) - 2
-        kept.append((1, [(shorten(findings[0].actual, free), StyleRole.TEXT)] if free > MIN_FINDING_CELLS else []))
+        kept.append(
+            (1, [(shorten(evidence_text(findings[0]), free), StyleRole.TEXT)] if free > MIN_FINDING_CELLS else [])
+        )
         groups = kept
     return wrap_groups(groups, width)
 
@@ -191,7 +198,7 @@ def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
 
 
 def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line:
-    """Return severity, age, kind and actual value. A wide line also has the expected value."""
+    """Return severity, age, kind, actual and expected value."""
     chip, role = severity_chip(finding.severity)
     since = finding.since
     lasted = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
@@ -200,9 +207,7 @@ def _finding_line(finding: Finding, render_time: RenderTime, cells: int) -> Line
         (f" {lasted:>6}  ", StyleRole.TEXT),
         (f"{finding.kind}  ", StyleRole.STALE if render_time.stale else words_role(finding.severity)),
     ]
-    actual = shorten(finding.actual, cells - line_width(head))
-    expected = f"expected {finding.expected}" if finding.expected else ""
-    return wrap_groups([(0, [*head, (actual, StyleRole.TEXT)]), (1, [(expected, StyleRole.DIM)])], cells)
+    return [*head, (shorten(evidence_text(finding), cells - line_width(head)), StyleRole.TEXT)]
 
 
 def _unreadable(state: EventState) -> Iterator[Line]:

@@ -23,7 +23,7 @@ from livedeck.monitor import (
     Severity,
 )
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
-from livedeck.presentation.qos import bucket_columns, bucket_statuses, recent_axis, signal_bars, unwatched_columns
+from livedeck.presentation.qos import recent_axis, recent_columns, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, ValueGetter
 from livedeck.text.segments import Group, Line, StyleRole, clip, wrap_groups
@@ -313,10 +313,8 @@ def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> L
     axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
     if axis is None:
         return []
-    readings, doubtful = state.qos.readings, is_doubtful(state, render_time)
-    buckets = bucket_columns(axis, readings, readings.video)
     unwatched = unwatched_columns(axis, state)
-    return signal_bars(buckets, bucket_statuses(axis, readings), stale=doubtful, unwatched=unwatched)
+    return signal_bars(*recent_columns(axis, state), stale=is_doubtful(state, render_time), unwatched=unwatched)
 
 
 def _recent(state: EventState, render_time: RenderTime) -> Line:

@@ -8,7 +8,7 @@ from datetime import datetime
 from livedeck.monitor import Condition, DecidingLimit, Explanation, Forecast, KindFacts, OpenAlarm, SilentKind
 from livedeck.presentation import documents
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import age, bits, counted, duration, frames, safe
+from livedeck.text.values import age, bits, counted, duration, evidence_text, frames, safe
 
 NOT_RECORDED = "not recorded"
 """Words for a part of the past that was not stored."""
@@ -54,10 +54,9 @@ def _opened(explanation: Explanation) -> list[str]:
 
 
 def _open_text(alarm: OpenAlarm) -> str:
-    expected = f" (expected: {safe(alarm.expected)})" if alarm.expected else ""
     ends = f"; clears with {alarm.ends}" if alarm.ends else ""
     since = f"since {alarm.since:%H:%M:%S}Z"
-    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.value} {since}: {safe(alarm.actual)}{expected}{ends}"
+    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.value} {since}: {evidence_text(alarm)}{ends}"
 
 
 def _would_alarm(explanation: Explanation) -> list[str]:

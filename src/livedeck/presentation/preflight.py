@@ -13,10 +13,11 @@ from msgspec import field
 
 from livedeck.client import Event, EventRestream
 from livedeck.monitor import BroadcastState, EventState, ResourceKey, Severity, Snapshot, event_key, planned_start
+from livedeck.monitor.model.snapshot import OFTEN_UNLISTED
 from livedeck.monitor.model.withheld import Withheld, destination, destinations, enabled, has_poster, public_keys
 from livedeck.presentation.remembered import Remembered
 from livedeck.record import Record
-from livedeck.text.values import age, safe, short_duration
+from livedeck.text.values import age, evidence_text, safe, short_duration
 
 DUE_SECONDS = 600.0
 """Seconds before the start of an event at which the deck begins to check it by itself (interface.md, "Preflight").
@@ -27,9 +28,6 @@ SHORT_WINDOW = 60
 
 NEAR = 15 * 60.0
 """Minimum number of seconds between the starts of two events that one crew can run."""
-
-_FIELDS = ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
-"""Fields of an event that the checks need. Some responses lack some of them (platform-api.md, "Live event")."""
 
 
 class Mark(StrEnum):
@@ -134,13 +132,13 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
     """
     state = snapshot.find(event.id)
     listed = state.event if state else event
-    complete, asked_at = _completed(snapshot, listed)
+    complete, asked_at = snapshot.completed(listed), snapshot.cached(event_key(event.id)).as_of
     listed_at = state.as_of if state else snapshot.at
     own = None if snapshot.withheld is None else snapshot.withheld.get(event.id, Withheld())
-    as_of = {name: listed_at if name in listed.model_fields_set else asked_at for name in _FIELDS}
+    as_of = {name: listed_at if name in listed.model_fields_set else asked_at for name in OFTEN_UNLISTED}
     return PreflightFacts(
         complete,
-        tuple(_completed(snapshot, other.event)[0] for other in snapshot.events if other.id != event.id),
+        tuple(snapshot.completed(other.event) for other in snapshot.events if other.id != event.id),
         state,
         now,
         snapshot.link.measured_skew,
@@ -151,15 +149,6 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
     )
 
 
-def _completed(snapshot: Snapshot, event: Event) -> tuple[Event, datetime | None]:
-    """Return the event with the fields that the list lacks, from the last response by id, and its time or None."""
-    alone = snapshot.cached(event_key(event.id))
-    response: Event | None = next(iter(alone.items), None)
-    response_fields = response.model_fields_set if response else frozenset[str]()
-    extra = {name: getattr(response, name) for name in missing_fields(event) if name in response_fields}
-    return event.model_copy(update=extra) if extra else event, alone.as_of
-
-
 def _knows(event: Event, name: str) -> bool:
     is_odd = any(fault.field.partition(".")[0] == name for fault in event.faults)
     return name in event.model_fields_set and not is_odd
@@ -167,7 +156,7 @@ def _knows(event: Event, name: str) -> bool:
 
 def missing_fields(event: Event) -> tuple[str, ...]:
     """Return the needed fields that the event of a list lacks. They must be polled by id."""
-    return tuple(name for name in _FIELDS if name not in event.model_fields_set)
+    return tuple(name for name in OFTEN_UNLISTED if name not in event.model_fields_set)
 
 
 def missing_keys(snapshot: Snapshot, preflights: Mapping[str, Preflight]) -> tuple[ResourceKey, ...]:
@@ -324,7 +313,7 @@ def _restreams(facts: PreflightFacts) -> Iterator[Item]:
     elif not facts.knows("restreams"):
         yield Item("restreams", Mark.UNKNOWN, _NOT_REPORTED)
     elif any(is_complete is None for _, is_complete in known):
-        yield Item("restreams", Mark.UNKNOWN, "their addresses and keys are not known here")
+        yield Item("restreams", Mark.UNKNOWN, "not recorded or sent: their addresses and keys")
     elif not every:
         yield Item("restreams", Mark.GO, "none")
     elif not in_use:
@@ -349,7 +338,7 @@ def _poster(facts: PreflightFacts) -> Iterator[Item]:
     if not facts.knows("poster"):
         yield Item("poster", Mark.UNKNOWN, _NOT_REPORTED)
     elif poster and "original" not in poster.model_fields_set and facts.withheld is None:
-        yield Item("poster", Mark.UNKNOWN, "its address is not known here")
+        yield Item("poster", Mark.UNKNOWN, "not recorded or sent: its address")
     elif poster is None or not (has_poster(facts.event) or (facts.withheld and facts.withheld.has_poster)):
         yield Item("poster", Mark.CHECK, "none", "livedeck event poster EVENT --url ADDRESS", "event.poster")
     else:
@@ -381,7 +370,7 @@ def _signal(facts: PreflightFacts) -> Iterator[Item]:
         yield Item("signal", mark, "no sample yet", "send a test signal")
         return
     findings = [finding for finding in state.assessment.findings if finding.severity is not Severity.INFO]
-    texts = "; ".join(f"{finding.kind} {safe(finding.actual, 60)}" for finding in findings)
+    texts = "; ".join(f"{finding.kind} {evidence_text(finding, 120)}" for finding in findings)
     if any(finding.severity is Severity.CRITICAL for finding in findings):
         yield Item("signal", Mark.NO_GO, texts, "livedeck alarm list has the advice")
     elif findings:

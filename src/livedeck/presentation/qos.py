@@ -6,15 +6,17 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from math import ceil, floor, isfinite
-from typing import NamedTuple
+from math import ceil, floor, inf, isfinite
+from typing import NamedTuple, TypeVar
 
-from livedeck.monitor import EventState, Reading, Readings
+from livedeck.monitor import EventState, IngestState, Reading, Readings
 from livedeck.presentation.render_time import RenderTime
 from livedeck.record import Record
 from livedeck.text.segments import Line, StyleRole, merge_neighbours
 from livedeck.text.times import timestamp
 from livedeck.text.values import UNKNOWN, bits, frames
+
+T = TypeVar("T")
 
 
 class StatusStyle(NamedTuple):
@@ -132,6 +134,51 @@ def _bucket(values: array[float]) -> Bucket | None:
 def bucket_statuses(axis: Axis, readings: Readings) -> list[StatusStyle | None]:
     """Return the worst status of each step of the axis; None for a step without samples."""
     return [worst_status(readings.status[first:last]) for first, last in pairwise(axis.bounds(readings.time))]
+
+
+USUAL_CADENCE = 2.0
+"""Assumed seconds between two samples, until the cadence is learnt."""
+
+
+def longest_step(cadence: float) -> float:
+    """Return the seconds between two samples above which some are missing (monitoring.md, "Order and holes")."""
+    return max(2.5 * cadence, cadence + 2.0)
+
+
+def held(
+    columns: Iterable[T | None], axis: Axis, times: array[float], spacing: float, until: float = -inf
+) -> list[T | None]:
+    """Return the columns with each value repeated until the next sample, if that comes within `spacing` seconds.
+
+    So an empty column is a gap. Columns after a sample before the axis get the first value on it. `times`: times of the
+    samples (epoch s). `until`: time up to which the newest one is repeated (epoch s).
+    """
+    found = list(columns)
+    first = next((value for value in found if value is not None), None)
+    for index in range(len(found)):
+        start = axis.start + index * axis.step
+        after = bisect_left(times, start)
+        if found[index] is not None or not after:
+            continue
+        if after == len(times):
+            is_held = start < until
+        else:
+            is_held = times[after] >= start + axis.step and times[after] - times[after - 1] <= spacing
+        if is_held:
+            found[index] = first if not index else found[index - 1]
+    return found
+
+
+def recent_columns(axis: Axis, state: EventState) -> tuple[list[Bucket | None], list[StatusStyle | None]]:
+    """Return the video rates and the statuses of an event in the columns of an axis. An empty column is a gap.
+
+    The newest sample is repeated until one is overdue, unless it is proven that the encoder has left.
+    """
+    readings, spacing = state.qos.readings, longest_step(state.qos.cadence or USUAL_CADENCE)
+    is_gone = state.phase.ingest.state is IngestState.INTERRUPTED
+    until = readings.time[-1] + spacing + (state.qos.lag or 0.0) if len(readings) and not is_gone else -inf
+    rates, statuses = bucket_columns(axis, readings, readings.video), bucket_statuses(axis, readings)
+    return held(rates, axis, readings.time, spacing, until), held(statuses, axis, readings.time, spacing, until)
 
 
 def recent_axis(state: EventState, render_time: RenderTime, span: float, columns: int) -> Axis | None:

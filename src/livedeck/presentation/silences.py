@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from livedeck.monitor import Alarm, Matcher, MatchField, Preview, Silence, person
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import safe, short_duration
+from livedeck.text.values import evidence_text, safe, short_duration
 
 if TYPE_CHECKING:
     from livedeck.presentation import documents
@@ -75,7 +75,7 @@ def preview_lines(preview: Preview) -> list[str]:
     names = [f"{name}{' (on air)' if name in preview.on_air else ''}" for name in preview.events]
     lines += [f"  {_listed([safe(name, 60) for name in names])}"] if names else []
     lines += [
-        f"  {safe(alarm.subject, 60)}: {alarm.kind} {safe(alarm.actual, 100)}" for alarm in preview.alarms[:_NAMED]
+        f"  {safe(alarm.subject, 60)}: {alarm.kind} {evidence_text(alarm, 160)}" for alarm in preview.alarms[:_NAMED]
     ]
     return lines
 

@@ -8,13 +8,15 @@ from functools import lru_cache
 from math import ceil, isfinite
 from typing import TypeVar
 
-from livedeck.monitor import NO_STATUS, Buckets, EventState, MinMax, Readings
+from livedeck.monitor import NO_STATUS, Buckets, EventState, IngestState, MinMax, Readings
 from livedeck.presentation.qos import (
+    USUAL_CADENCE,
     Axis,
     Bucket,
     StatusStyle,
     bucket_columns,
     bucket_statuses,
+    longest_step,
     status_style,
     unwatched_columns,
 )
@@ -68,15 +70,20 @@ def chart_axis(
 
 
 def stream_start(state: EventState, default: float) -> float:
-    """Return the start of the stream or the time of its first sample, whichever is earlier (epoch s).
+    """Return the start of the stream, or the time of its first sample if that is earlier or follows soon (epoch s).
 
     Without both, returns `default`.
     """
     stream, times = state.event.stream, state.qos.readings.time
-    starts = [times[0]] if len(times) else []
-    if stream and stream.started_at:
-        starts.append(stream.started_at.timestamp())
-    return min(starts, default=default)
+    first = times[0] if len(times) else None
+    started = stream.started_at.timestamp() if stream and stream.started_at else None
+    if first is None or started is None:
+        return default if first is started is None else first or started or default
+    return first if first - started <= _ENCODER_STARTS else started
+
+
+_ENCODER_STARTS = 15.0
+"""Seconds that the encoder may take from the start of the stream to its first sample."""
 
 
 def needs_history(axis: Axis, readings: Readings) -> bool:
@@ -139,10 +146,6 @@ def _fill_gaps(old: Sequence[T | None], new: Sequence[T | None], shift: int) -> 
     ]
 
 
-USUAL_CADENCE = 2.0
-"""Assumed seconds between two samples, until the cadence is measured."""
-
-
 def recent_series(state: EventState, render_time: RenderTime, span: float, columns: int) -> TimeSeries | None:
     """Return the samples of at least the last `span` seconds in `columns` columns; None before the first response."""
     axis = chart_axis(state, render_time, span, columns)
@@ -150,49 +153,55 @@ def recent_series(state: EventState, render_time: RenderTime, span: float, colum
 
 
 def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
-    """Return the series with each sample repeated until the next sample is due, up to the last response."""
-    start = stream_start(state, series.axis.start)
+    """Return the series with each sample repeated until the next one, up to the last response.
+
+    Samples that are only late are no gap: the time in which the encoder may have left begins when they are overdue.
+    """
+    readings, cadence = state.qos.readings, state.qos.cadence or USUAL_CADENCE
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
-    held = hold_samples(series, start, now, state.qos.cadence or USUAL_CADENCE)
+    is_gone = state.phase.ingest.state is IngestState.INTERRUPTED
+    due = now if is_gone else now - (state.qos.lag or 0.0) - longest_step(cadence)
+    newest = readings.time[-1] + cadence if len(readings) else now
+    held = hold_samples(series, stream_start(state, series.axis.start), min(now, max(due, newest)), cadence)
     return replace(held, unwatched=unwatched_columns(series.axis, state)) if state.qos.not_watched else held
-
-
-JITTER = 1.25
-"""Maximum distance of two samples, in cadences, that have no missing sample between them."""
 
 
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    If columns are shorter than the cadence, a sample fills the columns until the next sample is due. Empty columns are
-    gaps.
+    Empty columns between two samples are a gap if they prove that samples are missing (`longest_step`). Otherwise they
+    repeat the sample before.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)
-    dots, columns = _columns_held(cadence, axis.step / 2), _columns_held(cadence, axis.step)
-    video, audio, fps = (_hold(values, dots, 2 * last + 2) for values in series.curves)
+    dots = range(max(0, 2 * first), 2 * last + 2)
+    video, audio, fps = (_hold(values, cadence, axis.step / 2, dots) for values in series.curves)
     return TimeSeries(
         axis,
         video,
         audio,
         fps,
-        _hold(series.statuses, columns, last + 1),
+        _hold(series.statuses, cadence, axis.step, range(max(0, first), last + 1)),
         series.counts,
         range(max(0, first), max(0, min(axis.columns, last))),
     )
 
 
-def _columns_held(cadence: float, step: float) -> int:
-    return max(0, ceil(JITTER * cadence / step) - 1)
+def _hold(values: Sequence[T | None], cadence: float, step: float, columns: range) -> list[T | None]:
+    """Fill those empty columns, of `step` seconds, that prove no gap: the samples beside a run are further apart.
 
-
-def _hold(values: Sequence[T | None], columns: int, end: int) -> list[T | None]:
-    """Repeat each value for `columns` further columns before the column `end`."""
-    result, left = list(values), 0
-    for column, value in enumerate(values[: max(0, end)]):
-        if value is not None:
-            left = columns
-        elif left and column:
-            result[column] = result[column - 1]
-            left -= 1
+    `columns`: columns of the stream. The newest value is repeated up to their end, and only for its own time.
+    """
+    result = list(values)
+    filled = [column for column, value in enumerate(values) if value is not None]
+    if not filled:
+        return result
+    if (filled[0] - columns.start) * step < longest_step(cadence):  # after a sample before the axis
+        result[columns.start : filled[0]] = [values[filled[0]]] * max(0, filled[0] - columns.start)
+    own = ceil(cadence / step)
+    for before, after in zip(filled, [*filled[1:], len(values)], strict=True):
+        is_last = after == len(values)
+        is_gap = is_last or (after - before - 1) * step >= longest_step(cadence)
+        stop = min(before + own, after, columns.stop if is_last else after) if is_gap else after
+        result[before + 1 : stop] = [values[before]] * max(0, stop - before - 1)
     return result

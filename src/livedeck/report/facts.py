@@ -25,11 +25,12 @@ from livedeck.monitor import (
     alarm_figures,
     person,
 )
+from livedeck.presentation import qos
 from livedeck.report.recorded import Recorded
 from livedeck.report.spans import Span, Spans, common, joined, seconds_of, seconds_within, without
 from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
 from livedeck.text.secrets import masked_line
-from livedeck.text.values import safe
+from livedeck.text.values import evidence_text, safe
 
 DEFAULT_OBJECTIVE = 99.9
 """Uptime objective in percent of the time on air: 3.6 s of each hour may be bad."""
@@ -97,7 +98,7 @@ class EventFacts:
     `bad`: time of outages and of critical faults of picture or sound. `restreams`: name -> time in which the restream
     was down. `worst`: the five minutes with the most bad seconds. `figures`: key figures of the event's alarms. `chat`:
     minute -> number of messages; None if unknown. `planned`: planned start of the first stream; None if not recorded.
-    `unrecorded`: as in `Recorded`.
+    `unrecorded`: as in `Recorded`. `until`: end of the data, to which a fault without an end lasts.
     """
 
     event: EventRecord
@@ -120,6 +121,7 @@ class EventFacts:
     objective: float = DEFAULT_OBJECTIVE
     planned: datetime | None = None
     unrecorded: frozenset[str] = frozenset()
+    until: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -154,7 +156,7 @@ class EventFacts:
             kind: (
                 min((fault.severity for fault in faults), key=lambda severity: severity.rank),
                 len(faults),
-                seconds_of(joined(fault.span(self.span.until) for fault in faults)),
+                seconds_of(joined(fault.span(self.until or self.span.until) for fault in faults)),
             )
             for kind, faults in kinds.items()
         }
@@ -194,7 +196,8 @@ def facts_of(
     silences = [Span(episode.since, episode.until) for episode in recorded.episodes if episode.kind in _SILENCE]
     outages = _outages(holes, joined([*watched, *silences]))
     faults = tuple(sorted(_faults(recorded), key=lambda fault: (fault.since, fault.severity.rank)))
-    bad = common(joined([*outages, *_critical(faults, recorded.span.until)]), on_air)
+    until = _known_until(recorded)
+    bad = common(joined([*outages, *_critical(faults, until)]), on_air)
     facts = EventFacts(
         event,
         recorded.span,
@@ -205,7 +208,7 @@ def facts_of(
         cadence,
         faults,
         bad,
-        restreams=_restreams(recorded, faults),
+        restreams=_restreams(recorded, faults, until),
         markers=recorded.markers,
         acknowledgements=tuple(_acknowledgements(recorded)),
         figures=_figures(recorded),
@@ -215,6 +218,7 @@ def facts_of(
         objective=objective,
         planned=_planned(recorded, on_air),
         unrecorded=recorded.unrecorded,
+        until=until,
     )
     return replace(facts, worst=_worst(facts))
 
@@ -261,9 +265,7 @@ def _on_air(recorded: Recorded) -> Spans:
         for stream_id, end in last.items():
             if record.at > end.at and (record.is_gone or record.stream_id != stream_id):
                 ends.setdefault(stream_id, record.at)
-    data_ends = [watch.until for watch in recorded.watched]
-    data_ends += [datetime.fromtimestamp(samples.time[-1], UTC) for samples in recorded.samples.values()]
-    newest = max(data_ends, default=recorded.span.since)
+    newest = _known_until(recorded)
     spans = [
         Span(record.started_at, record.finished_at or ends.get(stream_id) or newest)
         for stream_id, record in last.items()
@@ -272,9 +274,16 @@ def _on_air(recorded: Recorded) -> Spans:
     return common(spans, [recorded.span])
 
 
+def _known_until(recorded: Recorded) -> datetime:
+    """Return the time up to which the data reach: the last watched time or sample, within the span."""
+    ends = [watch.until for watch in recorded.watched]
+    ends += [datetime.fromtimestamp(samples.time[-1], UTC) for samples in recorded.samples.values()]
+    return min(recorded.span.until, max(ends, default=recorded.span.since))
+
+
 def longest_step(cadence: float | None) -> float:
     """Return the seconds between two samples above which some are missing. `cadence`: the usual seconds between two."""
-    return max(2.5 * cadence, cadence + 2.0) if cadence else _EDGE
+    return qos.longest_step(cadence) if cadence else _EDGE
 
 
 def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | None]:
@@ -316,7 +325,7 @@ def _faults(recorded: Recorded) -> Iterator[Fault]:
     newest = {(episode.kind, episode.target, episode.since): episode for episode in recorded.episodes}
     for episode in newest.values():
         name = safe(episode.target_name, 40)
-        yield Fault(episode.kind, episode.severity, episode.since, episode.until, safe(episode.actual, 200), name)
+        yield Fault(episode.kind, episode.severity, episode.since, episode.until, evidence_text(episode, 200), name)
     for key, occurrence in _occurrences(recorded):
         has_episode = any(
             (episode.kind, episode.target) == (key.kind, key.target)
@@ -357,7 +366,7 @@ _ENDS = frozenset({AlarmTransition.RETURNED, AlarmTransition.CLEARED})
 
 def _fault(record: AlarmRecord) -> Fault:
     name = safe(record.target_name, 40)
-    return Fault(record.kind, record.severity, record.since, None, safe(record.actual, 200), name, is_exact=False)
+    return Fault(record.kind, record.severity, record.since, None, evidence_text(record, 200), name, is_exact=False)
 
 
 def _acknowledgements(recorded: Recorded) -> Iterator[Acknowledgement]:
@@ -393,11 +402,11 @@ def _figures(recorded: Recorded) -> tuple[Figure, ...]:
     return alarm_figures(AlarmHistory(since, until, log, answers, recorded.watched), AlarmLimits()).figures
 
 
-def _restreams(recorded: Recorded, faults: Iterable[Fault]) -> Mapping[str, Spans]:
+def _restreams(recorded: Recorded, faults: Iterable[Fault], until: datetime) -> Mapping[str, Spans]:
     names = [safe(restream.name or restream.id, 40) for record in recorded.events for restream in record.restreams]
     downs = [fault for fault in faults if fault.kind == RESTREAM_DOWN]
     return {
-        name: joined(fault.span(recorded.span.until) for fault in downs if fault.target_name == name)
+        name: joined(fault.span(until) for fault in downs if fault.target_name == name)
         for name in dict.fromkeys([*names, *(fault.target_name for fault in downs)])
     }
 
@@ -408,7 +417,9 @@ def _worst(facts: EventFacts) -> Span | None:
     They end with the stream at the latest. Returns None if there are neither.
     """
     warned = common(
-        joined(fault.span(facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO),
+        joined(
+            fault.span(facts.until or facts.span.until) for fault in facts.faults if fault.severity is not Severity.INFO
+        ),
         facts.on_air,
     )
     edges = {at for span in (*facts.bad, *warned) for at in (span.since, span.until - timedelta(seconds=WORST_SECONDS))}

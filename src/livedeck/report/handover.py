@@ -29,7 +29,7 @@ from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
 from livedeck.report.text import hanging
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import age, duration, safe, short_duration
+from livedeck.text.values import age, duration, evidence_text, safe, short_duration
 
 if TYPE_CHECKING:
     from livedeck.presentation import documents
@@ -43,15 +43,16 @@ _FRESH_SECONDS = 90.0
 """Maximum age in seconds of the last watch record while a deck watches. A deck writes a record every 30 s."""
 
 _PUT_AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
-_OWED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED})
+_OPEN = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED})
 
 
 @dataclass(frozen=True, slots=True)
 class Handover:
     """Handover sheet. `watched`: last watched time, for which the sheet is valid; None if it is more than a day ago.
 
-    `wrong`: open alarms. `put_away`: alarms that are shelved or out of service. `coming`: planned events, next first.
-    `silences`: running silences that cover an event on air, with the names of these events.
+    `wrong`: open alarms. `cleared`: alarms that cleared before anybody acknowledged them. `put_away`: alarms that are
+    shelved or out of service. `coming`: planned events, next first. `silences`: running silences that cover an event on
+    air, with the names of these events.
     """
 
     made: datetime
@@ -62,6 +63,12 @@ class Handover:
     coming: tuple[EventRecord, ...]
     open_changes: tuple[OpenChange, ...]
     silences: tuple[tuple[Silence, tuple[str, ...]], ...] = ()
+    cleared: tuple[Alarm, ...] = ()
+
+    @property
+    def known_until(self) -> datetime:
+        """Time up to which the state is known: now while a process watches, else the end of the watched time."""
+        return self.made if self.is_fresh or self.watched is None else self.watched
 
     @property
     def is_fresh(self) -> bool:
@@ -81,11 +88,12 @@ async def read_handover(history: HistoryReads, now: datetime, windows: Sequence[
         now,
         max((watch.until for watch in watches), default=None),
         tuple(record for record in events if record.tally.expects_signal),
-        tuple(alarm for alarm in alarms if alarm.state in _OWED),
+        tuple(alarm for alarm in alarms if alarm.state in _OPEN),
         tuple(alarm for alarm in alarms if alarm.state in _PUT_AWAY),
         tuple(soon or planned[:1]),
         await history.open_changes(),
         tuple(await _silences(history, now, windows, [record for record in events if record.tally.expects_signal])),
+        tuple(alarm for alarm in alarms if alarm.state is AlarmState.RETURNED),
     )
 
 
@@ -109,9 +117,11 @@ Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
 
 def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Section]:
     """Yield all sections as text. `words`: escapes text from outside for the output format."""
-    now = handover.made
-    yield "On air", [_event(record, now, words) for record in handover.on_air], "nothing is on air"
-    yield "Open alarms", [_alarm(alarm, now, words) for alarm in handover.wrong], "no open alarms"
+    now, known = handover.made, handover.known_until
+    yield "On air", [_event(record, known, words) for record in handover.on_air], "nothing is on air"
+    yield "Open alarms", [_alarm(alarm, known, words) for alarm in handover.wrong], "no open alarms"
+    if handover.cleared:
+        yield "Cleared, not acknowledged", [_alarm(alarm, known, words) for alarm in handover.cleared], ""
     yield "Shelved or out of service", [_alarm(alarm, now, words) for alarm in handover.put_away], "no alarms"
     if handover.silences:
         yield "Silences of events on air", [_silence(*silence, now, words) for silence in handover.silences], ""
@@ -143,13 +153,17 @@ def _coming(record: EventRecord, now: datetime, words: Callable[[str], str]) -> 
 
 def _alarm(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> tuple[str, Sequence[str]]:
     target = f" / {words(alarm.target_name)}" if alarm.target_name else ""
-    since = f"since {alarm.since:%H:%M:%S}Z ({short_duration((now - alarm.since).total_seconds())})"
+    until = alarm.cleared_at if alarm.state is AlarmState.RETURNED else None
+    lasted = short_duration(((until or now) - alarm.since).total_seconds())
+    when = f"from {alarm.since:%H:%M:%S}Z to {until:%H:%M:%S}Z" if until else f"since {alarm.since:%H:%M:%S}Z"
     badge = SEVERITY_BADGES[alarm.severity]
-    head = f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {since}, {words(alarm.actual)}"
+    head = (
+        f"{badge.glyph} {words(alarm.subject)}{target}: {alarm.kind} {when} ({lasted}), {words(evidence_text(alarm))}"
+    )
     details = [_handling(alarm, now, words)]
     if alarm.note:
         details.append(f"note: {words(alarm.note)}")
-    if alarm.diagnosis.advice and alarm.present and alarm.state in _OWED:
+    if alarm.diagnosis.advice and alarm.present and alarm.state in _OPEN:
         details.append(f"do: {alarm.diagnosis.advice}")
     return head, details
 
@@ -161,7 +175,7 @@ def _handling(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> str:
     until = alarm.acknowledged_until if alarm.state is AlarmState.ACKNOWLEDGED else alarm.shelved_until
     ends = f", until {until:%Y-%m-%d %H:%M:%S}Z" if until else ""
     reason = f": {words(alarm.reason)}" if alarm.reason and alarm.state in _PUT_AWAY else ""
-    if alarm.silenced and alarm.state in _OWED:
+    if alarm.silenced and alarm.active:
         return words(silenced_text(alarm, now))
     if alarm.state is AlarmState.UNACKNOWLEDGED:
         return "not acknowledged"
@@ -232,6 +246,7 @@ def handover_object(handover: Handover) -> documents.Handover:
         "fresh": handover.is_fresh,
         "on_air": [_event_object(record) for record in handover.on_air],
         "open_alarms": [_alarm_object(alarm) for alarm in handover.wrong],
+        "cleared_alarms": [_alarm_object(alarm) for alarm in handover.cleared],
         "quiet_alarms": [_alarm_object(alarm) for alarm in handover.put_away],
         "silences": [
             {
@@ -272,7 +287,9 @@ def _alarm_object(alarm: Alarm) -> documents.HandoverAlarm:
         "severity": alarm.severity,
         "state": alarm.state.value,
         "since": isoformat_utc(alarm.since),
+        "cleared_at": isoformat_utc(alarm.cleared_at),
         "actual": alarm.actual,
+        "expected": alarm.expected,
         "handled_by": alarm.answered_by or None,
         "handled_at": isoformat_utc(alarm.answered_at),
         "until": isoformat_utc(until),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from math import isfinite
-from typing import TypeVar
 
 from livedeck.monitor import Readings
-from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses
+from livedeck.presentation.qos import Axis, Bucket, bucket_columns, bucket_statuses, held
 from livedeck.report.spans import Span
 
 WIDTH, HEIGHT = 1000, 100
@@ -104,7 +102,7 @@ def status_bars(samples: Readings, within: Span, spacing: float) -> str:
     step = WIDTH / COLUMNS
     parts = []
     axis = axis_of(within)
-    for index, style in enumerate(_held(bucket_statuses(axis, samples), axis, samples, spacing)):
+    for index, style in enumerate(held(bucket_statuses(axis, samples), axis, samples.time, spacing)):
         if style and style.weight:
             word = style.word.strip("><%").replace(">", "").replace("%", "").lower()
             parts.append(
@@ -124,19 +122,4 @@ def columns_of(samples: Readings, within: Span, name: str, spacing: float) -> li
             further apart than this repeat the earlier value; they are not gaps.
     """
     axis = axis_of(within)
-    return _held(bucket_columns(axis, samples, getattr(samples, name)), axis, samples, spacing)
-
-
-T = TypeVar("T")
-
-
-def _held(columns: Iterable[T | None], axis: Axis, samples: Readings, spacing: float) -> list[T | None]:
-    """Return the columns with each value repeated until the next sample, if that comes within `spacing` seconds."""
-    held, times = list(columns), samples.time
-    for index in range(1, len(held)):
-        start = axis.start + index * axis.step
-        after = bisect_left(times, start)
-        is_between = 0 < after < len(times) and times[after] >= start + axis.step
-        if held[index] is None and is_between and times[after] - times[after - 1] <= spacing:
-            held[index] = held[index - 1]
-    return held
+    return held(bucket_columns(axis, samples, getattr(samples, name)), axis, samples.time, spacing)

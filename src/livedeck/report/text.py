@@ -11,7 +11,7 @@ from livedeck.report.recorded import Recorded
 from livedeck.report.samples import Step, step_seconds, steps
 from livedeck.report.spans import Span, joined, seconds_of
 from livedeck.report.timeline import Entry, unwatched
-from livedeck.text.values import NO_DATA, bits, frames, safe, short_duration
+from livedeck.text.values import NO_DATA, bits, evidence_text, frames, safe, short_duration
 
 _LINES = 15
 """Maximum number of rows of samples, which fit on a screen."""
@@ -99,7 +99,7 @@ def episode_lines(episodes: Sequence[EpisodeRecord], names: Mapping[str, str], c
         lasted = short_duration((episode.until - episode.since).total_seconds())
         head = f"{episode.since:%Y-%m-%d %H:%M:%S}Z to {episode.until:%H:%M:%S}Z  {lasted:>8}  {badge.glyph} "
         name = names.get(episode.event_id, episode.event_id)
-        yield from hanging(head, f"{name}: {episode.kind}{target}, {safe(episode.actual, 200)}", cells)
+        yield from hanging(head, f"{name}: {episode.kind}{target}, {evidence_text(episode, 200)}", cells)
 
 
 def episode_sums(episodes: Iterable[EpisodeRecord]) -> Iterator[str]:

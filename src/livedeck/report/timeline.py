@@ -25,7 +25,7 @@ from livedeck.monitor import (
 from livedeck.report.recorded import Recorded, actor_of
 from livedeck.report.spans import Span, Spans, joined, without
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import safe, short_duration
+from livedeck.text.values import evidence_text, safe, short_duration
 
 if TYPE_CHECKING:
     from livedeck.presentation import documents
@@ -172,8 +172,7 @@ def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     target = f" {safe(record.target_name, 40)}" if record.target_name else ""
     words = f"{record.kind}{target} {_TRANSITION_WORDS.get(record.turn, record.turn.value)}"
     if record.turn in {AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SEVERITY}:
-        expected = f", expected {record.expected}" if record.expected else ""
-        words += f": {record.actual}{expected} (since {record.since:%H:%M:%S}Z)"
+        words += f": {evidence_text(record)} (since {record.since:%H:%M:%S}Z)"
     if record.reason and record.turn in {AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE}:
         words += f": {record.reason}"
     if record.turn is AlarmTransition.ACKNOWLEDGED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import Protocol
 
 from livedeck.text.outside import BLANK_LETTER, Shown, shown
 
@@ -87,6 +88,23 @@ def size(count: float) -> str:
 def frames(rate: float | None) -> str:
     """Format a frame rate, given in frames/s: `30.0`; `?` for None."""
     return UNKNOWN if rate is None or not isfinite(rate) else f"{rate:.1f}"
+
+
+class Evidence(Protocol):
+    """Measured value of a fault, and the expected value with its limit."""
+
+    @property
+    def actual(self) -> str: ...
+    @property
+    def expected(self) -> str: ...
+
+
+def evidence_text(fault: Evidence, limit: int = 1000) -> Shown:
+    """Return what a fault measured and the limit: `fps 15.0, expected over 20.0 as mean of 10 s, usual 25`.
+
+    `limit`: maximum number of characters.
+    """
+    return safe(f"{fault.actual}, expected {fault.expected}" if fault.expected else fault.actual, limit)
 
 
 MASK = "••••"

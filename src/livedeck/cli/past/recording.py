@@ -161,6 +161,7 @@ def judgement_lines(judgement: Judgement) -> list[str]:
         "of kinds that a recording cannot show": judgement.unjudged,
         "begun before the recording": judgement.begun_before,
         "begun at the very end": judgement.begun_last,
+        "of restreams that were away for less than two polls": judgement.between_polls,
     }
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
     left_out = f"; not compared: {why}" if why else ""

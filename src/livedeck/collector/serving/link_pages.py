@@ -30,7 +30,7 @@ from livedeck.monitor import (
 )
 from livedeck.text.secrets import masked_line
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import safe
+from livedeck.text.values import evidence_text, safe
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -183,7 +183,7 @@ def _alarm_lines(alarm: Alarm) -> list[str]:
     by = f" by {person(alarm.answered_by)}" if alarm.answered_by else ""
     until = f" until {alarm.acknowledged_until:%H:%M:%S}Z" if alarm.acknowledged_until else ""
     return [
-        f"{alarm.severity.value.capitalize()} since {alarm.since:%H:%M:%S}Z: {alarm.actual}",
+        f"{alarm.severity.value.capitalize()} since {alarm.since:%H:%M:%S}Z: {evidence_text(alarm)}",
         f"State: {alarm.state.value}{by}{until}",
     ]
 

@@ -82,7 +82,9 @@ def announce(
 ) -> Announcement:
     """Return the transitions to announce after a step of all alarms. `held`: onsets that wait since earlier steps."""
     onsets = {
-        step.alarm.key: Held(step.change, step.before, case.now) for step in steps if step.change and _may_wait(step)
+        step.alarm.key: Held(step.change, step.before, case.now)
+        for step in steps
+        if step.change and may_wait(step.before, step.alarm)
     }
     waiting = _with_deadlines({**onsets, **held}, case, limits)
     alarms = {step.alarm.key: step.alarm for step in steps}
@@ -148,9 +150,8 @@ def is_unexplained(
     return len(doubtful) < needed_inputs(len(set(inputs.values())), limits)
 
 
-def _may_wait(step: Step) -> bool:
+def may_wait(before: Alarm | None, alarm: Alarm) -> bool:
     """Return whether a step is an onset that waits: of a shared kind, or found at the first look at its event."""
-    before, alarm = step.before, step.alarm
     was_fault = before is not None and before.is_ongoing and before.severity is not Severity.INFO
     is_fault = alarm.state is AlarmState.UNACKNOWLEDGED and alarm.severity is not Severity.INFO
     return is_fault and not was_fault and (alarm.kind in SHARED or alarm.found)

@@ -15,6 +15,7 @@ from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import Alarm, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.thresholds import AlarmLimits
+from livedeck.text.values import evidence_text
 
 _SILENCING = frozenset(
     {ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.OUT_OF_SERVICE}
@@ -93,4 +94,4 @@ def check_seen(command: AlarmCommand, alarm: Alarm) -> None:
     if not is_of(shown, alarm):
         raise AlarmOver(f"the fault you saw has cleared; {alarm.kind} came back at {alarm.since:%H:%M:%S}Z: check it")
     if kind in _SILENCING and is_worse(alarm, shown):
-        raise AlarmGotWorse(f"{alarm.kind} got worse since it was shown: {alarm.severity}, {alarm.actual}")
+        raise AlarmGotWorse(f"{alarm.kind} got worse since it was shown: {alarm.severity}, {evidence_text(alarm)}")

@@ -19,8 +19,10 @@ from livedeck.monitor.alarms.announce import (
     announced,
     has_waited,
     is_unexplained,
+    may_wait,
 )
 from livedeck.monitor.alarms.commands import AlarmGone
+from livedeck.monitor.alarms.common_cause import diagnose_incident
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE, MonitorState
 from livedeck.monitor.alarms.inputs import distinct_inputs
 from livedeck.monitor.alarms.operator import AlarmRefused, acknowledged_until, note_text, unhide
@@ -205,12 +207,15 @@ class AlarmEngine:
         after |= self._incidents(case, state)
         on_air = ids_on_air(state.events)
         after = {key: self._handled(alarm, now, on_air=key.event_id in on_air) for key, alarm in after.items()}
+        waiting, may_coincide = {*self._held}, self._may_coincide_at(state)
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm = after[key]
             if incident := incident_of(alarm, after, waits=key in self._held and not alarm.is_ongoing):
                 alarm = actions.follow(alarm, incident)
-            cover = hidden_by(before.get(key), alarm, after, now, self._limits)
+            cover = hidden_by(before.get(key), alarm, after, now, self._limits, waiting=waiting)
             after[key] = lifecycle.apply_suppression(before.get(key), alarm, cover, now, state.connection.own.stops)
+            if may_coincide and may_wait(before.get(key), after[key]):
+                waiting.add(key)
         after = self._silenced(self._bounded(after, state), state, on_air)
         names = {event.id: event.event.name or event.id for event in state.events}
         steps = [_step(before.get(key), alarm, names, now) for key, alarm in after.items()]
@@ -226,7 +231,7 @@ class AlarmEngine:
         gate = GateCase(
             state.now,
             wave,
-            may_coincide=len(on_air) >= self._limits.shared_events and not state.is_last,
+            may_coincide=self._may_coincide_at(state),
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
             unexplained=self._unexplained(steps, case, state),
             unasked=self._unasked(steps, wave, case, state),
@@ -240,6 +245,10 @@ class AlarmEngine:
         self._rung_at = {key: at for key, at in rung_at.items() if state.now - at < window}
         log = (*by_people, *(step.change for step in steps if step.change))
         return Evaluation((*changes, *announcement.changes), bells, log)
+
+    def _may_coincide_at(self, state: MonitorState) -> bool:
+        """Return whether enough events are on air for an incident."""
+        return len(ids_on_air(state.events) - {DECK}) >= self._limits.shared_events and not state.is_last
 
     def _silenced(
         self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState, on_air: frozenset[str]
@@ -386,7 +395,8 @@ class AlarmEngine:
             alarm = self.alarms.get(key)
             previous = alarm if alarm and alarm.is_ongoing else None
             incident = detector.observe(replace(case, previous=previous), self._limits)
-            fault = faults.incident_fault(kind, incident) if incident else None
+            diagnosis = diagnose_incident(incident, case, state.events, kind.diagnosis) if incident else kind.diagnosis
+            fault = faults.incident_fault(kind, incident, diagnosis) if incident else None
             if alarm:
                 is_listed = not state.is_unlisted
                 incidents[key] = lifecycle.update(alarm, fault, state.now, self._limits) if is_listed else alarm

@@ -201,10 +201,10 @@ def newest_samples(
     return newest
 
 
-def incident_fault(kind: AlarmKind, incident: Incident) -> ActiveFault:
+def incident_fault(kind: AlarmKind, incident: Incident, diagnosis: Diagnosis) -> ActiveFault:
     """Return an incident as a fault of the deck."""
     finding = kind.finding(incident.observation)
-    return ActiveFault(finding, incident.since, THE_PLATFORM, kind.diagnosis, incident.affects)
+    return ActiveFault(finding, incident.since, THE_PLATFORM, diagnosis, incident.affects)
 
 
 def unjudged_events(state: MonitorState) -> frozenset[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.lifecycle import Cover
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.kind import API_BLIND
+from livedeck.monitor.kinds.ingest import QOS_STALE
+from livedeck.monitor.kinds.kind import API_BLIND, DROPOUTS, NO_INGEST, RECONNECTING
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.thresholds import AlarmLimits
 
@@ -20,19 +21,29 @@ _HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 def hidden_by(
-    before: Alarm | None, alarm: Alarm, alarms: Mapping[AlarmKey, Alarm], now: datetime, limits: AlarmLimits
+    before: Alarm | None,
+    alarm: Alarm,
+    alarms: Mapping[AlarmKey, Alarm],
+    now: datetime,
+    limits: AlarmLimits,
+    *,
+    waiting: Container[AlarmKey] = (),
 ) -> Cover:
     """Return the parent that hides this alarm, if any. `before`: this alarm at the last step.
 
-    An incident hides alarms that began with it or later; older alarms have another cause. An info hides nothing. A
-    parent of the same event does not hide an alarm at a later stage, such as an encoder that is away for half of its
-    window. A hidden alarm stays hidden for some seconds after its parent cleared, because the signs of one fault do not
-    end together.
+    An incident hides alarms that began with it or later; older alarms have another cause, and its members hide them no
+    more than it does. An alarm that was on the board before the platform stopped replying stays there. An info hides
+    nothing. A parent of the same event does not hide an alarm at a later stage, such as an encoder that is away for
+    half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because the signs of one
+    fault do not end together. `waiting`: alarms that are not announced yet. They hide no alarm that was on the board
+    for longer than such a wait, or people would see neither.
 
     A parent that is shelved or out of service goes on hiding its symptoms, unless a person hid it alone. It never hides
     an alarm that is on the board.
     """
-    case = _Case(alarm, alarms, limits, is_in_sight=before is not None and before.active)
+    is_in_sight = before is not None and before.active
+    is_seen = is_in_sight and now - alarm.changed > timedelta(seconds=limits.shared_hold_most)
+    case = _Case(alarm, alarms, limits, waiting if is_seen else (), is_in_sight=is_in_sight)
     parents = _parents(alarm.kind, alarm.event_id)
     parent = next((parent for parent in parents if _hides(parent, case)), "") or _graver_of_picture(case)
     if not parent and _has_parent_just_cleared(alarm, alarms, now, limits):
@@ -58,11 +69,15 @@ def _parent_of(alarm: Alarm, parent: str, alarms: Mapping[AlarmKey, Alarm]) -> A
 
 
 class _Case(NamedTuple):
-    """Alarm that may be hidden, with all alarms by key. `is_in_sight`: the alarm was on the board at the last step."""
+    """Alarm that may be hidden, with all alarms by key.
+
+    `waiting`: alarms that do not hide it yet. `is_in_sight`: the alarm was on the board at the last step.
+    """
 
     alarm: Alarm
     alarms: Mapping[AlarmKey, Alarm]
     limits: AlarmLimits
+    waiting: Container[AlarmKey]
     is_in_sight: bool
 
 
@@ -73,11 +88,34 @@ def _hides(parent: str, case: _Case) -> bool:
         return False
     if other.state in _HIDDEN and not _keeps_hidden(other, case):
         return False
-    if other.state not in _HIDDEN and not other.is_ongoing:
+    if other.state not in _HIDDEN and (not other.is_ongoing or other.key in case.waiting):
         return False
-    if not other.affects:
-        return not alarm.stage or parent in _OF_DECK
-    return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
+    if other.affects:
+        return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
+    if parent in _OF_DECK:
+        return not _was_open(case, other)
+    return not alarm.stage and not _is_of_incident(other, case)
+
+
+def _was_open(case: _Case, blind: Alarm) -> bool:
+    """Return whether an event's alarm, or an incident, was on the board before the platform stopped replying.
+
+    Samples or replies that are missing since shortly before are explained by that.
+    """
+    alarm, window = case.alarm, timedelta(seconds=case.limits.shared_window)
+    is_explained = alarm.kind in _ABSENCES and alarm.since >= blind.since - window
+    return case.is_in_sight and not is_explained and (alarm.event_id != DECK or bool(alarm.affects))
+
+
+_ABSENCES = frozenset({NO_INGEST, RECONNECTING, DROPOUTS, QOS_STALE})
+"""Kinds of missing samples or replies."""
+
+
+def _is_of_incident(parent: Alarm, case: _Case) -> bool:
+    """Return whether an incident hides the parent, but not this alarm, which is older than the incident."""
+    incident = case.alarms.get(AlarmKey(DECK, parent.parent))
+    is_hidden_by_it = parent.state is AlarmState.SUPPRESSED and incident is not None and bool(incident.affects)
+    return incident is not None and is_hidden_by_it and case.alarm.since < incident.since - SAME_OCCURRENCE
 
 
 def _keeps_hidden(parent: Alarm, case: _Case) -> bool:

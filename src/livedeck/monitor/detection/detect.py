@@ -22,7 +22,7 @@ from livedeck.monitor.model.state import Episode
 from livedeck.monitor.model.thresholds import Hold, Thresholds
 from livedeck.monitor.signal import series
 from livedeck.monitor.signal.analysis import CHECKPOINT_SAMPLES, MAX_EPISODES, Checkpoint, SignalAnalysis, make_episode
-from livedeck.monitor.signal.duty import LONG, DutyCycle
+from livedeck.monitor.signal.duty import LONG, DutyCycle, Excess
 from livedeck.monitor.signal.features import AUDIO, FPS, VIDEO, SampleFeatures
 from livedeck.monitor.signal.hysteresis import (
     Evidence,
@@ -40,7 +40,7 @@ _THEN_UNWATCHED = " (then not watched for "
 """Start of the words that are added to a fault that was raised before unwatched time."""
 
 _AS_WHOLE = 10.0
-"""Maximum unwatched seconds in ten minutes that the words of a duty cycle do not mention."""
+"""Maximum unwatched seconds of a period that the words of a duty cycle do not mention."""
 
 _MAX_CHECKPOINTS = 4
 """Maximum number of checkpoints. With several of them, a sample that is minutes late costs little."""
@@ -336,16 +336,14 @@ class _Fold:
             return
         is_critical = cycle.seconds >= detector.duty.limits_of(self._thresholds).critical
         severity = Severity.CRITICAL if is_critical else Severity.WARNING
-        if interval is None:
-            expected = detector.describe(features, self._thresholds).expected
-            interval = FaultInterval(cycle.since, cycle.since, severity, Evidence("", expected))
+        if excess := cycle.excess(features.time, detector.duty.limits_of(self._thresholds)):
+            watched = self._coverage.seconds(features.time - excess.period, features.time)
+            cycle.evidence = _duty_evidence(detector.duty, cycle, excess, watched)
+        evidence = cycle.evidence or detector.describe(features, self._thresholds)
+        interval = interval or FaultInterval(cycle.since, cycle.since, severity, evidence)
         severity = (
             min(interval.severity, severity, key=lambda severity: severity.rank) if interval.is_raised else severity
         )
-        evidence = interval.evidence
-        if cycle.slots:
-            watched = self._coverage.seconds(features.time - LONG, features.time)
-            evidence = Evidence(_duty_words(detector.duty, cycle, watched), evidence.expected)
         since = interval.since if interval.is_raised else cycle.since
         good_since = None if cycle.was_bad else interval.good_since or features.time
         self._intervals[kind] = interval._replace(
@@ -397,14 +395,20 @@ class _Fold:
         self._past = (*self._past, make_episode(kind, interval, interval.good_since))[-MAX_EPISODES:]
 
 
-def _duty_words(duty: DutyRule, cycle: DutyCycle, watched: float) -> str:
-    """Return the words of an intermittent fault, such as `no audio in 13 % of the last 10 min (4 s in every 30 s)`.
+def _duty_evidence(duty: DutyRule, cycle: DutyCycle, excess: Excess, watched: float) -> Evidence:
+    """Return the share of an intermittent fault and its limit, both of the period whose limit it breaks.
 
-    `watched`: watched seconds in the last ten minutes.
+    Such as `no audio in 13 % of the last 10 min (4 s in every 30 s)` and `under 3.3 %`. `watched`: watched seconds of
+    that period.
     """
-    begun = max(cycle.since, cycle.last - LONG)
-    span, spells = max(1.0, cycle.last - begun), max(1, cycle.spells)
-    share, each = min(1.0, cycle.seconds / max(1.0, watched)), cycle.seconds / spells
-    often = f" ({age(each)} in every {age(span / (spells - 1))})" if spells > 1 else ""
-    base = "last 10 min" if watched > LONG - _AS_WHOLE else f"{short_duration(watched)} watched"
-    return f"{duty.words} in {100 * share:.0f} % of the {base}{often}"
+    begun = max(cycle.since, cycle.last - excess.period)
+    span, spells = max(1.0, cycle.last - begun), max(1, excess.spells)
+    often = f" ({age(excess.seconds / spells)} in every {age(span / (spells - 1))})" if spells > 1 else ""
+    last = "last 10 min" if excess.period == LONG else "last 60 s"
+    base = last if watched > excess.period - _AS_WHOLE else f"{short_duration(watched)} watched"
+    share, limit = (min(100.0, 100 * seconds / max(1.0, watched)) for seconds in (excess.seconds, excess.limit))
+    return Evidence(f"{duty.words} in {_percent(share)} of the {base}{often}", f"under {_percent(limit)}")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0f} %" if share >= 10 else f"{share:.1f} %"

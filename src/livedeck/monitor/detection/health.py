@@ -14,6 +14,7 @@ from livedeck.monitor.detection.detect import SAMPLE_KINDS
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.audio import low_audio_limit
 from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
+from livedeck.monitor.kinds.video import low_video_limit
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.blame import Blame
 from livedeck.monitor.model.readings import Readings
@@ -60,7 +61,8 @@ def assess(case: EventCase, thresholds: Thresholds) -> HealthAssessment:
         is_warming_up = case.phase.ingest.state is IngestState.WARMING_UP
         return HealthAssessment(Health(grade=Grade.WARM_UP if is_warming_up else Grade.NO_DATA), findings)
     usual = case.analysis.usual
-    limit = None if usual.video is None else usual.video * thresholds.low_video
+    features = case.analysis.features
+    limit = None if usual.video is None or features is None else low_video_limit(features, thresholds)
     health = _measure_health(case.analysis, case.quality, thresholds)
     return HealthAssessment(health, findings, usual.fps, usual.video, limit)
 
@@ -121,7 +123,16 @@ def _measure_health(analysis: SignalAnalysis, quality: DataQuality, thresholds: 
         return Health(None, Grade.NO_DATA, Component.UNKNOWN, detail)
     if lowest.score == 100:
         return Health(100, Grade.GOOD)
-    return Health(lowest.score, _grade(lowest.score, thresholds), lowest.component, lowest.detail)
+    told = _worst_evidence(analysis, lowest.component) or lowest.detail
+    return Health(lowest.score, _grade(lowest.score, thresholds), lowest.component, told)
+
+
+def _worst_evidence(analysis: SignalAnalysis, component: Component) -> str:
+    """Return the value of the worst fault of a component, so that the score names it as the alarm does; or nothing."""
+    kinds = (kind.name for kind in _SCORED_KINDS if kind.component is component)
+    faults = [interval for kind in kinds if (interval := analysis.intervals.get(kind))]
+    worst = min(faults, key=lambda interval: interval.severity.rank, default=None)
+    return worst.evidence.actual if worst and worst.severity is not Severity.INFO else ""
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:

@@ -15,7 +15,7 @@ from livedeck.monitor.history import journal
 from livedeck.monitor.history.database import Database, microseconds
 from livedeck.monitor.history.journal import Entry
 from livedeck.monitor.kinds import onset_tolerance
-from livedeck.monitor.model.alarm import Alarm, AlarmTransition
+from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmTransition
 from livedeck.monitor.model.records import AlarmRecord
 from livedeck.text.secrets import masked_line
 
@@ -67,17 +67,40 @@ def standing(db: Database, now: datetime) -> tuple[Alarm, ...]:
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without alarm changes that another process has already logged. Raises StorageError."""
+    """Return the entries without alarm changes that another process has already logged. Raises StorageError.
+
+    An alarm that another process has raised with a lower severity is not raised again: it gets more severe.
+    """
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, AlarmRecord)]
     if not moments:
         return entries
-    logged: defaultdict[object, list[AlarmRecord]] = defaultdict(list)
+    logged: defaultdict[AlarmKey, list[AlarmRecord]] = defaultdict(list)
     for record in journal.read(db, AlarmRecord, min(moments) - _SAME_CHANGE):
-        logged[_identity(record)].append(record)
-    return [
-        entry for entry in entries if not (isinstance(entry.record, AlarmRecord) and _is_logged(entry.record, logged))
-    ]
+        logged[_key(record)].append(record)
+    news = []
+    for entry in entries:
+        found = entry.record
+        if isinstance(found, AlarmRecord):
+            found = _news(found, logged[_key(found)])
+        if found is not None:
+            news.append(entry._replace(record=found))
+    return news
+
+
+def _key(record: AlarmRecord) -> AlarmKey:
+    return AlarmKey(record.event_id, record.kind, record.target)
+
+
+def _news(record: AlarmRecord, logged: Iterable[AlarmRecord]) -> AlarmRecord | None:
+    """Return the part of a record that no other process has logged; None without any. `logged`: log of the alarm."""
+    others = [other for other in logged if _may_be_same(record, other)]
+    if any(_change(other) == _change(record) for other in others):
+        return None
+    raised = [other.severity.rank for other in others if other.turn in _RAISES]
+    if record.turn is not AlarmTransition.RAISED or not raised:
+        return record
+    return replace(record, turn=AlarmTransition.SEVERITY) if record.severity.rank < min(raised) else None
 
 
 def prune(db: Database, before: int, step: int) -> bool:
@@ -99,27 +122,31 @@ def _row(alarm: Alarm) -> dict[str, object]:
     }
 
 
-def _is_logged(record: AlarmRecord, logged: dict[object, list[AlarmRecord]]) -> bool:
-    return any(
+_RAISES = frozenset({AlarmTransition.RAISED, AlarmTransition.SEVERITY})
+
+
+def _may_be_same(record: AlarmRecord, other: AlarmRecord) -> bool:
+    """Return whether another process may have logged this change of this occurrence."""
+    return (
         other.process != record.process
         and abs(other.at - record.at) <= _SAME_CHANGE
         and abs(other.since - record.since) <= onset_tolerance(record.kind)
-        for other in logged.get(_identity(record), ())
     )
 
 
-def _identity(record: AlarmRecord) -> object:
-    """Return the values that are equal in two processes' records of one change: the alarm and its transition.
+def _change(record: AlarmRecord) -> object:
+    """Return the values by which two processes' records of one change of an alarm are equal.
 
-    Texts and figures may differ. For a note the severity may differ too, because one process may not have seen the end
-    of the fault yet.
+    Texts and figures may differ, and so may the severity, because each process judges by its own polls.
     """
-    alarm = record.event_id, record.kind, record.target
-    if record.turn is AlarmTransition.NOTED:
-        return alarm, record.turn, record.note
-    # one process may not know yet who ended the event
-    actor = "" if record.turn is AlarmTransition.CLEARED else record.actor
-    return alarm, record.turn, (record.severity, record.reason, actor)
+    match record.turn:
+        case AlarmTransition.NOTED:
+            return record.turn, record.note
+        case turn if turn in _RAISES:
+            return record.turn, record.severity
+        case AlarmTransition.CLEARED | AlarmTransition.RETURNED:  # one process may not know yet who ended the event
+            return record.turn
+    return record.turn, record.reason, record.actor
 
 
 def _without_secrets(alarm: Alarm) -> Alarm:

@@ -35,6 +35,9 @@ _DATED_APART = timedelta(seconds=5)
 _NOTICED_APART = timedelta(seconds=60)
 """Tolerance for onsets that are the time at which a deck noticed the fault."""
 
+_LISTED_APART = timedelta(seconds=30)
+"""Tolerance for onsets that a deck finds in the event list, which each deck polls at its own times."""
+
 _NOTICED = frozenset(
     kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
 ) | {QOS_STALE}
@@ -42,6 +45,8 @@ _NOTICED = frozenset(
 
 def onset_tolerance(kind: str) -> timedelta:
     """Return the largest difference between the onsets that two decks report for one fault of this kind."""
+    if kind == RESTREAM_KIND.name:
+        return _LISTED_APART
     return _NOTICED_APART if kind in _NOTICED else _DATED_APART
 
 

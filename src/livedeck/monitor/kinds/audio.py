@@ -12,7 +12,7 @@ from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.features import AUDIO, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level, classify_high
 from livedeck.monitor.signal.memory import quiet_limit
-from livedeck.text.values import bits
+from livedeck.text.values import age, bits
 
 AUDIO_LOST = "AUDIO_LOST"
 """Name of the alarm kind for missing sound."""
@@ -81,9 +81,9 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
     return classify_high(features.audio, thresholds.high_audio, thresholds.high_audio * (1 - thresholds.deadband))
 
 
-def _describe_lost(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
+def _describe_lost(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
     if features.has_sound:
-        return Evidence("video without audio", "audio")
+        return Evidence("video without audio", f"audio within {age(thresholds.mute_hold.seconds)}")
     return Evidence(f"no sound {features.known_words}", NEVER_HEARD)
 
 
@@ -93,16 +93,17 @@ def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _threshol
 
 
 def _describe_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    usual = features.usual.audio or 0.0
+    usual = features.usual.audio
+    words, limit, seconds = "", low_audio_limit(usual or 0.0, thresholds), thresholds.audio_hold.seconds
     if features.quiet_since is not None:
-        expected = f"usual {bits(usual)}" if usual else f"over {bits(quiet_limit(features.usual, thresholds))}"
-        return Evidence(f"near silence, audio {bits(features.audio)}", expected)
-    limit = low_audio_limit(usual, thresholds)
-    return Evidence(f"audio {bits(features.audio)}", f"over {bits(limit)}, usual {bits(usual)}")
+        words, limit, seconds = "near silence, ", quiet_limit(features.usual, thresholds), thresholds.quiet_hold
+    expected = f"over {bits(limit)} within {age(seconds)}{f', usual {bits(usual)}' if usual else ''}"
+    return Evidence(f"{words}audio {bits(features.audio)}", expected)
 
 
 def _describe_high(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return Evidence(f"audio {bits(features.audio)}", f"audio under {bits(thresholds.high_audio)}")
+    expected = f"under {bits(thresholds.high_audio)} within {age(thresholds.audio_hold.seconds)}"
+    return Evidence(f"audio {bits(features.audio)}", expected)
 
 
 AUDIO_KINDS = (

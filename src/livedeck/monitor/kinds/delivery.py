@@ -17,7 +17,7 @@ from livedeck.monitor.kinds.kind import (
 from livedeck.monitor.model.alarm import Diagnosis, Severity
 from livedeck.monitor.model.readings import NO_STATUS
 from livedeck.monitor.model.state import Component, Pattern
-from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.model.thresholds import Share, Thresholds
 from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
@@ -112,10 +112,14 @@ def _severity_loss(_interval: FaultInterval, features: SampleFeatures, threshold
     """Return INFO for single samples with packet loss, WARNING for a large share, CRITICAL if it stays large."""
     if features.is_heavy_loss:
         return Severity.CRITICAL
+    is_often = features.loss_hits >= _loss_limit(features, thresholds)
+    return Severity.WARNING if is_often or features.loss_hits_long >= thresholds.loss_share_long.hits else Severity.INFO
+
+
+def _loss_limit(features: SampleFeatures, thresholds: Thresholds) -> int:
+    """Return the number of samples with packet loss, among the newest, that is a warning."""
     is_slow = features.cadence >= thresholds.slow_cadence
-    hits = thresholds.loss_hits_slow if is_slow else thresholds.loss_share.hits
-    is_often = features.loss_hits >= hits or features.loss_hits_long >= thresholds.loss_share_long.hits
-    return Severity.WARNING if is_often else Severity.INFO
+    return thresholds.loss_hits_slow if is_slow else thresholds.loss_share.hits
 
 
 def _severity_missing(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
@@ -123,24 +127,31 @@ def _severity_missing(_interval: FaultInterval, features: SampleFeatures, _thres
 
 
 def _describe_severe(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return _describe_keys("50 %", features.severe_hits, thresholds.severe_share.window)
+    return _describe_keys("50 %", features.severe_hits, thresholds.severe_share)
 
 
 def _describe_drift(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    return _describe_keys("20 %", features.drift_hits, thresholds.drift_share.window)
+    return _describe_keys("20 %", features.drift_hits, thresholds.drift_share)
 
 
-def _describe_keys(limit: str, hits: int, window: int) -> Evidence:
-    return Evidence(
-        f"key-frame times differ over {limit} in {hits} of {window} samples", "a constant key-frame interval"
-    )
+def _describe_keys(limit: str, hits: int, share: Share) -> Evidence:
+    return _describe_hits(f"key-frame times differ over {limit}", hits, share, share.hits)
+
+
+def _describe_hits(words: str, hits: int, share: Share, limit: int) -> Evidence:
+    """Return the number of samples with a status among the newest, with the number that raises the fault."""
+    return Evidence(f"{words} in {hits} of {share.window} samples", f"under {limit} of {share.window}")
 
 
 def _describe_loss(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    share = thresholds.loss_share
-    if features.loss_hits_long > features.loss_hits:
-        return Evidence(f"loss in {features.loss_hits_long} of {thresholds.loss_share_long.window} samples", "no loss")
-    return Evidence(f"loss in {features.loss_hits} of {share.window} samples", "no loss")
+    """Return the share that raises the warning; of fewer samples, those of the shorter window."""
+    hits, limit = features.loss_hits, _loss_limit(features, thresholds)
+    short, long = thresholds.loss_share, thresholds.loss_share_long
+    if hits < limit and features.loss_hits_long >= long.hits:
+        return _describe_hits("loss", features.loss_hits_long, long, long.hits)
+    if hits >= limit:
+        return _describe_hits("loss", hits, short, limit)
+    return Evidence(f"loss in {hits} of {short.window} samples", "no loss")
 
 
 def _describe_dropouts(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:

@@ -21,6 +21,7 @@ from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import watched_seconds
 from livedeck.monitor.model.state import BroadcastState, Component, EndedEvent, EndWay, IngestState, Pattern
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.text.values import age
 
 QOS_STALE, ENDED_ON_AIR, LATE_START = "QOS_STALE", "ENDED_ON_AIR", "LATE_START"
 
@@ -40,7 +41,7 @@ def _observe_no_ingest(case: EventCase, thresholds: Thresholds) -> Iterable[Obse
         return
     silent_at, live_since = _silent_at(case, thresholds), phase.reference_time
     if silent_at and (live_since is None or (silent_at - live_since).total_seconds() >= thresholds.warm_up):
-        yield Observation("live without a sample", "samples", live_since)
+        yield Observation("live without a sample", f"samples within {age(thresholds.warm_up)}", live_since)
 
 
 def _silent_at(case: EventCase, thresholds: Thresholds) -> datetime | None:

@@ -12,7 +12,9 @@ from livedeck.monitor.signal.duty import SHORT
 from livedeck.monitor.signal.excursions import fps_tolerance
 from livedeck.monitor.signal.features import FPS, VIDEO, SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
-from livedeck.monitor.signal.levels import fps_slack
+from livedeck.monitor.signal.levels import fps_slack, low_fps_slack
+from livedeck.monitor.signal.memory import window_seconds
+from livedeck.monitor.signal.usual import decay_limit
 from livedeck.text.values import age, bits, frames
 
 _DECAY_SECONDS = 600.0
@@ -20,6 +22,9 @@ _DECAY_SECONDS = 600.0
 
 _CLEAR_SLACK = 0.8
 """Share of the slack (`fps_slack`) below the usual frame rate within which the rate is good again."""
+
+_SURE = 2
+"""Number of witnesses that raise the limit of a low video rate."""
 
 _DIPS = 2.0
 """The frame rate of a single sample may lie below the usual rate by this multiple of an ordinary dip."""
@@ -107,12 +112,18 @@ def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
-    share = (0.0, thresholds.low_video, thresholds.low_video_sure)[min(2, features.witnesses)]
-    if video < share * usual.video or features.ragged_since is not None:
+    is_short = features.witnesses and video < low_video_limit(features, thresholds)
+    if is_short or features.ragged_since is not None:
         return Level.BAD
     is_enough = video >= (thresholds.low_video + thresholds.deadband / 2) * usual.video
     is_explained = not features.witnesses and not features.is_ragged
     return Level.GOOD if is_enough or is_explained else Level.DEADBAND
+
+
+def low_video_limit(features: SampleFeatures, thresholds: Thresholds) -> float:
+    """Return the video rate (bit/s) below which a shortage is VIDEO_LOW. Two witnesses raise it."""
+    share = thresholds.low_video_sure if features.witnesses >= _SURE else thresholds.low_video
+    return share * (features.usual.video or 0.0)
 
 
 def _is_video_judged(features: SampleFeatures) -> bool:
@@ -216,7 +227,9 @@ def _low_fps_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    expected = f"video over {bits(thresholds.dark_video)}"
+    frames_too = Expectation.FRAMES in thresholds.content.expectations
+    moving = f" and fps over {thresholds.dark_fps:g}" if frames_too else ""
+    expected = f"video over {bits(thresholds.dark_video)}{moving} within {age(thresholds.dark_hold.seconds)}"
     if features.has_picture:
         return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
     return Evidence(f"no picture {features.known_words}", f"{expected}, or content radio")
@@ -230,26 +243,31 @@ def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thre
 
 def _describe_still(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
     actual = f"picture still or black: video {bits(features.video)}, fps {frames(features.fps)} as usual"
-    return Evidence(actual, _expected_video(features, thresholds.still_video))
+    return Evidence(
+        actual, _expected_video(features, thresholds.still_video * (features.usual.video or 0.0), thresholds)
+    )
 
 
 def _describe_video_starved(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    actual = f"video {bits(features.video)}, fps {frames(features.fps)}, audio {bits(features.audio)}"
-    return Evidence(actual, _expected_video(features, thresholds.starved_video))
+    actual = f"video {bits(features.window.video)}, fps {frames(features.fps)}, audio {bits(features.audio)}"
+    limit = thresholds.starved_video * (features.usual.video or 0.0)
+    return Evidence(actual, _expected_video(features, limit, thresholds))
 
 
 def _describe_video_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    """Return the value that was judged: the median of the newest seconds, or a rate that does not come to rest."""
-    if features.ragged_since is not None:
-        return Evidence(
-            f"video jumps up and down, now {bits(features.video)}", f"steady, usual {bits(features.usual.video)}"
-        )
-    return Evidence(f"video {bits(features.window.video)}", _expected_video(features, thresholds.low_video))
+    """Return the value that was judged, the median of the newest seconds, with the limit that it broke."""
+    video = bits(features.window.video)
+    if features.ragged_since is None:
+        return Evidence(f"video {video}", _expected_video(features, low_video_limit(features, thresholds), thresholds))
+    limit = thresholds.low_video * (features.usual.video or 0.0)
+    lasted = age(features.time - features.ragged_since)
+    return Evidence(f"video {video}, up and down for {lasted}", _expected_video(features, limit, thresholds))
 
 
-def _expected_video(features: SampleFeatures, share: float) -> str:
-    usual = features.usual.video or 0.0
-    return f"over {bits(share * usual)}, usual {bits(usual)}"
+def _expected_video(features: SampleFeatures, limit: float, thresholds: Thresholds) -> str:
+    """Return the limit (bit/s) of the median video rate, its window and the usual rate."""
+    window = age(window_seconds(features.cadence, thresholds))
+    return f"over {bits(limit)} as median of {window}, usual {bits(features.usual.video)}"
 
 
 def _describe_below_preset(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -258,9 +276,12 @@ def _describe_below_preset(features: SampleFeatures, thresholds: Thresholds) -> 
     return Evidence(f"video {bits(video)} for minutes{hardly}", f"over {bits(floor)} for the highest preset")
 
 
-def _describe_decay(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    best = features.usual.sunk_from or features.usual.anchor
-    return Evidence(f"video fell slowly to {bits(features.window.video)}", f"best so far {bits(best)}")
+def _describe_decay(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
+    usual = features.usual
+    best = usual.sunk_from or usual.anchor
+    limit = thresholds.sunk_video * best if usual.sunk_from else decay_limit(usual, thresholds) * best
+    expected = f"over {bits(limit)}, best two minutes {bits(best)}"
+    return Evidence(f"video fell slowly to {bits(features.window.video)}", expected)
 
 
 def _describe_unstable(_features: SampleFeatures, thresholds: Thresholds) -> Evidence:
@@ -277,8 +298,20 @@ def _describe_change(features: SampleFeatures, _thresholds: Thresholds) -> Evide
     return Evidence(actual, "usual from now on")
 
 
-def _describe_fps(features: SampleFeatures, _thresholds: Thresholds) -> Evidence:
-    return Evidence(f"fps {frames(features.window.fps)}", f"fps {features.usual.fps or 0.0:.0f}")
+def _describe_collapse(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
+    return _describe_fps(features, thresholds.collapsed_fps * (features.usual.fps or 0.0), thresholds)
+
+
+def _describe_fps_low(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
+    limit = (features.usual.fps or 0.0) - low_fps_slack(features.usual, thresholds)
+    return _describe_fps(features, limit, thresholds)
+
+
+def _describe_fps(features: SampleFeatures, limit: float, thresholds: Thresholds) -> Evidence:
+    """Return the mean frame rate of the newest seconds. `limit`: the limit that it broke (frames/s)."""
+    window, usual = age(window_seconds(features.cadence, thresholds)), features.usual.fps or 0.0
+    expected = f"over {frames(limit)} as mean of {window}, usual {usual:.0f}"
+    return Evidence(f"fps {frames(features.window.fps)}", expected)
 
 
 VIDEO_KINDS = (
@@ -461,7 +494,7 @@ VIDEO_KINDS = (
         detector=SampleDetector(
             hold="collapsed_hold",
             classify=_classify_collapse,
-            describe=_describe_fps,
+            describe=_describe_collapse,
             expects=Expectation.FRAMES,
             spoils=FPS,
             severity=_severity_collapse,
@@ -483,7 +516,7 @@ VIDEO_KINDS = (
         detector=SampleDetector(
             hold="low_fps_hold",
             classify=_classify_fps_low,
-            describe=_describe_fps,
+            describe=_describe_fps_low,
             duty=DutyRule(limits="fps_duty", bad_seconds=_low_fps_seconds, words="missing frames"),
             expects=Expectation.FRAMES,
             spoils=FPS,

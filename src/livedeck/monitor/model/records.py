@@ -96,12 +96,17 @@ class LinkRecord(Record):
 
 
 class RestreamRecord(Record):
-    """Restream of an event, without its address and key."""
+    """Restream of an event, without its address and key.
+
+    `changed_at`: the platform's date of its last change; None if the platform gave none, or if an older version made
+    the record.
+    """
 
     id: str
     name: str
     status: str
     is_enabled: bool
+    changed_at: datetime | None = None
 
     def __post_init__(self) -> None:
         _mask(self, "name", "status")
@@ -147,7 +152,13 @@ class EventRecord(Record):
             stream.started_at if stream else None,
             stream.finished_at if stream else None,
             tuple(
-                RestreamRecord(restream.id or "", restream.name or "", restream.status or "", bool(restream.enabled))
+                RestreamRecord(
+                    restream.id or "",
+                    restream.name or "",
+                    restream.status or "",
+                    bool(restream.enabled),
+                    restream.updated_at or restream.created_at,
+                )
                 for restream in event.restreams or ()
             ),
             event.parent_id or "",

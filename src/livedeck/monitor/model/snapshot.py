@@ -8,18 +8,21 @@ from typing import Any
 
 from msgspec import field
 
-from livedeck.client import Room, Shortfall
+from livedeck.client import Event, Room, Shortfall
 from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
 from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
-from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey
+from livedeck.monitor.model.resources import ROOM_LIST, CachedList, ResourceKey, event_key
 from livedeck.monitor.model.silence import Silence
 from livedeck.monitor.model.state import ConnectionStatus, EndedEvent, EventState, ListDoubt
 from livedeck.monitor.model.withheld import Withheld
 from livedeck.record import Record
 
 _NEVER_RECEIVED: CachedList[Any] = CachedList()
+
+OFTEN_UNLISTED = ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
+"""Fields of an event that a preflight needs, and that some lists lack (platform-api.md, "Live event")."""
 
 
 class Snapshot(Record):
@@ -76,6 +79,15 @@ class Snapshot(Record):
     def cached(self, key: ResourceKey | None) -> CachedList[Any]:
         """Return the list with this key; an empty list without a time if the key is None or was never polled."""
         return self.lists.get(key, _NEVER_RECEIVED) if key else _NEVER_RECEIVED
+
+    def completed(self, event: Event) -> Event:
+        """Return the event with the fields of `OFTEN_UNLISTED` that its list lacks, from its last response by id."""
+        alone: Event | None = next(iter(self.cached(event_key(event.id)).items), None)
+        if alone is None:
+            return event
+        missing = (name for name in OFTEN_UNLISTED if name not in event.model_fields_set)
+        extra = {name: getattr(alone, name) for name in missing if name in alone.model_fields_set}
+        return event.model_copy(update=extra) if extra else event
 
     def find(self, event_id: str) -> EventState | None:
         """Return the state of an event, or None if it is not listed."""

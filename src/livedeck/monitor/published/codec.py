@@ -37,8 +37,8 @@ from livedeck.client import (
 from livedeck.monitor.model import alarm, alarm_action, explanation, limits, matching, own, ruling, silence, state
 from livedeck.monitor.model.blame import Blame, Failure
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
-from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind, event_key
+from livedeck.monitor.model.snapshot import OFTEN_UNLISTED, Snapshot
 from livedeck.monitor.model.state import EventState, QosState
 from livedeck.monitor.model.withheld import Withheld, withheld
 from livedeck.monitor.published.difference import Values
@@ -115,9 +115,7 @@ _FIELDS: Mapping[type, str] = {
 }
 """Type -> names of the fields that are encoded."""
 
-_NULLS: Mapping[type, tuple[str, ...]] = {
-    Event: ("scheduled", "reconnect_window", "restreams", "poster", "video", "chat_active")
-}
+_NULLS: Mapping[type, tuple[str, ...]] = {Event: OFTEN_UNLISTED}
 """Type -> names of the fields whose null is encoded, because a preflight distinguishes null from a missing field."""
 
 _ITEMS: Mapping[ResourceKind, type] = {
@@ -127,11 +125,12 @@ _ITEMS: Mapping[ResourceKind, type] = {
     ResourceKind.SUBTITLES: Subtitle,
     ResourceKind.ANNOTATIONS: Annotation,
     ResourceKind.MATERIALS: KnownMaterial,
+    ResourceKind.EVENT: Event,
 }
 """Kind of an encoded list -> type of its items. Cues are not encoded, because a subtitle track is a file."""
 
-SHARED_LISTS = frozenset(_ITEMS)
-"""Kinds of the lists that are encoded."""
+SHARED_LISTS = frozenset(_ITEMS) - {ResourceKind.EVENT}
+"""Kinds of the lists that a collector polls for its decks."""
 
 _RULINGS: Mapping[str, Any] = {"usual": ruling.UsualMark, "profile": ruling.ProfileChoice, "unit": ruling.UnitChoice}
 
@@ -337,10 +336,13 @@ def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | Non
     if snapshot.withheld is not None:
         found = snapshot.withheld
     else:
-        events, last = ([state.event for state in one.events] for one in (snapshot, before))
-        if encoded is not None and len(events) == len(last) and all(map(is_, events, last)):
+        parts, last = (
+            [part for state in one.events for part in (state.event, one.lists.get(event_key(state.id)))]
+            for one in (snapshot, before)
+        )
+        if encoded is not None and len(parts) == len(last) and all(map(is_, parts, last)):
             return encoded
-        found = withheld(events)
+        found = withheld([snapshot.completed(state.event) for state in snapshot.events])
     return {event_id: encode_record(facts) for event_id, facts in found.items()}
 
 

@@ -8,6 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Duty
+from livedeck.monitor.signal.hysteresis import Evidence
 from livedeck.monitor.signal.order import copier
 
 SHORT, LONG = 60.0, 600.0
@@ -26,12 +27,22 @@ class _Slot(NamedTuple):
     spells: int
 
 
+class Excess(NamedTuple):
+    """Bad time that breaks a limit: `seconds` of the last `period` seconds, in `spells`. `limit`: the limit (s)."""
+
+    period: float
+    seconds: float
+    spells: int
+    limit: float
+
+
 @dataclass(slots=True)
 class DutyCycle:
     """Bad seconds and spells of one condition in the last ten minutes. Times are epoch seconds, server clock.
 
     A spell is an uninterrupted bad period. `since`: start of the first counted spell. `last`: time of the newest bad
-    sample. `was_bad`: the newest sample was bad, so the spell goes on.
+    sample. `was_bad`: the newest sample was bad, so the spell goes on. `evidence`: evidence of the last bad time that
+    broke a limit; None before.
     """
 
     slots: deque[_Slot] = field(default_factory=deque)
@@ -39,6 +50,7 @@ class DutyCycle:
     was_bad: bool = False
     since: float = -inf
     last: float = -inf
+    evidence: Evidence | None = None
 
     def copy(self) -> DutyCycle:
         copy = _copy(self)
@@ -72,14 +84,14 @@ class DutyCycle:
         else:
             self.slots.append(_Slot(number, seconds, spells))
         self.was_bad, self.last = True, time
-        self.is_raised = self.is_raised or self._is_enough(number, limits)
+        self.is_raised = self.is_raised or self.excess(time, limits) is not None
 
     def add_good(self, time: float) -> None:
         """Add a good sample, which ends the spell, and the cycle too if enough time has passed since the last spell."""
         self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():
-            self.is_raised = False
+            self.is_raised, self.evidence = False, None
 
     def skip(self, seconds: float) -> None:
         """Skip unwatched seconds: they end the spell, but do not count as time without a spell."""
@@ -92,12 +104,18 @@ class DutyCycle:
             self.slots.popleft()
         return number
 
-    def _is_enough(self, number: int, limits: Duty) -> bool:
-        if self.seconds >= limits.long_seconds and self.spells >= limits.long_spells:
-            return True
+    def excess(self, time: float, limits: Duty) -> Excess | None:
+        """Return the bad time that breaks a limit at `time`, of the longer period if both do; None without any."""
+        seconds, spells = self.seconds, self.spells
+        if seconds >= limits.long_seconds and spells >= limits.long_spells:
+            is_critical = seconds >= limits.critical
+            return Excess(LONG, seconds, spells, limits.critical if is_critical else limits.long_seconds)
+        number = int(time // _SLOT)
         recent = [slot for slot in self.slots if slot.number > number - _SHORT_SLOTS]
         seconds, spells = sum(slot.seconds for slot in recent), sum(slot.spells for slot in recent)
-        return seconds >= limits.short_seconds and spells >= limits.short_spells
+        if seconds >= limits.short_seconds and spells >= limits.short_spells:
+            return Excess(SHORT, seconds, spells, limits.short_seconds)
+        return None
 
     def _quiet_seconds(self) -> float:
         return max(_LEAST_QUIET, min(_MOST_QUIET, _PERIODS * LONG / max(1, self.spells)))

@@ -204,11 +204,16 @@ def fps_slack(usual: float, thresholds: Thresholds) -> float:
     return max(thresholds.low_fps_frames, thresholds.low_fps * usual)
 
 
+def low_fps_slack(usual: Usual, thresholds: Thresholds) -> float:
+    """Return how far (frames/s) the mean may lie below the usual frame rate: more for an encoder that often dips."""
+    return max(fps_slack(usual.fps or 0.0, thresholds), _DIPS * usual.fps_dip)
+
+
 def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bool:
     is_expected = Expectation.FRAMES in thresholds.content.expectations
     if usual.fps is None or usual.is_variable_fps or not is_expected:
         return False
-    slack = max(fps_slack(usual.fps, thresholds), _DIPS * usual.fps_dip)
+    slack = low_fps_slack(usual, thresholds)
     return sample.window.fps < usual.fps - slack and sample.rates.fps < usual.fps - slack / 2
 
 

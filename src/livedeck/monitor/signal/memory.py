@@ -189,9 +189,7 @@ class StreamMemory:
 
     def _window(self, thresholds: Thresholds) -> tuple[Rates, tuple[float, ...]]:
         """Return the combined rates of the samples in the newest seconds, and the video rate of each of them."""
-        cadence = self.order.cadence or thresholds.window
-        count = max(_LEAST_WINDOW, min(_MOST_WINDOW, int(thresholds.window / cadence + 0.5)))
-        rows = list(self.recent)[-count:]
+        rows = list(self.recent)[-_window_samples(self.order.cadence or 0.0, thresholds) :]
         if not rows:
             return Rates(0.0, 0.0, 0.0), ()
         videos, audios, rates = zip(*rows, strict=True)
@@ -232,6 +230,17 @@ class StreamMemory:
 
 
 _copy = copier(StreamMemory)
+
+
+def _window_samples(cadence: float, thresholds: Thresholds) -> int:
+    """Return the number of newest samples by which a rate is judged. `cadence`: 0 if unknown."""
+    wanted = int(thresholds.window / (cadence or thresholds.window) + 0.5)
+    return max(_LEAST_WINDOW, min(_MOST_WINDOW, wanted))
+
+
+def window_seconds(cadence: float, thresholds: Thresholds) -> float:
+    """Return the length of the window by which a rate is judged. `cadence`: seconds between samples; 0 if unknown."""
+    return _window_samples(cadence, thresholds) * cadence or thresholds.window
 
 
 def quiet_limit(usual: Usual, thresholds: Thresholds) -> float:

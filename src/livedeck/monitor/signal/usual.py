@@ -373,7 +373,7 @@ class UsualMemory:
             return
         now = median_of(sorted(_newest(self.video_slots, _DECAY_SLOTS)))
         anchor = max(usual.anchor, now)
-        limit = min(thresholds.decay_video, thresholds.decay_video_noisy - 3 * usual.noise / anchor)
+        limit = decay_limit(usual._replace(anchor=anchor), thresholds)
         limit += thresholds.decay_clear if usual.is_decaying else 0.0
         self.usual = usual._replace(anchor=anchor, is_decaying=now < limit * anchor)
 
@@ -413,6 +413,11 @@ class UsualMemory:
 
 
 _copy = copier(UsualMemory)
+
+
+def decay_limit(usual: Usual, thresholds: Thresholds) -> float:
+    """Return the share of its best two minutes (`anchor`) below which a constant video rate is decaying."""
+    return min(thresholds.decay_video, thresholds.decay_video_noisy - 3 * usual.noise / usual.anchor)
 
 
 def median_of(ordered: Sequence[float]) -> float:

@@ -39,7 +39,7 @@ from livedeck.presentation.silences import silenced_text, time_text, what_text
 from livedeck.presentation.table import Column, TableSchema
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import Line, ShadedLine, StyleRole, fit, labelled, plain, wrap
-from livedeck.text.values import age, safe, short_duration
+from livedeck.text.values import age, evidence_text, safe, short_duration
 from livedeck.ui.kit.signal_chart import FIXED_CHART_LINES, chart_columns, signal_backdrop, signal_lines
 from livedeck.ui.shell.preferences import Notice
 
@@ -113,7 +113,7 @@ def detail(alarm: Alarm, render_time: RenderTime, cells: int, affected: str = ""
         "note": alarm.note,
         "closed": alarm.verdict,
         "hidden by": alarm.parent,
-        "actual": f"{alarm.actual}; expected {alarm.expected}" if alarm.expected else alarm.actual,
+        "actual": evidence_text(alarm),
         "affects": affected,
         "do": diagnosis.advice,
         "cause": diagnosis.cause,
@@ -210,7 +210,7 @@ def _alarm(record: AlarmRecord) -> Line:
         *fit([(record.turn.value, StyleRole.STRONG if loud else StyleRole.TEXT)], 22),
         *fit([(f"{safe(record.subject, 60)}{target}", StyleRole.STRONG)], 26, ellipsis=True),
         *fit([(f" {record.kind}", words_role(record.severity) if loud else StyleRole.DIM)], 18),
-        (f" {safe(record.actual)}", StyleRole.TEXT),
+        (f" {evidence_text(record)}", StyleRole.TEXT),
         (f"   {words}" if words else "", StyleRole.DIM),
     ]
 

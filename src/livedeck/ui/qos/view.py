@@ -28,7 +28,7 @@ from livedeck.text.segments import (
     wrap_groups,
 )
 from livedeck.text.segments import width as line_width
-from livedeck.text.values import NO_DATA, compact_duration, frames, safe
+from livedeck.text.values import NO_DATA, compact_duration, evidence_text, frames, safe
 from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
 from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
 
@@ -136,7 +136,7 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
         (f"{glyph} ", mark if ongoing else StyleRole.DIM),
         (f"{episode.kind:<17}", words_role(episode.severity) if ongoing else StyleRole.DIM),
     ]
-    actual = shorten(safe(episode.actual, 80), cells - line_width(head) - 2) if cells >= ACTUAL_CELLS else ""
+    actual = shorten(evidence_text(episode), cells - line_width(head) - 2) if cells >= ACTUAL_CELLS else ""
     return [*head, (f" {actual}" if actual else "", StyleRole.TEXT)]
 
 

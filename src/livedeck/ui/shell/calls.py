@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from livedeck.monitor import Alarm, AlarmKey, Snapshot
 from livedeck.presentation.badges import SEVERITY_BADGES
 from livedeck.record import Record
+from livedeck.text.values import evidence_text
 from livedeck.ui.kit.control_strings import osc_notification, osc_title
 from livedeck.ui.kit.line_filters import ascii_only
 
@@ -59,7 +60,7 @@ class Caller:
             return bell
         self._unsent, self._sent_at = set(), snapshot.at
         more = f", and {len(alarms) - 1} more" if len(alarms) > 1 else ""
-        words = self._calls.write(f"{_words(alarms[0])}, {alarms[0].actual}{more}")
+        words = self._calls.write(f"{_words(alarms[0])}, {evidence_text(alarms[0])}{more}")
         return osc_notification(self._calls.notification, "livedeck", words) + bell
 
 

@@ -10,7 +10,7 @@ from textual.geometry import Size
 from livedeck.monitor import AttachedFeed, Feed, Playback, Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES, SILENCE_GLYPH
-from livedeck.presentation.connection import behind_text, is_seen, skew_text
+from livedeck.presentation.connection import behind_text, calm_word, skew_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import count_text
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
@@ -49,8 +49,8 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
 
 
 def _alarm_counts(snapshot: Snapshot, render_time: RenderTime) -> ShadedLine:
-    """Return chips with the numbers of alarms. Without alarms, returns `clear` only if all data are known and fresh."""
-    counts = linked(count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)), "screen.alarms")
+    """Return chips with the numbers of alarms. Without alarms, returns the word of `calm_word`."""
+    counts = linked(count_line(snapshot.alarms, calm_word(snapshot, render_time)), "screen.alarms")
     return [*counts, (" ", StyleRole.TEXT)] if counts else []
 
 
@@ -155,7 +155,7 @@ def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, mini
     """Return the only line of a terminal that is too small: the alarms, and the size that the deck needs."""
     return [
         (" ", StyleRole.TEXT),
-        *count_line(snapshot.alarms, is_known=is_seen(snapshot, render_time)),
+        *count_line(snapshot.alarms, calm_word(snapshot, render_time)),
         (f"  livedeck needs {minimum.width}x{minimum.height}, this is {size.width}x{size.height} ", StyleRole.STRONG),
     ]
 

@@ -24,6 +24,7 @@ from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.presentation.connection import (
     banner_line,
     blind_words,
+    calm_word,
     failing_words,
     is_whole,
     missing_line,
@@ -104,7 +105,7 @@ def _below(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         *((rank, _next(state, model)) for rank, state in enumerate(model.upcoming[:MAX_UPCOMING], 6)),
     ]
     right: list[Group] = [
-        (3, count_line(model.alarms, is_known=not is_doubtful(model))),
+        (3, count_line(model.alarms, calm_word(model.snapshot, model.render_time))),
         (0, [(page, StyleRole.TEXT)]),
         (5, local_time(model, zone)),
         (0, [("UTC", StyleRole.STRONG), _GAP]),
@@ -125,7 +126,7 @@ def _small(model: WallModel, cells: int, page: str, zone: tzinfo | None) -> Line
         (0, age(model)),
         (0, [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]),
         (6, local_time(model, zone)),
-        (3, [*count_line(model.alarms, is_known=not is_doubtful(model)), _GAP]),
+        (3, [*count_line(model.alarms, calm_word(model.snapshot, model.render_time)), _GAP]),
     ]
     return justify(left, right, cells)
 

@@ -12,6 +12,7 @@ from livedeck.monitor import BroadcastState, EventState
 from livedeck.presentation import events
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import SILENCE_GLYPH
+from livedeck.presentation.connection import calm_word
 from livedeck.presentation.events import STANDING_WORDS
 from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, fit, fit_height, justify, width, wrap_groups
 from livedeck.ui.wallboard import header
@@ -188,7 +189,7 @@ class WallLayout:
         time: Line = [(f"{model.render_time.now:%H:%M:%S}Z", StyleRole.STRONG)]
         groups = [
             (0, header.age(model)),
-            (1, count_line(model.alarms, is_known=not header.is_doubtful(model))),
+            (1, count_line(model.alarms, calm_word(model.snapshot, model.render_time))),
             (2, header.tally_counts(model, BroadcastState.ON_AIR)),
             (3, time),
             (4, [(page_text, StyleRole.DIM)]),

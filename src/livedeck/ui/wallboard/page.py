@@ -24,10 +24,10 @@ from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, missing_line, via_text
 from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
-from livedeck.presentation.qos import HIGHLIGHTED, bucket_columns, bucket_statuses, recent_axis, unwatched_columns
+from livedeck.presentation.qos import HIGHLIGHTED, recent_axis, recent_columns, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, StyleRole, plain
-from livedeck.text.values import NO_DATA, NOT_APPLICABLE, safe, short_duration
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, evidence_text, short_duration
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
@@ -337,11 +337,11 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
 
 
 def _worst_finding(state: EventState) -> tuple[str, str]:
-    """Return the kind of the worst finding in words, and its actual value. Both are empty if it is only informative."""
+    """Return the kind of the worst finding in words, and its values. Both are empty if it is only informative."""
     finding = worst_finding(state)
     if finding is None or finding.severity is Severity.INFO:
         return "", ""
-    return kind_words(finding), safe(finding.actual)
+    return kind_words(finding), evidence_text(finding)
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
@@ -383,8 +383,8 @@ def _curve(state: EventState, render_time: RenderTime) -> Curve | None:
     axis = recent_axis(state, render_time, RECENT_SECONDS, MAX_STEPS)
     if axis is None:
         return None
-    buckets = bucket_columns(axis, state.qos.readings, state.qos.readings.video)
-    faults = _runs([status if status in HIGHLIGHTED else None for status in bucket_statuses(axis, state.qos.readings)])
+    buckets, statuses = recent_columns(axis, state)
+    faults = _runs([status if status in HIGHLIGHTED else None for status in statuses])
     columns = unwatched_columns(axis, state)
     unwatched = (column in columns and not bucket for column, bucket in enumerate(buckets))
     height = _GRID_LINES * _grid_step(max((bucket.high for bucket in buckets if bucket), default=0.0))

@@ -12,21 +12,14 @@ from math import ceil
 from livedeck.monitor import EventState
 from livedeck.presentation import events
 from livedeck.presentation.events import RECENT_SECONDS
-from livedeck.presentation.qos import (
-    StatusStyle,
-    bucket_columns,
-    bucket_statuses,
-    recent_axis,
-    signal_bars,
-    unwatched_columns,
-)
+from livedeck.presentation.qos import StatusStyle, recent_axis, recent_columns, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Link, Role, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 from livedeck.ui.wallboard.cache import DrawCache
 
 MAX_STEPS = 60
-"""Maximum number of steps in the five minutes. With a sample every 2 s, shorter steps would show false gaps."""
+"""Maximum number of steps in the five minutes. Shorter steps would mostly repeat the sample before."""
 
 DOTS = 2
 """Number of dots of a curve in the width of a cell."""
@@ -53,9 +46,9 @@ def _draw_chart(
     axis = recent_axis(state, render_time, RECENT_SECONDS, max(1, DOTS * cells // repeated))
     if axis is None:
         return [[] for _ in range(height)]
-    readings = state.qos.readings
-    dots = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(repeated)]
-    statuses = [style for style in bucket_statuses(axis, readings) for _ in range(repeated)]
+    rates, styles = recent_columns(axis, state)
+    dots = [bucket for bucket in rates for _ in range(repeated)]
+    statuses = [style for style in styles for _ in range(repeated)]
     pairs = zip(statuses[::DOTS], statuses[1::DOTS], strict=False)
     unwatched = {column * repeated // DOTS for column in unwatched_columns(axis, state)}
     backdrop = Backdrop([_worse(*pair) for pair in pairs], unwatched=unwatched, has_grid=False, is_stale=doubtful)
@@ -86,9 +79,9 @@ def _draw_bars(state: EventState, render_time: RenderTime, cells: int, *, doubtf
     axis = recent_axis(state, render_time, RECENT_SECONDS, max(1, cells // repeated))
     if axis is None:
         return []
-    readings = state.qos.readings
-    buckets = [bucket for bucket in bucket_columns(axis, readings, readings.video) for _ in range(repeated)]
-    statuses = [style for style in bucket_statuses(axis, readings) for _ in range(repeated)]
+    rates, styles = recent_columns(axis, state)
+    buckets = [bucket for bucket in rates for _ in range(repeated)]
+    statuses = [style for style in styles for _ in range(repeated)]
     columns = unwatched_columns(axis, state)
     unwatched = [repeated * column + place for column in columns for place in range(repeated)]
     return signal_bars(buckets, statuses, stale=doubtful, unwatched=unwatched)

@@ -29,7 +29,7 @@ from livedeck.text.segments import (
     width,
     wrap_groups,
 )
-from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
+from livedeck.text.values import NOT_APPLICABLE, evidence_text, safe, short_duration
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, PLAIN, text_cells, text_lines, wrap_text
 from livedeck.ui.wallboard.recent import on_board, recent_chart
@@ -308,7 +308,7 @@ def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> It
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
         role = StyleRole.STALE if doubtful else words_role(finding.severity)
         head = f"{SEVERITY_BADGES[finding.severity].glyph} {finding.kind}  "
-        yield clip([(f"{head}{shorten(safe(finding.actual), max(0, inner - len(head)))}", role)], inner)
+        yield clip([(f"{head}{shorten(evidence_text(finding), max(0, inner - len(head)))}", role)], inner)
 
 
 def _no_go_items(state: EventState, render_time: RenderTime) -> tuple[Item, ...]:

@@ -13,6 +13,7 @@ from itertools import islice
 from livedeck.monitor import Alarm, AlarmState, EventState, Grade, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.alarms import alarm_line, answered_by
+from livedeck.presentation.connection import MEASURING, is_measured
 from livedeck.presentation.events import STANDING_WORDS, Standing, standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import (
@@ -29,7 +30,7 @@ from livedeck.text.segments import (
     wrap,
     wrap_groups,
 )
-from livedeck.text.values import NO_DATA, compact_duration, safe
+from livedeck.text.values import NO_DATA, compact_duration, evidence_text, safe
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache, shares
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, MAX_SCALE, PLAIN, text_cells, text_lines, wrap_text
@@ -123,7 +124,7 @@ class FaultArea:
         chip, (kind, _) = _kind(state, self._at)
         _, since = _since(state, alarm, self._at)
         name: Line = [*events.odd_sign(state), (events.name(state), StyleRole.STRONG)]
-        actual = plain(interruption(state, self._at)) or (safe(finding.actual) if finding else "")
+        actual = plain(interruption(state, self._at)) or (evidence_text(finding) if finding else "")
         by = f"  handled by {person}" if alarm and (person := answered_by(alarm)) else ""
         right: Line = [(by, StyleRole.INFO), (f" {_health(state)} ", StyleRole.STRONG)]
         line: Line = [
@@ -146,7 +147,9 @@ class FaultArea:
         scale = min(self._scale, LARGE) if self._cells >= MIN_LARGE_CELLS // 2 else PLAIN
         cells = self._cells - 2 * len(_INDENT)
         glyph, _, role = STANDING_WORDS[Standing.GOOD]
-        lines: list[ShadedLine] = [*text_lines(f"{glyph} nothing is wrong", role, scale, cells)]
+        is_judged = is_measured(self._model.states)
+        words, role = (f"{glyph} nothing is wrong", role) if is_judged else (MEASURING, StyleRole.DIM)
+        lines: list[ShadedLine] = [*text_lines(words, role, scale, cells)]
         for state in self._model.upcoming[: max(0, (height - len(lines)) // (HEIGHTS[scale] + 1))]:
             text = f"next {events.clock(state, self._at)}  {events.name(state)}"
             lines += [[], *text_lines(text, StyleRole.DIM, scale, cells)]
@@ -191,7 +194,7 @@ def _words(state: EventState, alarm: Alarm | None, render_time: RenderTime, size
     """Draw a problem in words: severity, kind, start, numbers, handler, other findings, and advice if it fits."""
     cells, height = size
     finding = worst_finding(state)
-    actual = plain(interruption(state, render_time)) or (safe(finding.actual) if finding else "")
+    actual = plain(interruption(state, render_time)) or (evidence_text(finding) if finding else "")
     at, seconds = _since(state, alarm, render_time)
     lines: list[ShadedLine] = [clip(_kind(state, render_time), cells)]
     if at:

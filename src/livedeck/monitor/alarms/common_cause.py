@@ -1,0 +1,67 @@
+"""Name what the members of an incident share, and whom to call (monitoring.md, "PLATFORM incident"). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from livedeck.monitor.kinds.kind import Incident, IncidentCase
+from livedeck.monitor.kinds.restream import RESTREAM_KIND
+from livedeck.monitor.model.alarm import Diagnosis
+from livedeck.monitor.model.state import EventState
+from livedeck.text.values import safe
+
+
+def diagnose_incident(
+    incident: Incident, case: IncidentCase, events: Collection[EventState], general: Diagnosis
+) -> Diagnosis:
+    """Return cause and advice by what the failed events share and the other events on air lack.
+
+    Args:
+        incident: The incident.
+        case: The alarms and inputs of the events on air.
+        events: All events.
+        general: Diagnosis of the kind, which says the effect on viewers.
+    """
+    on_air = [event for event in events if event.id in case.inputs]
+    members = [event for event in on_air if event.id in incident.affects]
+    others = [event for event in on_air if event.id not in incident.affects]
+    if name := _common_restream(incident, case):
+        cause = f"Each failed restream is named {name}: the other platform, or the line to it."
+        advice = f"Call the support of {name}. Its page shows whether the stream arrives; the events here go on."
+    elif not others:
+        cause = "Every event on air failed: the platform, or a line that all encoders use."
+        advice = "Check the platform's status page; call its support before you change encoders."
+    elif host := _common({_host(event) for event in members}, {_host(event) for event in others}):
+        cause = f"Each failed event sends to {host}, and no other event on air does: that address, or the line to it."
+        advice = f"Call the platform's support and name {host} before you change encoders."
+    elif project := _common({_project(event) for event in members}, {_project(event) for event in others}):
+        cause = f"Each failed event is in project {project}, and no other event on air is: perhaps its site or line."
+        advice = f"Call the site of project {project}; the platform serves the other events."
+    else:
+        cause = "Unknown: the failed events share no ingest address or project that the other events on air lack."
+        advice = "Ask two sites what they share (line, power, encoder); check the platform's status page."
+    return Diagnosis(cause, general.viewers, advice)
+
+
+def _common(members: set[str], others: set[str]) -> str:
+    """Return the only value of the members if no other event has it; else nothing."""
+    value = next(iter(members)) if len(members) == 1 else ""
+    return "" if value in others else safe(value, 60)
+
+
+def _host(event: EventState) -> str:
+    """Return the host of the ingest address, without its key."""
+    return urlsplit(str(event.event.rtmp_link or "")).hostname or ""
+
+
+def _project(event: EventState) -> str:
+    return event.event.parent_id or ""
+
+
+def _common_restream(incident: Incident, case: IncidentCase) -> str:
+    """Return the name of the failed restreams if no other fault is part of the incident, and all have this name."""
+    alarms = [alarm for alarm in case.alarms if alarm.event_id in incident.affects and alarm.since >= incident.since]
+    is_restream = bool(alarms) and all(alarm.kind == RESTREAM_KIND.name for alarm in alarms)
+    names = {alarm.target_name for alarm in alarms}
+    return safe(next(iter(names)), 60) if is_restream and len(names) == 1 else ""
