@@ -204,3 +204,15 @@ def test_the_key_is_made_once_and_is_private(tmp_path: Path) -> None:
 def test_links_are_never_sent_in_the_clear(address: str) -> None:
     with pytest.raises(ValueError, match="https"):
         Settings.model_validate({"collector": {"link_url": address}})
+
+
+async def test_ids_that_are_too_long_for_a_link_are_refused_in_words() -> None:
+    long = "x" * 3000
+    links = Links(SECRET, ADDRESS, lambda: NOW)
+    alarm = Alarm(long, "LATE_START", Severity.WARNING, NOW, "one", "", "", changed=NOW)
+    with pytest.raises(LinkRefused, match="too long"):
+        links.link(alarm, "pager")
+    late = event(event_id=long, stream=None, scheduled={"time": at(100.0)})
+    async with service(late, links=links) as made:
+        answer = await made.ask(f"/v1/alarms/{key_text(AlarmKey(long, 'LATE_START'))}/link", "anna", "POST", body={})
+        assert (answer.status_code, answer.json()["error"]) == (422, "too long")

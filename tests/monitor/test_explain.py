@@ -29,6 +29,7 @@ from livedeck.monitor import (
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.explain import ExplainCase, explain, explain_snapshot, limits_read
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
+from livedeck.monitor.detection.detect import SAMPLE_KINDS
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.polling.poller import EventList, PollResult
@@ -37,6 +38,7 @@ from livedeck.monitor.published.codec import decode_explanation, encode_record
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 from monitor.stage import NOW, Deck, Stage, at, event, model, samples, signal
 from monitor.test_detect_laws import streams
+from trials import trials
 from virtual_clock import VirtualClock
 
 laws = settings(max_examples=25, deadline=None)
@@ -113,16 +115,15 @@ async def watch(rows: list[Reading]) -> Watch:
     return found
 
 
-@laws
-@given(streams, st.data())
+@trials(1000)
+@given(streams, st.sampled_from([kind.name for kind, _ in SAMPLE_KINDS]), st.data())
 async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_before(
-    rows: list[Reading], data: st.DataObject
+    rows: list[Reading], kind: str, data: st.DataObject
 ) -> None:
-    said = (await watch(rows)).foreseen()
-    of_samples = [forecast for forecast in said if forecast.samples]
+    stream = await watch(rows)
+    of_samples = [forecast for forecast in stream.foreseen(kind) if forecast.samples]
     assume(of_samples)
     forecast = data.draw(st.sampled_from(of_samples))
-    stream = await watch(rows)
     sample = changed(rows[-1], forecast)
     assert forecast.kind not in stream.present()
     for number in range(1, forecast.samples + 1):
@@ -132,7 +133,7 @@ async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_be
     assert forecast.kind in seen, f"{forecast} did not come"
 
 
-@laws
+@trials(1000)
 @given(streams)
 async def test_a_lost_encoder_is_foreseen_to_the_reply(rows: list[Reading]) -> None:
     stream = await watch(rows)

@@ -77,6 +77,12 @@ def test_an_onset_that_an_incident_explained_was_not_announced() -> None:
     assert announcements([*hidden, info, shown, *late], LIMITS) == [shown, late[0]]
 
 
+def test_an_onset_that_rang_at_once_and_was_hidden_soon_after_was_announced() -> None:
+    rang = turn(0, kind="FPS_LOW")
+    hidden = turn(4, AlarmTransition.SUPPRESSED, kind="FPS_LOW", state=AlarmState.SUPPRESSED)
+    assert announcements([rang, hidden], LIMITS) == [rang]
+
+
 def test_the_load_is_by_operator_and_hour() -> None:
     log = [turn(60 * number, event=f"e{number}") for number in range(12)]
     alone = figures(*log, length=3600)

@@ -25,7 +25,9 @@ from livedeck.monitor import (
     Snapshot,
     silence_of_draft,
 )
-from livedeck.monitor.history.database import SILENCES, Database
+from livedeck.monitor.history.database import Database
+from livedeck.monitor.history.recording import export
+from livedeck.monitor.history.samples import prune
 from livedeck.text.hours import Hours
 from monitor.stage import NOW, Deck, Stage, at, event
 from monitor.test_restart import MovedClock
@@ -107,21 +109,32 @@ async def test_a_repeated_command_changes_nothing_and_another_with_its_id_is_ref
     await deck.close()
 
 
-def test_a_file_of_an_older_version_gets_the_table_when_it_is_opened(tmp_path: Path) -> None:
-    path = tmp_path / "history.sqlite"
-    db = Database(path)
-    db.run("DROP TABLE silence")
+def tables_of(path: Path) -> set[str]:
+    """The tables of a file."""
+    db = Database(path, reads=True)
+    found = {name for (name,) in db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     db.close()
-    assert "silence" in SILENCES
+    return found
+
+
+async def test_a_file_gets_the_table_with_its_first_silence(tmp_path: Path) -> None:
+    """An older version shows no file with a table that it does not know, and a recording may go anywhere."""
+    path, before, after = (tmp_path / name for name in ("history.sqlite", "before.sqlite", "after.sqlite"))
+    history = await History.open(path, NOW)
+    export(path, before)
     db = Database(path)
-    assert db.rows("SELECT count(*) FROM silence") == [(0,)]
+    assert [*prune(db, 0)] == []
     db.close()
+    assert "silence" not in tables_of(path) | tables_of(before)
+    history.record_silence(silence_of_draft(DRAFT, (), NOW))
+    await history.flush()
+    export(path, after)
+    assert "silence" in tables_of(path) & tables_of(after)
+    await history.close()
 
 
 async def test_a_file_without_the_table_has_no_silences(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
-    db = Database(path)
-    db.run("DROP TABLE silence")
-    db.close()
+    Database(path).close()
     reader = HistoryReader(path)
     assert (await reader.new_silences(), await reader.silence_log(NOW), reader.fault) == ((), (), "")

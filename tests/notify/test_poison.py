@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from breadth import slow_rows
 from golden.player import Clock
 from golden.warp import Warp
 from livedeck.monitor import Alarm, AlarmKey, ConnectionState, ConnectionStatus, Severity, Thresholds
@@ -17,7 +19,7 @@ from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.notify import DEAD, SENT, WAITING, Notifier, Route, Spool
 from notify.stage import alarm, over
-from notify.warped import Sink, notifying, watch
+from notify.warped import Post, Sink, notifying, watch
 
 STATUSES = [400, 405, 409, 410, 413, 415, 422, 451]
 
@@ -229,3 +231,104 @@ def test_another_target_learns_at_once_of_a_target_that_fails(
     assert [post.title for post in boss.posts] == [title for _, title in told]
     for post, (after, _) in zip(boss.posts, told, strict=True):
         assert post.at - failed[0] - after <= 15
+
+
+def keys_of(posts: Iterable[Post]) -> Counter[str]:
+    """Count the events that a receiver was told of."""
+    return Counter(entry["event_id"] for post in posts for entry in post.json.get("alarms", []))
+
+
+@pytest.mark.parametrize(
+    ("status", "place", "has_other"),
+    [(400, 17, False), (500, 0, True), (500, 0, False), (500, 19, True), *slow_rows((400, 0, True), (500, 19, False))],
+)
+def test_alarms_that_share_a_message_with_a_refused_one_are_told_without_it(
+    tmp_path: Path, status: int, place: int, has_other: bool
+) -> None:
+    board = Board()
+    names = [f"event-{number:02}" for number in range(20)]
+    poison = names[place]
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for name in names:
+            board.begin(name)
+        await watch(notifier, board.alarms, 7)
+        if has_other:
+            board.begin("other")
+        await watch(notifier, board.alarms, 30)
+        board.begin("later")
+        await watch(notifier, board.alarms, 60)
+        assert notifier.waiting == 0
+        for name in names:
+            board.end(name)
+        await watch(notifier, board.alarms, 30)
+        board.end("later")
+        await watch(notifier, board.alarms, 200)
+        assert notifier.waiting == 0
+
+    sink = played(tmp_path / "spool", work, Sink(refuses(poison, status)))
+    together = [
+        post for post in sink.posts if len(post.json.get("alarms", [])) == 20 and post.json["status"] == "firing"
+    ]
+    last = together[min(2, len(together) - 1)]
+    begun = [post for post in sink.posts if post.status == 200 and post.json and post.json["status"] == "firing"]
+    told = keys_of(begun)
+    assert told == dict.fromkeys([*({*names} - {poison}), "later", *(["other"] if has_other else [])], 1)
+    assert max(post.at for post in begun if "other" not in post.body and "later" not in post.body) - last.at <= 15
+    letters = in_file(tmp_path / "spool", DEAD)
+    assert {title for title, *_ in letters if title.startswith("CRIT")} == {f"CRIT NO_INGEST {poison.upper()}"}
+
+
+def test_a_target_that_is_down_gets_the_shared_message_whole(tmp_path: Path) -> None:
+    board, down = Board(), [True]
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for number in range(20):
+            board.begin(f"event-{number:02}")
+        await watch(notifier, board.alarms, 400)
+        down.clear()
+        await watch(notifier, board.alarms, 400)
+
+    sink = played(tmp_path / "spool", work, Sink(lambda _: (503, "") if down else (200, "")))
+    (taken,) = [post for post in sink.posts if post.status == 200]
+    assert len(taken.json["alarms"]) == 20
+
+
+def test_no_alarm_is_told_after_its_end_when_its_message_is_split(tmp_path: Path) -> None:
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for name in ("poison", "one", "two"):
+            board.begin(name)
+        await watch(notifier, board.alarms, 60)
+        for name in ("poison", "one", "two"):
+            board.end(name)
+        await watch(notifier, board.alarms, 200)
+        assert notifier.waiting == 0
+
+    sink = played(tmp_path / "spool", work, Sink(lambda body: (500, "") if '"firing"' in body else (200, "")))
+    states = [post.json["status"] for post in sink.posts if post.status == 200 and post.json]
+    assert "firing" not in states
+    plain = [post.title for post in sink.posts if post.status == 200 and not post.json]
+    first_end = next(post.at for post in sink.posts if post.status == 200 and post.json)
+    assert [post.title for post in sink.posts if not post.json and post.at > first_end] == []
+    assert plain == []
+
+
+def test_a_split_message_survives_a_restart_under_the_same_keys(tmp_path: Path) -> None:
+    board, keys = Board(), list[set[str]]()
+
+    for _ in range(2):
+
+        async def work(notifier: Notifier, _: Sink) -> None:
+            if not board.alarms:
+                for name in ("poison", "one", "two", "three"):
+                    board.begin(name)
+            await watch(notifier, board.alarms, 6)
+            spool = Spool(tmp_path / "spool", reads=True)
+            keys.append({each.message.key for state in (WAITING, SENT, DEAD) for each in spool.messages(state)})
+            spool.close()
+
+        played(tmp_path / "spool", work, Sink(refuses("poison", 400)))
+    assert len(keys[0]) == 4
+    assert keys[0] <= keys[1]

@@ -35,7 +35,7 @@ from livedeck.notify import (
     failure,
 )
 from notify.sinks import LOOPBACK, Sink, http_sink
-from notify.stage import NOW, Desk, alarm
+from notify.stage import NOW, Desk, alarm, over
 from virtual_clock import VirtualClock
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what apprise imports
@@ -182,6 +182,26 @@ async def test_apprise_posts_to_an_http_server_and_says_no_where_that_fails(sink
     assert (received.headers["x-note"], received.headers["idempotency-key"]) == ("a b", message().key)
     sink.status = 500
     assert not (await target.send(message())).is_taken
+
+
+async def test_a_service_of_apprise_knows_an_alarm_from_its_beginning_to_its_end(sink: Sink) -> None:
+    address = sink.address.replace("http://", "goalert://") + "/ab12cd34-ab12-4c5d-8e9f-0123456789ab"
+    target, desk = AppriseTarget(address, egress=LOOPBACK), Desk()
+    desk.put(alarm("a/b&c"))
+    desk.watch(6)
+    desk.put(over(alarm("a/b&c"), desk.now))
+    desk.watch(150)
+    desk.put(alarm("two"), alarm("three"))
+    desk.watch(10)
+    for message in desk.told:
+        await target.send(message)
+    posts = [json.loads(request.body) for request in sink.received]
+    keys = [json.loads(message.payload)["alarms"][0]["dedup_key"] for message in desk.told]
+    assert [post.get("dedup") for post in posts] == [keys[0], keys[0], None]
+    assert [post.get("action") for post in posts] == [None, "close", None]
+    own = AppriseTarget(f"{address}?dedup=mine", egress=LOOPBACK)
+    await own.send(desk.told[0])
+    assert json.loads(sink.received[-1].body)["dedup"] == "mine"
 
 
 def test_without_apprise_or_with_an_address_that_it_does_not_know_it_says_what_to_do(

@@ -119,10 +119,11 @@ class SlackSink(Sink):
 
 @dataclass
 class TeamsSink(Sink):
-    """A workflow that posts cards. `cards`: texts of each card, run by run."""
+    """A workflow that posts cards. `cards`: texts of each card, run by run; `acknowledging`: links of runs."""
 
     cards: list[list[str]] = field(default_factory=list)
     links: list[list[str]] = field(default_factory=list)
+    acknowledging: list[str] = field(default_factory=list)
 
     def respond(self, path: str, headers: Mapping[str, str], body: str) -> tuple[int, str, str]:
         """Answer 202 to a valid card of less than 28 KB."""
@@ -151,6 +152,8 @@ class TeamsSink(Sink):
         if not is_valid:
             return 400, "", ""
         self.cards.append(["".join(run["text"] for run in block["inlines"]) for block in card["body"]])
+        runs = [run for block in card["body"] for run in block["inlines"]]
+        self.acknowledging += [run["selectAction"]["url"] for run in runs if "selectAction" in run]
         self.links.append([action["url"] for action in card.get("actions", [])])
         return 202, "", ""
 

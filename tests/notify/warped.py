@@ -96,10 +96,11 @@ async def notifying(
     spool: Callable[[Path], Spool] = Spool,
     make: Callable[[Sender, str], Target] = Webhook,
     plan: Plan | None = None,
+    link: Callable[[Alarm, str], str] | None = None,
 ) -> AsyncIterator[Notifier]:
     """Run a notifier with a target for each sink, and a route to each unless there are others.
 
-    `make`: makes a target that sends by a `Post` to an address. `plan`: whose routes are replaced.
+    `make`: makes a target that sends by a `Post` to an address. `plan`: whose routes are replaced. `link`: makes links.
     """
     async with Outgoing(egress=EVERYWHERE) as way:
         servers, targets = [], dict[str, Target]()
@@ -110,7 +111,8 @@ async def notifying(
             targets[name] = make(way.send, sink.address)
             servers.append(server)
         all_routes = routes or tuple(Route(name, name) for name in sinks)
-        notifier = Notifier(replace(plan or Plan(), routes=all_routes), targets, spool(path), Clock(), Random(1))
+        whole = replace(plan or Plan(), routes=all_routes)
+        notifier = Notifier(whole, targets, spool(path), Clock(), Random(1), link=link)
         await notifier.open()
         sending = asyncio.create_task(notifier.run())
         try:

@@ -13,7 +13,10 @@ from livedeck.presentation.prometheus import metric_files
 
 RULE_FILE = Path(livedeck.presentation.prometheus.__file__).parent / "rules.yml"
 
-_RULE = re.compile(r'- alert: (\w+)\n +expr: (".*")\n +for: \w+\n +labels:\n +severity: (\w+)\n')
+_RULE = re.compile(
+    r'- alert: (\w+)\n +expr: (".*")\n +for: \w+\n +labels:\n +severity: (\w+)\n +annotations:\n'
+    r' +summary: ".*"\n +runbook_url: "(.*)"\n'
+)
 
 
 class Rule(NamedTuple):
@@ -22,12 +25,13 @@ class Rule(NamedTuple):
     name: str
     expression: str
     severity: str
+    runbook: str
 
 
 def rules() -> list[Rule]:
     """Return the alert rules; an expression stands in one line, quoted as in JSON."""
     found = _RULE.findall(metric_files()["prometheus-rules.yml"])
-    return [Rule(name, json.loads(expression), severity) for name, expression, severity in found]
+    return [Rule(name, json.loads(expression), severity, page) for name, expression, severity, page in found]
 
 
 def dashboard() -> dict[str, Any]:

@@ -186,7 +186,7 @@ def named(metric: str, instance: str) -> str:
 
 def written(case: Case) -> dict[str, Any]:
     """As promtool reads it."""
-    severity = next(rule.severity for rule in rules() if rule.name == case.rule)
+    rule = next(rule for rule in rules() if rule.name == case.rule)
     return {
         "name": f"{case.rule}: {case.what}",
         "interval": EACH,
@@ -196,7 +196,10 @@ def written(case: Case) -> dict[str, Any]:
                 "eval_time": f"{case.minutes * 60:.0f}s",
                 "alertname": case.rule,
                 "exp_alerts": [
-                    {"exp_labels": {"severity": severity, **labels}, "exp_annotations": {"summary": summary}}
+                    {
+                        "exp_labels": {"severity": rule.severity, **labels},
+                        "exp_annotations": {"summary": summary, "runbook_url": rule.runbook},
+                    }
                     for labels, summary in case.alerts
                 ],
             }

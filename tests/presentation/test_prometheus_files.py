@@ -12,6 +12,7 @@ from typing import Any
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from hygiene.test_docs import PAGES, anchor, headings
 from livedeck.presentation.metrics import METRICS, Metric
 from livedeck.presentation.prometheus import metric_files
 from presentation.prometheus_files import RULE_FILE, dashboard, expressions, rules
@@ -51,6 +52,18 @@ def test_a_panel_has_the_help_of_its_metric() -> None:
 def test_rule_names_are_unique() -> None:
     names = [rule.name for rule in rules()]
     assert len({*names}) == len(names) == metric_files()["prometheus-rules.yml"].count("- alert:")
+
+
+def test_each_rule_links_to_a_heading_of_the_documentation() -> None:
+    for rule in rules():
+        page, _, wanted = rule.runbook.partition("#")
+        assert wanted in map(anchor, headings(PAGES[page])), rule
+
+
+def test_runbook_links_lead_to_the_folder_that_you_name() -> None:
+    text = metric_files("https://wiki.example/livedeck/")["prometheus-rules.yml"]
+    assert text.count('runbook_url: "https://wiki.example/livedeck/') == len(rules())
+    assert metric_files("https://wiki.example")["grafana-dashboard.json"] == metric_files()["grafana-dashboard.json"]
 
 
 def test_the_panels_of_the_dashboard_lie_beside_each_other() -> None:

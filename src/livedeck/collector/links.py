@@ -36,7 +36,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 class LinkRefused(Exception):  # noqa: N818  a refusal, no error
-    """A link cannot be used; the text says why and what to do."""
+    """A link cannot be made or used; the text says why and what to do."""
 
 
 class Ticket(Record):
@@ -70,11 +70,15 @@ class Links:
     def link(self, alarm: Alarm, sender: str, lasts: timedelta = LINK_LASTS) -> str:
         """Return a new link that acknowledges an alarm, with its times by this machine's clock with its steps.
 
-        `sender`: name of the route or person that sends it. `lasts`: `LINK_LASTS_MOST` at most.
+        `sender`: name of the route or person that sends it. `lasts`: `LINK_LASTS_MOST` at most. Raises LinkRefused if
+        the ids of the alarm are too long.
         """
         until = self._now() + min(lasts, LINK_LASTS_MOST)
         name = masked_line(sender, MAX_SENDER) or "nobody named"
-        return f"{self._address}/v1/link/{self.write(Ticket(alarm.key, alarm.shown, until, name, token_hex(16)))}"
+        text = self.write(Ticket(alarm.key, alarm.shown, until, name, token_hex(16)))
+        if len(text) > _MAX_TICKET:
+            raise LinkRefused("The ids of this alarm are too long for a link. Open the deck instead.")
+        return f"{self._address}/v1/link/{text}"
 
     def write(self, ticket: Ticket) -> str:
         """Return a ticket with its signature."""

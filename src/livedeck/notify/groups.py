@@ -119,6 +119,12 @@ class Plan(Record):
     acknowledging: frozenset[str] = frozenset()
     templates: Mapping[str, Template] = field(default_factory=dict)
 
+    def message(self, box: Box, entries: Sequence[Entry], at: datetime, flood: int = 0) -> Message:
+        """Return the message about alarms of one status. `flood`: as in `compose`."""
+        has_end = next((route.resolved for route in self.routes if route.name == box.route), True)
+        template = self.templates.get(box.target, NO_TEMPLATE)
+        return compose(box.route, box.target, entries, at, self.sender, flood=flood, has_end=has_end, template=template)
+
 
 class Notified(NamedTuple):
     """The last notification of an alarm on a route.
@@ -603,17 +609,7 @@ class _Turn:
                     self.told |= {(box, self._box_key(box, entry)): self.now for entry in entries}
                 self._drop(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
-                has_end = box.route not in self.routes or self.routes[box.route].resolved
-                yield compose(
-                    box.route,
-                    box.target,
-                    entries,
-                    self.now,
-                    self.plan.sender,
-                    flood=flood,
-                    has_end=has_end,
-                    template=self.plan.templates.get(box.target, NO_TEMPLATE),
-                )
+                yield self.plan.message(box, entries, self.now, flood)
 
     def _groups(self, box: Box, ready: Sequence[Entry]) -> list[tuple[Group, list[Entry]]]:
         """Return the entries that share a message, by status and group.

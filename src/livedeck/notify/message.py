@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from livedeck.monitor import AlarmKey, Severity
 from livedeck.record import Record
 from livedeck.text.secrets import masked
+from livedeck.text.values import MASK
 
 _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "airing", "acknowledged", "title")
 """Fields with texts from the platform or from people."""
@@ -20,6 +24,9 @@ MAX_PLAIN = 300
 
 NOT_NOTIFIED = -1
 """The stage of an alarm without a notification."""
+
+_LINK_PLACE = re.compile(rf"(\n *Acknowledge: )?{MASK}([0-9a-f]{{8}})")
+"""Pattern of the place for a link that acknowledges an alarm, with its label."""
 
 
 class Status(StrEnum):
@@ -47,7 +54,7 @@ class Entry(Record):
     cleared before its message could go out. `stage_before`: the stage in the previous notification to the same target.
     `is_undated`: the end of an alarm at an unknown time, at the latest `seconds` after its onset. `title`, `link`: in a
     composed message, the title of a message about this alarm alone, and your page about its event. `project`: id of
-    the project or folder of the event.
+    the project or folder of the event. `acknowledge`: link that acknowledges the alarm, while a try runs; never stored.
     """
 
     status: Status
@@ -77,6 +84,7 @@ class Entry(Record):
     title: str = ""
     link: str = ""
     project: str = ""
+    acknowledge: str = ""
 
     @property
     def key(self) -> AlarmKey:
@@ -113,8 +121,8 @@ class Entry(Record):
         )
 
     def to_json(self) -> str:
-        """Return the entry as JSON for the spool, with secrets masked."""
-        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        """Return the entry as JSON for the spool, with secrets masked and without its link."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__ if name != "acknowledge"}
         words = {name: masked(values[name]) for name in _WORDS}
         return json.dumps({**values, **words, "since": self.since.isoformat()})
 
@@ -161,7 +169,7 @@ class Message(Record):
     that the message reports as present; empty if it reports their end. `ends`: lives of the alarms whose end it
     reports. `is_urgent`: one of its alarms is critical and present, so that it goes before the other messages of its
     target. `acknowledged`: lives of the alarms that it reports as acknowledged. `opened`: the alarms that are open at
-    the target at the time of a try; not stored.
+    the target at the time of a try; not stored. `entries`: the entries of a message about several alarms, as JSON.
     """
 
     key: str
@@ -177,6 +185,7 @@ class Message(Record):
     is_urgent: bool = False
     acknowledged: tuple[str, ...] = ()
     opened: tuple[Open, ...] = ()
+    entries: tuple[str, ...] = ()
 
     @property
     def alarms(self) -> frozenset[str]:
@@ -196,4 +205,44 @@ class Message(Record):
     def as_plain_text(self) -> Message:
         """Return the message as short plain text, under a key of its own, for a receiver that refuses it as it is."""
         title = self.title[:MAX_PLAIN]
-        return replace(self, key=f"{self.key}-text", text=self.text[: MAX_PLAIN - len(title) - 1], payload="")
+        text = self.linked({}).text[: MAX_PLAIN - len(title) - 1]
+        return replace(self, key=f"{self.key}-text", text=text, payload="")
+
+    def linked(self, links: Mapping[str, str]) -> Message:
+        """Return the message for a try, with links that acknowledge its alarms. `links`: life -> link.
+
+        A place for a link that is not there is removed with its label.
+        """
+        lives = {_digest(beginning.life): beginning.life for beginning in self.beginnings}
+
+        def fill(place: re.Match[str]) -> str:
+            if (life := lives.get(place[2])) is None:
+                return place[0]
+            link = links.get(life, "")
+            return f"{place[1] or ''}{link}" if link else ""
+
+        text = _LINK_PLACE.sub(fill, self.text)
+        if not self.payload or (not links and text == self.text):
+            return replace(self, text=text)
+        payload = json.loads(self.payload)
+        payload["text"] = text
+        for alarm in payload["alarms"]:
+            alarm["acknowledge"] = links.get(alarm["life"], "")
+        beginnings = tuple(
+            beginning._replace(entry=_with_link(beginning.entry, links.get(beginning.life, "")))
+            for beginning in self.beginnings
+        )
+        return replace(self, text=text, payload=json.dumps(payload, ensure_ascii=False), beginnings=beginnings)
+
+
+def _with_link(entry: str, link: str) -> str:
+    return json.dumps({**json.loads(entry), "acknowledge": link}) if entry else ""
+
+
+def link_place(life: str) -> str:
+    """Return the text that keeps the place of the link of an alarm: links are made for each try, and never stored."""
+    return f"{MASK}{_digest(life)}"
+
+
+def _digest(life: str) -> str:
+    return sha256(life.encode(errors="replace")).hexdigest()[:8]

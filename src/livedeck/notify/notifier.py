@@ -13,9 +13,9 @@ from random import Random
 from typing import Protocol, TypeVar
 
 from livedeck.log import Log
-from livedeck.monitor import Clock, NotifyFault, Snapshot
-from livedeck.notify.groups import Board, Outcome, Plan, State, step, withheld
-from livedeck.notify.message import Message, Open
+from livedeck.monitor import Alarm, Clock, NotifyFault, Snapshot
+from livedeck.notify.groups import Board, Box, Outcome, Plan, State, step, withheld
+from livedeck.notify.message import Entry, Message, Open
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
 from livedeck.notify.targets import Delivery, Refreshing, Target
 
@@ -54,6 +54,11 @@ _REMEMBERED = 1000
 """Number of messages remembered as done; more than can be sent between two reads of the file."""
 
 _RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
+
+MakeLink = Callable[[Alarm, str], str]
+"""Function that returns a link by which anyone can acknowledge an alarm, or an empty text if none is possible.
+
+Its arguments are the alarm, with times by the clock of this machine, and the route that sends the link."""
 
 T = TypeVar("T")
 
@@ -128,14 +133,22 @@ class Notifier:
     """Sends notifications by a plan while on duty. A spool has one notifier (`only_notifier`), whose owner closes it.
 
     Call `take` with every snapshot; `run` sends until cancelled. If a message cannot be stored, it is sent from memory
-    and perhaps again after a restart.
+    and perhaps again after a restart. `link`: makes the links that acknowledge alarms; None without links.
     """
 
     def __init__(
-        self, plan: Plan, targets: Mapping[str, Target], spool: Storage, clock: Clock, random: Random | None = None
+        self,
+        plan: Plan,
+        targets: Mapping[str, Target],
+        spool: Storage,
+        clock: Clock,
+        random: Random | None = None,
+        *,
+        link: MakeLink | None = None,
     ) -> None:
         self._plan, self._targets, self._spool, self._clock = plan, targets, spool, clock
         self._random = random or Random()  # noqa: S311  jitter is no secret
+        self._link = link
         self._thread = ThreadPoolExecutor(1, "livedeck-spool")
         self._state = State()
         self._ahead = timedelta()  # the storage uses the machine's clock, which is ahead by this
@@ -149,6 +162,7 @@ class Notifier:
         self._withdrawn: list[str] = []  # keys that the file still has to drop
         self._called_back = frozenset[str]()
         self._on_way = set[str]()
+        self._parted = set[str]()  # messages about an alarm of a split message
         self._stepping = asyncio.Lock()
         self._last: Snapshot | None = None
         self._ticked: tuple[Message, ...] = ()
@@ -269,25 +283,31 @@ class Notifier:
         self._withdrawn += withdrawn
         self._forget(withdrawn)
         self._call_back(snapshot.at)
+        if not await self._keep(snapshot.at):
+            return ()
+        messages, self._withheld = tuple(self._withheld), []
+        self._enqueue(Spooled(message) for message in messages)
+        return messages
+
+    async def _keep(self, now: datetime) -> bool:
+        """Store the state, with new and withdrawn messages. Return False if another process is on duty."""
         outcome = Outcome(self._state, tuple(self._unkept), tuple(self._withdrawn))
         try:
-            await self._in_thread(partial(self._spool.keep, outcome, snapshot.at, board.offset))
+            await self._in_thread(partial(self._spool.keep, outcome, now, self._ahead.total_seconds()))
             self._unkept.clear()
             self._withdrawn.clear()
             self.fault = ""
             await self._mark_late()
         except OutdatedError:
             self._go_off_duty()  # if it is on duty again, it starts from the stored state
-            return ()
+            return False
         except NotOnDutyError:
-            return ()
+            return False
         except SpoolError as error:
             if not self.fault:
                 _log.error("spool failed", reason=str(error))
             self.fault = str(error)
-        messages, self._withheld = tuple(self._withheld), []
-        self._enqueue(Spooled(message) for message in messages)
-        return messages
+        return True
 
     async def _read_opens(self) -> bool:
         """Read the alarms that are open at a target, unless the storage is behind. Return False if that fails."""
@@ -365,7 +385,7 @@ class Notifier:
         while True:
             if self._is_open:
                 async with self._turns[name]:
-                    self._note(name, await target.refresh(self._open(name)))
+                    self._note(name, await target.refresh(self._linked(self._open(name))))
             await self._clock.sleep(target.period)
 
     async def _reload(self) -> None:
@@ -431,7 +451,8 @@ class Notifier:
     async def _send(self, name: str, target: Target, message: Message) -> Delivery | None:
         """Try once to send a waiting message, and store the result. Returns None if it must not be sent any more.
 
-        A message that is taken or given up leaves the queue. One that is refused for good is tried as plain text.
+        A message that is taken or given up leaves the queue. One that is refused for good is split into its alarms; if
+        it has only one, it is tried as plain text.
         """
         queue, key = self._queues[name], message.key
         spooled = queue[key]
@@ -442,6 +463,9 @@ class Notifier:
             return None
         delivery = await self._try(target, message)
         self._note(name, delivery)
+        if delivery.is_refused and await self._split(name, message):
+            self.results[message.route, _RESULTS[WAITING]] += 1
+            return delivery
         is_dead = delivery.is_refused or (self._is_too_old(message) and not message.ends)
         state = SENT if delivery.is_taken else DEAD if is_dead else WAITING
         self.results[message.route, _RESULTS[state]] += 1
@@ -475,15 +499,19 @@ class Notifier:
     async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
         """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
 
-        After its third failed try, another message of the target goes as a probe. If the target takes the probe, the
-        failed message is given up. Otherwise the target is down. `failures`: failed tries in a row.
+        After its third failed try, another message of the target goes as a probe; without one, a message about one of
+        its alarms. If the target takes the probe, the failed message is given up or split. Otherwise the target is
+        down. A message out of a split one lets others go first at each failed try. `failures`: failed tries in a row.
         """
         queue, asked = self._queues[name], min(delivery.retry_after or 0.0, MAX_ASKED)
         longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
         end = self._clock.monotonic() + self._wait(failures, delivery, longest)
         if asked:
             await self._clock.sleep(asked)
-        while failed.key in queue and queue[failed.key].tries >= PROBED_AFTER:
+        if self._probe(name, failed) is None and await self._takes_part(name, target, failed):
+            return True
+        probed_after = 1 if failed.key in self._parted else PROBED_AFTER
+        while failed.key in queue and queue[failed.key].tries >= probed_after:
             probe = self._probe(name, failed)
             if probe is None:
                 if not await self._hears_within(name, end - self._clock.monotonic()):
@@ -493,8 +521,9 @@ class Notifier:
             if probed is None or probed.is_refused:
                 continue
             if probed.is_taken:
-                if failed.key not in self._called_back and (spooled := queue.pop(failed.key, None)):
-                    await self._give_up(name, target, spooled, has_plain=not probe.alarms & failed.alarms)
+                is_poison = failed.key in queue and queue[failed.key].tries >= PROBED_AFTER
+                if is_poison and failed.key not in self._called_back:
+                    await self._give_up(name, target, failed, probe.alarms)
                 return True
             end = max(end, self._clock.monotonic() + min(probed.retry_after or 0.0, MAX_ASKED))
             break
@@ -527,14 +556,76 @@ class Notifier:
             pause.cancel()
         return news.done() and not news.cancelled()
 
-    async def _give_up(self, name: str, target: Target, spooled: Spooled, *, has_plain: bool) -> None:
-        """Give up a message that its target does not take, although it takes others. `has_plain`: try it as text."""
-        dead = replace(spooled, state=DEAD)
-        self.results[spooled.message.route, _RESULTS[DEAD]] += 1
-        self._dead += 1
-        await self._mark(dead)
-        if has_plain:
-            await self._send_as_plain_text(name, target, dead)
+    async def _takes_part(self, name: str, target: Target, failed: Message) -> bool:
+        """Try a message about one alarm of a message that failed three times, at each call about the next one.
+
+        If the target takes it, split the failed message and return True.
+        """
+        queue, parts = self._queues[name], self._parts(failed)
+        held_back = withheld(self._state, parts, self._clock.now())
+        parts = [part for part in parts if part.key not in held_back]
+        tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
+        if not parts or tries < PROBED_AFTER:
+            return False
+        part = parts[(tries - PROBED_AFTER) % len(parts)]
+        self._on_way.add(failed.key)
+        delivery = await self._try(target, part)
+        self._note(name, delivery)
+        self.results[part.route, _RESULTS[SENT if delivery.is_taken else WAITING]] += 1
+        if delivery.is_taken and await self._split(name, failed) and part.key in queue:
+            del queue[part.key]
+            self._done.append(part.key)
+            await self._mark(Spooled(part, SENT, 1, delivery.answer), receipt=delivery.receipt)
+        self._on_way.discard(failed.key)
+        return delivery.is_taken
+
+    def _parts(self, message: Message) -> list[Message]:
+        """Return a message for each alarm of a message about several alarms."""
+        box = Box(message.route, message.target)
+        try:
+            return [self._plan.message(box, [Entry.from_json(entry)], message.at) for entry in message.entries]
+        except (ValueError, KeyError, TypeError):  # from a store that others can write
+            return []
+
+    async def _split(self, name: str, message: Message) -> list[Message]:
+        """Put a message for each alarm in the place of a message that its target does not take, and return them.
+
+        Returns nothing if the message has only one alarm.
+        """
+        parts, queue = self._parts(message), self._queues[name]
+        if not parts:
+            return []
+        self._on_way.add(message.key)
+        async with self._stepping:
+            if message.key in queue:
+                spooled = {part.key: Spooled(part) for part in parts}
+                self._parted = {*spooled, *(self._parted & queue.keys())}
+                waiting = [*queue.items()]
+                queue.clear()
+                for key, each in waiting:
+                    queue.update(spooled if key == message.key else {key: each})
+                self._done.append(message.key)
+                self._call_back(self._clock.now())
+                self._unkept += parts
+                self._withdrawn.append(message.key)
+                await self._keep(self._clock.now())
+        self._on_way.discard(message.key)
+        return parts
+
+    async def _give_up(self, name: str, target: Target, message: Message, overtaken: frozenset[str]) -> None:
+        """Give up a message that its target does not take, although it takes others, or split it into its alarms.
+
+        `overtaken`: alarms of which the target took a newer message; it must get nothing older about them.
+        """
+        parts = await self._split(name, message)
+        for letter in (part for part in parts or [message] if not parts or part.alarms & overtaken):
+            if spooled := self._queues[name].pop(letter.key, None):
+                dead = replace(spooled, state=DEAD)
+                self.results[letter.route, _RESULTS[DEAD]] += 1
+                self._dead += 1
+                await self._mark(dead)
+                if not letter.alarms & overtaken:
+                    await self._send_as_plain_text(name, target, dead)
 
     async def _send_as_plain_text(self, name: str, target: Target, dead: Spooled) -> None:
         """Try once to send a given-up message as short plain text, so that people learn at least the worst of it."""
@@ -555,14 +646,31 @@ class Notifier:
 
     async def _try(self, target: Target, message: Message) -> Delivery:
         opened = tuple(known for known in self._opens.values() if known.target == message.target)
+        links = self._links((beginning.life, message.route) for beginning in message.beginnings)
         try:
             async with self._turns[message.target]:
-                delivery = await target.send(replace(message, opened=opened))
+                delivery = await target.send(replace(message.linked(links), opened=opened))
         except Exception as error:  # noqa: BLE001  the top of a worker
             _log.exception("target failed")
             return Delivery(is_taken=False, answer=f"internal error of livedeck ({type(error).__name__}); see the log")
         _log.info("message", target=message.target, title=message.title, taken=delivery.is_taken, reply=delivery.answer)
         return delivery
+
+    def _links(self, lives: Iterable[tuple[str, str]]) -> dict[str, str]:
+        """Return life -> link for each alarm that a person can acknowledge now. `lives`: lives, each with its route."""
+        if self._link is None or self._last is None:
+            return {}
+        alarms = {alarm.key: alarm for alarm in self._last.alarms if alarm.needs_ack and alarm.active}
+        present = {life.id: alarms[life.key] for life in self._state.lives.values() if life.key in alarms}
+        ahead = self._ahead.total_seconds()
+        return {life: self._link(present[life].moved(ahead), route) for life, route in lives if life in present}
+
+    def _linked(self, opens: Sequence[Open]) -> tuple[Open, ...]:
+        """Return open alarms with the links that acknowledge them."""
+        links = self._links((known.life, known.route) for known in opens)
+        return tuple(
+            replace(known, entry=replace(known.entry, acknowledge=links.get(known.life, ""))) for known in opens
+        )
 
     async def _mark(self, spooled: Spooled, *, is_taken: bool = False, receipt: str = "") -> None:
         self._note_open(spooled, receipt, is_taken=is_taken or spooled.state == SENT)

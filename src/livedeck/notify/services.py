@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -154,7 +154,8 @@ class Alertmanager:
             "endsAt": (max(self._now(), since) + (_TEST_AHEAD if is_test else _AHEAD)).isoformat(),
         }
         if not is_plain:
-            alert |= {"annotations": {"summary": entry.title or entry.kind, **_details(entry)}}
+            link = {"acknowledge": entry.acknowledge} if entry.acknowledge else {}
+            alert |= {"annotations": {"summary": entry.title or entry.kind, **_details(entry), **link}}
             alert |= {"generatorURL": entry.link} if entry.link else {}
         return alert
 
@@ -265,8 +266,10 @@ class PagerDuty:
         }
         payload |= {"component": _line(entry.part)} if entry.part else {}
         payload |= {"custom_details": _details(entry)} if message.payload else {}
-        page = {"client_url": entry.link, "links": [{"href": entry.link, "text": _line(entry.event)}]}
-        return {"client": "livedeck", "payload": payload, **(page if entry.link else {})}
+        page = {"client_url": entry.link} if entry.link else {}
+        named = (entry.link, _line(entry.event)), (entry.acknowledge, "Acknowledge in livedeck")
+        links = [{"href": link, "text": text} for link, text in named if link]
+        return {"client": "livedeck", "payload": payload, **page, **({"links": links} if links else {})}
 
 
 _SEVERITIES = {Severity.CRITICAL: "critical", Severity.WARNING: "warning", Severity.INFO: "info"}
@@ -452,8 +455,10 @@ def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
     """Return a card. Its texts are runs, because a text block would read names of strangers as Markdown."""
     colour = _COLOURS.get(message.status, "Default")
     title = {"type": "TextRun", "text": message.title, "weight": "Bolder", "size": "Medium", "color": colour}
-    runs = [[title], *([{"type": "TextRun", "text": line}] for line in lines if line)]
-    links = {known.entry.link: known.entry for known in message.opens if known.entry.link}
+    entries = [known.entry for known in message.opens]
+    acknowledging = {entry.acknowledge for entry in entries} - {""}
+    runs = [[title], *([_run(line, acknowledging)] for line in lines if line)]
+    links = {entry.link: entry for entry in entries if entry.link}
     card: dict[str, object] = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
@@ -467,3 +472,12 @@ def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
         ]
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
     return {"type": "message", "attachments": [attachment]}
+
+
+def _run(line: str, links: Container[str]) -> dict[str, object]:
+    """Return a line of a card. A link at its end becomes the target of its words."""
+    words, _, link = line.rpartition(" ")
+    if link not in links:
+        return {"type": "TextRun", "text": line}
+    text = words.strip(" :") or "Acknowledge"
+    return {"type": "TextRun", "text": text, "selectAction": {"type": "Action.OpenUrl", "url": link}}

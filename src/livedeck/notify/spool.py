@@ -25,7 +25,7 @@ from livedeck.record import Record
 from livedeck.text.times import isoformat_utc
 
 _APPLICATION = 0x6C646E73  # "ldns", in the header of our files
-_SCHEMA = 9
+_SCHEMA = 10
 _TABLES = """
 CREATE TABLE life (  -- a notified alarm, until its end is sent; times in ISO 8601, UTC
     id TEXT PRIMARY KEY, event TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, since TEXT NOT NULL,
@@ -42,7 +42,8 @@ CREATE TABLE spool (  -- state: waiting, sent, dead
     key TEXT PRIMARY KEY, route TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL, status TEXT NOT NULL,
     title TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL, beginnings TEXT NOT NULL,
     state TEXT NOT NULL, tries INTEGER NOT NULL, answer TEXT NOT NULL,
-    ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0, acknowledged TEXT NOT NULL DEFAULT '[]'
+    ends TEXT NOT NULL DEFAULT '[]', is_urgent INTEGER NOT NULL DEFAULT 0, acknowledged TEXT NOT NULL DEFAULT '[]',
+    entries TEXT NOT NULL DEFAULT '[]'
 );
 CREATE INDEX spool_by_state ON spool (state, at);
 CREATE TABLE open (  -- an alarm whose beginning a target took, until it takes the end
@@ -73,6 +74,9 @@ CREATE TABLE repeated (life TEXT, route TEXT, at TEXT NOT NULL, PRIMARY KEY (lif
 """,
     8: """
 ALTER TABLE life ADD COLUMN is_silenced INTEGER NOT NULL DEFAULT 0
+""",
+    9: """
+ALTER TABLE spool ADD COLUMN entries TEXT NOT NULL DEFAULT '[]'
 """,
 }
 """Schema of a file -> the change that makes the next one of it."""
@@ -277,7 +281,7 @@ class Spool:
 
     def _add(self, messages: Iterable[Message], ahead: timedelta) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '', ?, ?, ?)",
+            "INSERT OR IGNORE INTO spool VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, '', ?, ?, ?, ?)",
             [
                 (
                     message.key,
@@ -292,6 +296,7 @@ class Spool:
                     json.dumps(message.ends),
                     message.is_urgent,
                     json.dumps(message.acknowledged),
+                    json.dumps(message.entries),
                 )
                 for message in messages
             ],
@@ -357,7 +362,7 @@ class Spool:
     def _messages(self, condition: str, value: str) -> tuple[Spooled, ...]:
         columns = (
             "state, tries, answer, key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent,"
-            " acknowledged"
+            " acknowledged, entries"
         )
         query = f"SELECT {columns} FROM spool WHERE {condition} ORDER BY at, rowid"  # noqa: S608  conditions of ours
         rows = self._rows(query, (value,))
@@ -438,7 +443,7 @@ def _named_keys(keys: Collection[str]) -> str:
 
 def _message(*columns: Any) -> Message:
     """Return the message of a row."""
-    key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent, acknowledged = columns
+    key, route, target, at, status, title, text, payload, beginnings, ends, is_urgent, acknowledged, entries = columns
     return Message(
         key,
         route,
@@ -452,4 +457,5 @@ def _message(*columns: Any) -> Message:
         tuple(json.loads(ends)),
         bool(is_urgent),
         tuple(json.loads(acknowledged)),
+        entries=tuple(json.loads(entries)),
     )

@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from pathlib import Path
 from signal import SIGKILL
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any, Protocol, runtime_checkable
+from urllib.parse import quote
 
 from livedeck.egress import Egress, literal_addresses
 from livedeck.notify.message import Message, Open
@@ -154,6 +156,9 @@ def signature(secrets: Sequence[str], timestamp: int, body: bytes) -> str:
     return ",".join([f"t={timestamp}", *(f"v1={digest}" for digest in digests)])
 
 
+_ALARM_KEYS = ("dedup", "alias")
+"""Parameters by which services of apprise know an alarm from its beginning to its end."""
+
 _APPRISE_LIMIT = 60.0
 """Time limit of a try in seconds, because some services have no limit of their own."""
 
@@ -195,6 +200,9 @@ class AppriseTarget:
         """Reason why the rule refuses the address, if the address alone shows one; otherwise empty."""
         self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
+        self._alarm_key = next(
+            (name for name in _ALARM_KEYS if all(name in plugin.template_args for plugin in service)), ""
+        )
         self._thread = ThreadPoolExecutor(1, "livedeck-apprise")  # the pool of the loop has other work
 
     async def find_refusal(self, _find: FindRefusal) -> str:
@@ -208,7 +216,7 @@ class AppriseTarget:
         request = {
             "allowed": self._egress.entries,
             "proxy": (self._variables or {}).get("HTTPS_PROXY", ""),
-            "address": self._keyed_address(message.key),
+            "address": self._keyed_address(message),
             "body": message.text,
             "title": message.title.replace("=?", "= ?"),  # the header of a mail would be decoded, controls and all
             "type": _KINDS.get(message.status.value, "failure"),
@@ -231,11 +239,18 @@ class AppriseTarget:
             command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=self._variables, start_new_session=True
         )
 
-    def _keyed_address(self, key: str) -> str:
-        """Return the address. Adds the key of the message as a header if the service takes headers (marked by `+`)."""
-        if not self._takes_headers:
+    def _keyed_address(self, message: Message) -> str:
+        """Return the address with the key of the message as a header, and with the key of its alarm if it has only one.
+
+        Each is added only if the service takes it. A key in the address itself stays.
+        """
+        added = [f"+Idempotency-Key={message.key}"] if self._takes_headers else []
+        alarms = json.loads(message.payload)["alarms"] if self._alarm_key and message.payload else []
+        if len(alarms) == 1 and not re.search(rf"[?&]{self._alarm_key}=", self._address):
+            added.append(f"{self._alarm_key}={quote(alarms[0]['dedup_key'], safe='', errors='replace')}")
+        if not added:
             return self._address
-        return f"{self._address}{'&' if '?' in self._address else '?'}+Idempotency-Key={key}"
+        return f"{self._address}{'&' if '?' in self._address else '?'}{'&'.join(added)}"
 
 
 def _refusal(plugin: Any, egress: Egress) -> str:

@@ -24,6 +24,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "advice": "what to do",
         "airing": "since when the event is on air",
         "link": "your page about the event, or a command",
+        "acknowledge": "link that acknowledges the alarm; empty without `link_url`, and in a title",
         "collector": "host of the collector",
         "profile": "profile of the settings",
     }

@@ -16,7 +16,7 @@ from secrets import token_hex
 from urllib.parse import quote
 
 from livedeck.monitor import Severity
-from livedeck.notify.message import BEGINNINGS, Beginning, Entry, Message, Status
+from livedeck.notify.message import BEGINNINGS, Beginning, Entry, Message, Status, link_place
 from livedeck.notify.templates import Template, filled, names_field
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
@@ -51,7 +51,8 @@ class Sender(Record):
     """Sender named in the messages.
 
     `collector`: host of the collector. `zone`: time zone of the times. `link`: an address with `{event_id}`; if empty,
-    messages name the command that shows more. `origin`: 8 digits that stand for the platform's address.
+    messages name the command that shows more. `origin`: 8 digits that stand for the platform's address. `has_links`:
+    texts keep places for links that acknowledge alarms.
     """
 
     collector: str = ""
@@ -59,6 +60,7 @@ class Sender(Record):
     zone: tzinfo = UTC
     link: str = ""
     origin: str = ""
+    has_links: bool = False
 
 
 def dedup_key(life: str, sender: Sender) -> str:
@@ -128,6 +130,7 @@ def compose(
         tuple(entry.life for entry in entries if status is Status.RESOLVED or is_test_end),
         any(entry.is_urgent for entry in entries),
         tuple(entry.life for entry in entries if status is Status.ACKNOWLEDGED),
+        entries=tuple(entry.to_json() for entry in entries) if len(entries) > 1 else (),
     )
 
 
@@ -159,6 +162,7 @@ def _alarm(entry: Entry, sender: Sender) -> dict[str, object]:
         "viewers": masked_line(entry.viewers, 300),
         "advice": masked_line(entry.advice, 300),
         "link": _page(entry, sender),
+        "acknowledge": "",  # filled in for each try (`Message.linked`)
     }
 
 
@@ -191,7 +195,7 @@ def _title_by(template: Template, entries: Sequence[Entry], at: datetime, sender
     """Return the title by a template, with the status before it; several alarms are counted as usual."""
     if not template.title or len(entries) > 1:
         return _title(entries)
-    words = _filled(template.title, entries[0], at, sender)
+    words = _filled(template.title, entries[0], at, replace(sender, has_links=False))
     label = "" if names_field(template.title, "status") else _label(entries[0])
     label = _LABELS[Status.TEST] if entries[0].status is Status.TEST else label
     return safe(" ".join(filter(None, [label, *words.split()])), MAX_TITLE) if words.strip() else _title(entries)
@@ -230,6 +234,7 @@ def _filled(text: str, entry: Entry, at: datetime, sender: Sender) -> str:
         "advice": _said(entry.advice, 300, at, sender),
         "airing": entry.airing,
         "link": _LINK,
+        "acknowledge": _place(entry, sender),
         "collector": sender.collector,
         "profile": sender.profile,
     }
@@ -277,6 +282,8 @@ def _named(entry: Entry, letters: int) -> str:
 def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) -> str:
     where = " ".join(filter(None, [sender.collector, f"profile {sender.profile}" if sender.profile else ""]))
     end = f"\n{where}: {_link(entries, sender)}" if where else f"\n{_link(entries, sender)}"
+    if len(entries) == 1 and (place := _place(entries[0], sender)):
+        end = f"\nAcknowledge: {place}{end}"
     if flood and entries[0].status in BEGINNINGS:
         end = f"\nFlood: {flood} alarms in the last 10 min{end}"
     if entries[0].status is Status.TEST:
@@ -335,18 +342,26 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
 
 
 def _list(entries: Sequence[Entry], at: datetime, sender: Sender, count: int) -> Iterator[str]:
-    """Yield the lines about several alarms: the `count` worst by name, each event with its page, the others counted."""
+    """Yield the lines about several alarms: the `count` worst, with their links and pages; the others are counted."""
     pages = [_page(entry, sender) if _is_mixed(entries) else "" for entry in entries[:count]]
     for place, entry in enumerate(entries[:count]):
         severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
         yield _head(entry, at, sender, f"{severity}{entry.kind} ")
         if pages[place] and pages[place] not in pages[place + 1 :]:
             yield f"  {pages[place]}"
+        if link := _place(entry, sender):
+            yield f"  Acknowledge: {link}"
     if rest := entries[count:]:
         events = {entry.event_id for entry in rest if entry.event_id}
         yield f"and {len(rest)} more{f' of {len(events)} event' if events else ''}{'s' if len(events) > 1 else ''}"
     if advice := entries[0].advice:
         yield f"First: {_said(advice, 200, at, sender)}"
+
+
+def _place(entry: Entry, sender: Sender) -> str:
+    """Return the place of the link that acknowledges the alarm; empty if no link is possible."""
+    is_present = entry.status in BEGINNINGS and not entry.is_cleared
+    return link_place(entry.life) if sender.has_links and is_present else ""
 
 
 def _names(names: Sequence[str]) -> str:

@@ -48,6 +48,9 @@ _CREDENTIAL = re.compile(
 )
 """Pattern of text that is labelled as a secret. It finds secrets that were never parsed as such."""
 
+_TICKET = re.compile(r"WzEsI[\w-]+\.[\w-]+", re.ASCII)
+"""Pattern of the end of a link that acknowledges an alarm (`Links`): it is a permission, also in an escaped address."""
+
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
 _BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}[0-9a-fA-F]?")
@@ -362,7 +365,7 @@ def mask_named(value: object, name: str = "", depth: int = 32) -> object:
 
 def masked(text: str) -> str:
     """Mask registered secrets, labelled credentials and secret parts of addresses in a text."""
-    return addresses.show_in(_CREDENTIAL.sub(rf"\1{MASK}", REGISTER.mask(text)))
+    return addresses.show_in(_TICKET.sub(MASK, _CREDENTIAL.sub(rf"\1{MASK}", REGISTER.mask(text))))
 
 
 def masked_line(text: object, limit: int = 1000) -> Shown:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -14,7 +15,7 @@ import click
 from starlette.types import ASGIApp
 
 from livedeck.cli.collect.engine import Membership, join_others
-from livedeck.cli.collect.links import make_links
+from livedeck.cli.collect.links import link_of_route, make_links
 from livedeck.cli.collect.receivers import (
     heartbeat_address,
     make_notification_way,
@@ -92,11 +93,12 @@ async def _collect(settings: Settings) -> int:
             notify_fault=lambda: notifier.failure,
             shares=others.engine if others else None,
         )
-        notifier = Notifier(make_plan(settings), targets, storage, monitor.clock)
+        links = await asyncio.to_thread(make_links, settings)
+        link = partial(link_of_route, links) if links else None
+        notifier = Notifier(make_plan(settings), targets, storage, monitor.clock, link=link)
         stack.push_async_callback(notifier.close)
         if others is None:  # with others it opens when this collector takes the notifier lease
             await notifier.open()
-        links = await asyncio.to_thread(make_links, settings)
         collector = Collector(monitor, history, notifier, api.request_counts, others, links=links)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from livedeck.atomic_file import owner_fault, read_regular, write_private
 from livedeck.cli.wiring import SystemClock
-from livedeck.collector.links import KEY_BYTES, Links, new_secret
+from livedeck.collector.links import KEY_BYTES, LinkRefused, Links, new_secret
+from livedeck.monitor import Alarm
 from livedeck.settings import Settings, SettingsError
 
 _OTHERS = 0o077
@@ -21,6 +22,14 @@ def make_links(settings: Settings) -> Links | None:
     if not address or history is None:
         return None
     return Links(_read_or_make(history.with_name(f"{history.name}.links")), address, SystemClock().now)
+
+
+def link_of_route(links: Links, alarm: Alarm, route: str) -> str:
+    """Return a link that a message of a route carries; empty if the ids of the alarm are too long for one."""
+    try:
+        return links.link(alarm, f"route {route}")
+    except LinkRefused:
+        return ""
 
 
 def _read_or_make(path: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -23,6 +24,7 @@ TIMEOUT = 15.0
 """Seconds to wait until every event on air has been judged."""
 
 _LINK_DOWN = f"{LINK_UP.name} 0"
+_PLAIN_ADDRESS = re.compile(r"https?://[\w.:/~%+@-]+", re.ASCII)
 
 
 async def print_metrics(settings: Settings) -> int:
@@ -40,24 +42,39 @@ async def print_metrics(settings: Settings) -> int:
     return code_of_link(snapshot.link)
 
 
+def _check_docs_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """Return the address unchanged. Raises BadParameter if it is no plain http address."""
+    if value and not _PLAIN_ADDRESS.fullmatch(value):
+        raise click.BadParameter("give an address that begins with http:// or https://")
+    return value
+
+
 @click.command
 @options.output("FOLDER", required=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--docs-url",
+    default="",
+    metavar="URL",
+    callback=_check_docs_url,
+    help="Address of a folder with the pages of `livedeck docs`, for the runbook links of the alerts.",
+)
 @click.pass_context
-def dashboard_command(ctx: click.Context, /, *, output: Path) -> None:
+def dashboard_command(ctx: click.Context, /, *, output: Path, docs_url: str) -> None:
     """Write a dashboard for Grafana and alert rules for Prometheus into FOLDER.
 
-    Both read the metrics of the collector. Replaces existing files. Sends no request to the platform.
+    Both read the metrics of the collector. Each alert links to its page of the documentation. Replaces existing files.
+    Sends no request to the platform.
     """
 
     async def work() -> int:
-        await asyncio.to_thread(_write, output)
+        await asyncio.to_thread(_write, output, docs_url)
         return DONE
 
     ctx.exit(run(work))
 
 
-def _write(folder: Path) -> None:
+def _write(folder: Path, docs_url: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in metric_files().items():
+    for name, text in metric_files(docs_url).items():
         replace_file(folder / name, text.encode())
         echo(folder / name)

@@ -27,7 +27,8 @@ def make_plan(settings: Settings) -> Plan:
     notify = settings.notify
     host = this_process().partition("@")[2].partition(":")[0]
     profile = "" if settings.profile == "default" else settings.profile
-    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, _origin(settings))
+    has_links = bool(settings.collector.link_url)
+    sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, _origin(settings), has_links)
     acknowledging = frozenset(name for name, table in notify.targets.items() if TARGETS[table.kind].acknowledges)
     templates = {name: table.template for name, table in notify.targets.items()}
     return Plan(tuple(route.route() for route in notify.routes), sender, acknowledging, templates)

@@ -93,7 +93,10 @@ class LinkPages:
             most = LINK_LASTS_MOST // timedelta(minutes=1)
             raise Refusal(422, "not understood", f"minutes: more than 0 and at most {most}")
         sender = f"{caller.name} ({body.sender})" if body.sender else caller.name
-        link = self._links.link(alarm.moved(self._monitor.clock.offset), sender, lasts)
+        try:
+            link = self._links.link(alarm.moved(self._monitor.clock.offset), sender, lasts)
+        except LinkRefused as refusal:
+            raise Refusal(422, "too long", str(refusal)) from None
         until = self._links.read(link.rpartition("/")[2]).until
         return {"link": link, "until": isoformat_utc(until)}
 

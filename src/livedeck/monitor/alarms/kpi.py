@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import NamedTuple
 
+from livedeck.monitor.alarms.announce import SHARED
 from livedeck.monitor.kinds import onset_tolerance
 from livedeck.monitor.model.alarm import AlarmChange, AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.alarm_action import BY_LINK, ActionKind, AlarmAction, Verdict, person
@@ -74,8 +75,8 @@ class AlarmHistory(NamedTuple):
 def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[AlarmRecord]:
     """Return the transitions that were announced as an alarm, without infos, because nobody is notified of them.
 
-    The history has onsets at their true times. An onset that was hidden before the longest wait for an incident was
-    never announced, nor one in a silence. A hidden or silenced alarm that became visible was.
+    The history has onsets at their true times. An onset of a kind that waits for an incident was never announced if it
+    was hidden before the longest wait, nor was one in a silence. A hidden or silenced alarm that became visible was.
     """
     log, wait = [*log], timedelta(seconds=limits.shared_hold_most)
     hidden = _times_of(log, {AlarmTransition.SUPPRESSED})
@@ -86,6 +87,7 @@ def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[Alarm
         and not record.is_silenced
         and not (
             record.turn is AlarmTransition.RAISED
+            and record.kind in SHARED
             and (at := _next(hidden[_key(record)], record.at)) is not None
             and at <= record.at + wait
         )

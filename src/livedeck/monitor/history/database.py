@@ -76,7 +76,7 @@ CREATE TABLE IF NOT EXISTS silence (  -- actions on silences; times in microseco
     ends_at INTEGER NOT NULL, body TEXT NOT NULL
 )
 """
-"""Statement that adds the table of silences to any file when it is opened for writing."""
+"""Statement that adds the table of silences to a file of any version (`silences.write`)."""
 
 _OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- alarm actions; times in microseconds since the epoch
@@ -328,7 +328,6 @@ class Database:
             if schema < SCHEMA:
                 _make_tables(db)
             db.execute(STREAM_COPY)
-            db.execute(SILENCES)
             db.execute(f"PRAGMA busy_timeout = {round(1000 * BUSY_TIMEOUT)}")
         elif schema < SCHEMA:
             db.execute(NO_RECENT)

@@ -236,7 +236,7 @@ def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
     if event is None:  # a snapshot holds all events
         over = "segment IN (SELECT segment FROM published GROUP BY segment HAVING max(at) < :micro)"
         yield _Part("published", "segment, part", over, values)
-        if db.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'silence'"):
+        if silences.has_table(db):
             yield _Part("silence", "id", silences.OLD, {"before": end * 1000})
     yield _Part("learnt", "rowid", "at < :end AND event = coalesce(:event, event)", values)
     yield _Part("alarm", "rowid", "changed < :micro AND event = coalesce(:event, event)", values)

@@ -18,8 +18,9 @@ from typing import Any
 from livedeck.atomic_file import AtomicFile
 from livedeck.monitor.history import events, journal, published
 from livedeck.monitor.history.columns import SLOT, TABLES
-from livedeck.monitor.history.database import Database, Values
+from livedeck.monitor.history.database import SILENCES, Database, Values
 from livedeck.monitor.history.foreign import Foreign, check_whole, open_foreign
+from livedeck.monitor.history.silences import has_table
 from livedeck.monitor.model.alarm import DECK
 from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.published.difference import Values as Published
@@ -99,7 +100,8 @@ def export(
                         keep = partial(_reduced, chosen=chosen) if event_ids else None
                         published.copy(history, db, bounds["since"] * 1000, bounds["until"] * 1000, keep)
                 copy.copy_samples()
-            tables = ("event", "stream", "sample", "journal", "alarm", "answer", "silence", "published")
+            tables = ["event", "stream", "sample", "journal", "alarm", "answer", "published"]
+            tables += ["silence"] if has_table(db) else []
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
             rows["sample"] += db.rows("SELECT count(*) FROM recent")[0][0]
         return Recording(target, rows, file.path.stat().st_size)
@@ -133,8 +135,9 @@ class _Copy:
         entries = self._read("journal", _ENTRIES, self._bounds)
         self._write("journal", ((None, *row) for _, *row in entries if is_all or self._is_about_chosen(row)))
         self._write("alarm", (row for row in self._read("alarm", _ALARMS, self._bounds) if row[0] in self._chosen))
-        if is_all:
-            self._write("silence", self._read("silence", _SILENCES, self._bounds))
+        if is_all and (silences := [*self._read("silence", _SILENCES, self._bounds)]):
+            self._target.run(SILENCES)
+            self._write("silence", silences)
         self._write("answer", (row for row in self._read("answer", _ANSWERS, self._bounds) if row[2] in self._chosen))
 
     def _read(self, table: str, query: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:

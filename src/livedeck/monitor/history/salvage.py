@@ -24,7 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 from livedeck.monitor.detection.learnt import parse_learnt
 from livedeck.monitor.history import alarm_actions, journal, samples, silences
 from livedeck.monitor.history.columns import SLOT, TABLES, Column
-from livedeck.monitor.history.database import Database, StorageError, check_file, microseconds
+from livedeck.monitor.history.database import SILENCES, Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.foreign import current_stop, open_to_change
 from livedeck.monitor.history.pages import PageFile, Row
 from livedeck.monitor.history.samples import StreamKey
@@ -166,6 +166,7 @@ class _Salvage:
         self._file, self._db, self._deadline = file, db, deadline
         self._stop = current_stop()
         self._earliest, self._latest = _milliseconds(_FIRST), _milliseconds(now + timedelta(days=1))
+        db.run(SILENCES)
         self._shapes = _shapes(db)
         self._saved: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()

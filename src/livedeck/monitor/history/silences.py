@@ -1,6 +1,7 @@
 """Silences in the history: a row of the table `silence` for each action of a person.
 
-Every process appends rows; none changes the rows of another. A file of an older version has no such table.
+Every process appends rows; none changes the rows of another. The table is added before the first silence: an older
+version shows no file with a table that it does not know.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from livedeck.monitor.history import journal
-from livedeck.monitor.history.database import Database, microseconds
+from livedeck.monitor.history.database import SILENCES, Database, microseconds
 from livedeck.monitor.model.silence import Silence, Silences
 
 _INSERT = "INSERT OR IGNORE INTO silence (uid, silence, at, ends_at, body) VALUES (?, ?, ?, ?, ?)"
@@ -28,10 +29,17 @@ at < :before AND NOT EXISTS (
 _OLD = f"DELETE FROM silence WHERE id IN (SELECT id FROM silence WHERE {OLD} LIMIT :step) RETURNING id"  # noqa: S608  constants
 
 
+def has_table(db: Database) -> bool:
+    """Return whether the file has ever held a silence. Raises StorageError."""
+    return bool(db.rows(_HAS_TABLE))
+
+
 def write(db: Database, rows: Iterable[Silence]) -> None:
     """Append the rows that the file does not have yet, within the caller's transaction. Raises StorageError."""
     values = [(row.uid, row.id, microseconds(row.at), microseconds(row.ends_at), journal.dump(row)) for row in rows]
-    db.run_many(_INSERT, values)
+    if values:
+        db.run(SILENCES)
+        db.run_many(_INSERT, values)
 
 
 def read(db: Database, after: int) -> tuple[int, tuple[Silence, ...]]:
@@ -39,7 +47,7 @@ def read(db: Database, after: int) -> tuple[int, tuple[Silence, ...]]:
 
     Skips rows that this version cannot parse. Raises StorageError.
     """
-    if not db.rows(_HAS_TABLE):
+    if not has_table(db):
         return after, ()
     rows = db.checked("silence.id .body", _READ, [after])
     return rows[-1][0] if rows else after, journal.parse(Silence, (body for _, body in rows))
@@ -59,4 +67,4 @@ def is_sound(row: Mapping[str, Any]) -> bool:
 
 def prune(db: Database, before: int, step: int) -> bool:
     """Delete up to `step` rows of silences that ended before `before` (epoch ms). Return whether any was deleted."""
-    return bool(db.rows(_OLD, {"before": before * 1000, "step": step}))
+    return has_table(db) and bool(db.rows(_OLD, {"before": before * 1000, "step": step}))
