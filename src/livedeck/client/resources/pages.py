@@ -239,7 +239,7 @@ class PagedItems(AsyncIterator[T]):
             before = walk
 
     def _is_endless(self, walk: _Walk, number: int) -> bool:
-        """Return whether the list exceeds what it announces by so much that it may never end."""
+        """Return whether the list exceeds its announced length so far that it may never end."""
         announced = walk.total or 0
         max_pages = max(self._max_unannounced // MAX_PER_PAGE, announced)
         return len(self._ids) > max(self._max_unannounced, announced) or number > max_pages

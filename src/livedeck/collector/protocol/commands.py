@@ -69,7 +69,7 @@ VERBS: Mapping[str, Verb] = {
     "in-service": Verb(ActionKind.IN_SERVICE, Body),
     "note": Verb(ActionKind.NOTE, Note),
 }
-"""Last part of the path -> verb."""
+"""Last part of the request path -> verb."""
 
 
 def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:
