@@ -14,7 +14,7 @@ from livedeck.text.values import counted
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
 MAX_UNANNOUNCED = 1_000_000
-"""Rows, in pages of 100, after which a list ends that announces fewer, because it may never end by itself."""
+"""Number of rows after which reading a list stops if it announces fewer, because it may never end by itself."""
 
 _MAX_WALKS = 8
 

@@ -34,7 +34,7 @@ class Removal(ShownAlarm):
 
 
 class Shelving(Removal):
-    """Body of a command that shelves the alarm. `minutes`: length of the shelf; None for until the alarm clears."""
+    """Body of a command that shelves the alarm. `minutes`: length of the shelf; None until the alarm clears."""
 
     minutes: float | None
 
