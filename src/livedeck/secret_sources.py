@@ -153,7 +153,10 @@ def _advice(settings: Settings) -> str:
             "LoadCredential=, and restart the service"
         )
     if settings.token_file is not None:
-        return f"token_file {settings.token_file}: write another token there; livedeck reads it by itself"
+        return f"token_file {settings.token_file}: write another token there; livedeck rereads it without a restart"
     if settings.token_command:
-        return f"token_command {settings.token_command[0]}: make it print another token; livedeck runs it by itself"
-    return f"token_keyring {settings.token_keyring}: store another token there; livedeck reads it by itself"
+        return (
+            f"token_command {settings.token_command[0]}: make it print another token; "
+            "livedeck reruns it without a restart"
+        )
+    return f"token_keyring {settings.token_keyring}: store another token there; livedeck rereads it without a restart"

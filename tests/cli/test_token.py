@@ -56,7 +56,7 @@ def test_a_credential_of_systemd_is_named_as_one_with_what_makes_it_another(
     file.chmod(0o400)
     settings = Settings(token_file=file)
     assert read_token(settings) == SECRET
-    assert "livedeck reads it by itself" in SettingsTokenSource(settings).advice
+    assert "livedeck rereads it without a restart" in SettingsTokenSource(settings).advice
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     assert "restart the service" in SettingsTokenSource(settings).advice
 

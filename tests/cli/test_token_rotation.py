@@ -123,7 +123,7 @@ async def test_a_token_that_stays_refused_says_which_file_and_what_to_do(file: P
         with pytest.raises(Unauthorized) as refusal:
             await api.events.list()
         assert str(refusal.value).startswith(
-            f"token_file {file}: write another token there; livedeck reads it by itself"
+            f"token_file {file}: write another token there; livedeck rereads it without a restart"
         )
     assert OLD not in str(refusal.value)
 

@@ -310,7 +310,7 @@ BY_SLOWNESS = {Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK}
 @pytest.mark.parametrize("sight", Sight)
 def test_an_own_cause_is_nearest_unless_the_platform_spoke(sight: Sight, is_of_event: bool) -> None:
     failure = Failure(sight, 503 if sight in {Sight.FAULT, Sight.GATEWAY} else None)
-    behind = "why this event is not answered" if is_of_event else "if the platform answers"
+    behind = "why this event gets no reply" if is_of_event else "if the platform answers"
     slow = blame(Facts(own=SLOW, failure=failure, is_of_event=is_of_event))
     assert slow.is_own == (sight in BY_SLOWNESS or (is_of_event and sight is Sight.NONE))
     if slow.is_own:

@@ -53,7 +53,7 @@ async def test_the_first_empty_reply_proves_nothing_and_says_since_when_it_is_as
     assert words(snapshot) == ""
     for each in before:
         assert each.events[0].phase.ingest.state is IngestState.NONE
-        assert words(each, later=6) == "no sample yet, asked for 6 s"
+        assert words(each, later=6) == "no sample yet, polled for 6 s"
         told = event_object(each.events[0], RenderTime.from_snapshot(each, each.at))
         assert told["ingest"]["state"] == "unknown"
         assert told["evidence"]
@@ -102,7 +102,7 @@ async def test_a_report_asks_again_before_it_says_that_nothing_was_ever_sent() -
     state, text = await checked(10)
     assert (state, "NO_INGEST live without a sample" in text) == (ServiceState.CRITICAL, True)
     state, text = await checked(2)
-    assert (state, "no sample yet, asked for" in text) == (ServiceState.UNKNOWN, True)
+    assert (state, "no sample yet, polled for" in text) == (ServiceState.UNKNOWN, True)
 
 
 class Emptied(Stage):

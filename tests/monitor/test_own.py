@@ -548,7 +548,7 @@ def test_an_event_that_was_not_answered_before_this_machine_got_slow_is_not_accu
     first, *rest = told
     assert first == "not answered, while other calls are: no reply in time"
     assert rest
-    own = r"this machine is \d+ s behind: not known why this event is not answered"
+    own = r"this machine is \d+ s behind: not known why this event gets no reply"
     assert [words for words in rest if not re.fullmatch(own, words)] == []
 
 

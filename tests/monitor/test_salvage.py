@@ -242,7 +242,7 @@ def test_an_empty_file_is_not_taken_for_an_empty_history(tmp_path: Path) -> None
     path = tmp_path / "damaged.sqlite"
     path.touch()
     found = salvage(path, tmp_path / "new.sqlite", LATER)
-    assert found.text == "saved: nothing; the file is empty: nothing tells what it held"
+    assert found.text == "saved: nothing; the file is empty: its former contents are unknown"
 
 
 def test_the_deck_goes_on_at_once_and_says_what_was_saved(whole: Path, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ async def test_the_board_tells_what_is_not_shared_and_the_connection_each_part_o
 @pytest.mark.parametrize(
     ("state", "header", "waits_for"),
     [
-        (AttachmentState.LISTING, "asking collector", "collector"),
+        (AttachmentState.LISTING, "attaching to collector", "collector"),
         (AttachmentState.REFUSED, "COLLECTOR REFUSES", "collector"),
         (AttachmentState.ALONE, "POLLING ALONE", "platform"),
     ],

@@ -323,7 +323,7 @@ async def test_a_kept_edit_is_offered_when_the_relay_has_ended_and_sent_only_the
         await agree(stage)
         await stage.until(lambda: room(stage).status == "active")
         assert "▲ at 21:14:07" in words(stage)
-        assert "the edit of Council channel waits since 21:14:07Z; g applies it" in words(stage)
+        assert "the edit of Council channel has waited since 21:14:07Z; g applies it" in words(stage)
         sent = list(stage.writes)
         await broadcast(stage, running=False)
         await stage.act("app.ask")

@@ -42,7 +42,7 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
 @timeout("head", "Maximum seconds until the head of a request is complete.")
 @timeout("body", "Maximum seconds between two bytes of a request body or of a response.")
-@timeout("idle", "Maximum seconds for which a connection is idle.")
+@timeout("idle", "Maximum seconds that a connection may be idle.")
 @formats("table", "json")
 @click.pass_context
 def command(

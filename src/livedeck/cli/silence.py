@@ -122,7 +122,7 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 
 @click.command
 @click.option("--event", metavar="EVENT", help="Alarms of this event: an id, a name, or the beginning of either.")
-@click.option("--name", metavar="PATTERN", help="Alarms of events with such a name: 'Studio *'.")
+@click.option("--name", metavar="PATTERN", help="Alarms of events whose name matches: 'Studio *'.")
 @click.option("--project", metavar="PATTERN", help="Alarms of events of this project, by its id.")
 @click.option("--content", type=_CONTENTS, help="Alarms of events with this content.")
 @click.option("--kind", metavar="KIND", help="Alarms of this kind: RECONNECTING, or a pattern.")
@@ -133,8 +133,8 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 @DURATION
 @click.option("--until-end", is_flag=True, help="With --event: end with its broadcast, after 4 h at most.")
 @click.option("--start", metavar="TIME", help="Start of a planned silence: 21:00, 2026-11-21T21:00, in 2 h.")
-@click.option("--passes", type=_SEVERITIES, help="Lowest severity that rings and notifies all the same.")
-@click.option("--comment", required=True, metavar="TEXT", help="Reason, which the alarms show.")
+@click.option("--passes", type=_SEVERITIES, help="Lowest severity that still rings and notifies.")
+@click.option("--comment", required=True, metavar="TEXT", help="Reason, shown with the alarms.")
 @click.option("--preview", "--dry-run", "is_preview", is_flag=True, help="Print the change without sending it.")
 @formats("table", "json")
 @platform

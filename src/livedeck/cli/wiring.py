@@ -299,7 +299,7 @@ async def _find_video(api: Api, video_id: str) -> Video:
 
 
 async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
-    """Record a ruling and return it. `make`: returns it, given the rulings so far, the time and the actor.
+    """Record a ruling and return it. `make`: returns the ruling, given the rulings so far, the time and the actor.
 
     Raises SettingsError if no history is kept, or if the history cannot be written.
     """

@@ -374,7 +374,7 @@ class Monitor:
     ) -> None:
         """Shelve an alarm. Raises AlarmRefused.
 
-        `minutes`: length of the shelf; None for until the alarm clears. `only_this`: do not shelve its symptoms.
+        `minutes`: length of the shelf; None until the alarm clears. `only_this`: do not shelve its symptoms.
         """
         kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
         self.carry_out(AlarmCommand(key, kind, shown, minutes, reason, self.actor))

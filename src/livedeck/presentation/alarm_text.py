@@ -82,8 +82,8 @@ def _head(change: AlarmChange, word: str) -> str:
 class ShownChanges:
     """Selects the transitions to print from one snapshot after another.
 
-    Left out are transitions that need no action, and what follows an onset that was not printed: when an incident ends,
-    each alarm that it hid all the time clears too.
+    Omits transitions that need no action. Also omits later transitions of an alarm whose onset was not printed: when an
+    incident ends, each alarm that it hid clears too.
     """
 
     def __init__(self) -> None:

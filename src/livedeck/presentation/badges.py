@@ -115,7 +115,7 @@ CONNECTION_BADGES: Mapping[ConnectionState, Badge] = MappingProxyType(
 
 ATTACHMENT_BADGES: Mapping[AttachmentState, Badge] = MappingProxyType(
     {
-        AttachmentState.LISTING: Badge("○", "asking collector", StyleRole.INFO),
+        AttachmentState.LISTING: Badge("○", "attaching to collector", StyleRole.INFO),
         AttachmentState.WATCHING: Badge("✓", "collector", StyleRole.OK),
         AttachmentState.RESUMING: Badge("◌", "reaching collector", StyleRole.WARNING),
         AttachmentState.SILENT: Badge("✖", "COLLECTOR SILENT", StyleRole.CRITICAL),

@@ -86,13 +86,13 @@ def doubt_of_encoder(state: EventState, render_time: RenderTime) -> str:
     """Return a text while it is undecided whether samples are late or the encoder has left; otherwise empty.
 
     `late or gone: known in 8 s`, or `late or gone: not decided in 10 s` once no further request is sent. `no sample
-    yet, asked for 6 s` if no sample ever came.
+    yet, polled for 6 s` if no sample ever came.
     """
     if state.evidence is None or not state.is_undecided:
         return ""
     decided_at, asked_for = state.evidence.decided_at, state.evidence.asked_for
     if state.evidence.claim == NO_SAMPLE and state.evidence.since:
-        return f"no sample yet, asked for {age(max(0.0, render_time.server_seconds_since(state.evidence.since)))}"
+        return f"no sample yet, polled for {age(max(0.0, render_time.server_seconds_since(state.evidence.since)))}"
     if decided_at is None:
         return f"late or gone: not decided in {age(asked_for or 0.0)}"
     return f"late or gone: known in {age(max(0.0, -render_time.server_seconds_since(decided_at)))}"

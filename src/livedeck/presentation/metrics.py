@@ -34,7 +34,7 @@ Labels = tuple[str, ...]
 
 
 class Sample(NamedTuple):
-    """Number of a metric. A `value` of None is unknown and is left out. `suffix`, `bound`: for parts of a histogram."""
+    """Value of a metric. A `value` of None is unknown and is left out. `suffix`, `bound`: for parts of a histogram."""
 
     labels: Labels
     value: float | None

@@ -450,8 +450,8 @@ def gaps_text(facts: EventFacts) -> list[str]:
         )
     if facts.unrecorded:
         sentences.append(
-            "Times in which this event was not watched are not recorded by this collector (older version): "
-            "an outage may be such a time."
+            "This collector (older version) does not record when this event was not watched: "
+            "an outage may be unwatched time."
         )
     if facts.cadence is not None:
         sentences.append(f"Samples are {facts.cadence:g} s apart, so this is the accuracy of outages.")

@@ -258,7 +258,7 @@ def unwatched(recorded: Recorded) -> Spans:
     return tuple(hole for hole in without([observed], watched) if hole.seconds >= SHORTEST_GAP)
 
 
-NOT_RECORDED_TEXT = "times in which single streams were not watched: not recorded by this collector (older version)"
+NOT_RECORDED_TEXT = "unwatched times of single streams: not recorded by this collector (older version)"
 
 SHORTEST_GAP = 20.0
 """Minimum length of a gap between two responses, in seconds. Two polling intervals are normally shorter."""

@@ -222,7 +222,9 @@ class _Target(BaseModel):
 
     model_config = _STRICT
 
-    type: str = Field(default="", description="kind of the target, which the name of its address says, too")
+    type: str = Field(
+        default="", description="kind of the target; optional, because the name of its address setting shows it"
+    )
     title: Annotated[str, AfterValidator(check_template)] = Field(
         default="", description="template of the title, with fields such as `${event}`"
     )
@@ -321,7 +323,7 @@ class RouteSettings(BaseModel):
     )
     kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of the alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
-        default="", description="hours in which somebody reads the messages, as in `Mo-Fr 08:00-18:00`; empty: always"
+        default="", description="hours when somebody reads the messages, as in `Mo-Fr 08:00-18:00`; empty: always"
     )
     through: Severity = Field(default=Severity.CRITICAL, description="lowest severity that the route sends at any hour")
     escalate: Number = Field(
@@ -340,7 +342,7 @@ class RouteSettings(BaseModel):
     )
     group_wait: Number = Field(default=5, ge=0, le=60, description="seconds from a group's first alarm to its message")
     group_interval: Number = Field(
-        default=60, ge=0, le=3600, description="seconds from a group's message to one about warnings that join it"
+        default=60, ge=0, le=3600, description="minimum seconds from a group's message to the next one about warnings"
     )
 
     @property
@@ -395,8 +397,8 @@ class MaintenanceSettings(BaseModel):
         default=(), description="conditions that an alarm must meet, as in `name ~ Studio *` or `kind = NO_INGEST`"
     )
     everything: bool = Field(default=False, description="set if the conditions are meant to match everything")
-    passes: Severity | None = Field(default=None, description="lowest severity that rings and notifies all the same")
-    comment: str = Field(min_length=1, max_length=200, description="reason, which the alarms show")
+    passes: Severity | None = Field(default=None, description="lowest severity that still rings and notifies")
+    comment: str = Field(min_length=1, max_length=200, description="reason, shown with the alarms")
 
     @model_validator(mode="after")
     def _matches_something(self) -> Self:
@@ -610,7 +612,7 @@ class EngineSettings(BaseModel):
         default=15,
         ge=5,
         le=60,
-        description="seconds; a lease lasts nine tenths of them, and a dead collector is noticed at its end",
+        description="seconds; a lease lasts nine tenths of them, and their end reveals a dead collector",
     )
 
     @model_validator(mode="after")
@@ -667,7 +669,7 @@ class PlatformSettings(BaseModel):
     )
     collector_url: str | tuple[str, ...] = Field(
         default="",
-        description="collector to attach to, or a list of equal ones; https, or http to loopback; "
+        description="collector to attach to, or a list of equivalent ones; https, or http to loopback; "
         "empty: this deck polls the platform itself",
     )
     collector_token_file: SecretFile = Field(
@@ -761,8 +763,7 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         description="seconds between polls, and limits on the number of polls",
     )
     maintenance: tuple[MaintenanceSettings, ...] = Field(
-        default=(),
-        description='weekly hours in which some alarms neither ring nor notify (`monitoring.md`, "Silences")',
+        default=(), description='weekly hours when some alarms neither ring nor notify (`monitoring.md`, "Silences")'
     )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"

@@ -150,7 +150,10 @@ async def _dead(settings: Settings) -> list[Unsent]:
 
 
 def _chosen(letters: Sequence[Unsent], words: Sequence[str]) -> list[str]:
-    """Return the id of the dead letter that each word begins. Raises UsageError unless it begins exactly one id."""
+    """Return, for each word, the id that begins with it.
+
+    Raises UsageError unless exactly one dead letter has such an id.
+    """
     keys = []
     for word in words:
         found = [letter.id for letter in letters if letter.id.startswith(word.strip().casefold() or "-")]

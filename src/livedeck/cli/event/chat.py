@@ -142,8 +142,8 @@ def check_usage(target: ExportTarget, export: ChatExport, stream: str | None, *,
 async def select_streams(api: Api, event: Event, stream: str | None, history: Settings | None) -> list[KnownStream]:
     """Return the streams to export; the list may be empty.
 
-    `history`: settings whose history is searched for earlier streams; None for the current stream only. Streams that
-    are found are named on standard error.
+    `history`: settings whose history is searched for earlier streams; None for the current stream only. Prints the
+    found streams on standard error.
     """
     if stream:
         return [KnownStream(stream, "named")]

@@ -338,7 +338,7 @@ def read_object(path: str, *, is_list: bool = False) -> Any:
             fault = toml_error if path.endswith(".toml") else json_error
             raise click.UsageError(f"{name}: neither JSON nor TOML: {shown(str(fault))}") from None
     except RecursionError:
-        raise click.UsageError(f"{name}: is nested too deeply") from None
+        raise click.UsageError(f"{name}: nested too deeply") from None
     if isinstance(value, dict) or (is_list and isinstance(value, list)):
         return value
     raise click.UsageError(f"{name}: should hold an object{' or a list' if is_list else ''}")

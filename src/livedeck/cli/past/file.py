@@ -235,7 +235,7 @@ def export_command(
 
 
 def write_recording(path: Path, output: Path, event_ids: Sequence[str], **options: Any) -> int:
-    """Write a recording of that history and print its content. Returns the exit code.
+    """Write a recording of the history at `path` and print its content. Returns the exit code.
 
     `options`: those of `recording.export`.
     """

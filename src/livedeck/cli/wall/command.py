@@ -78,7 +78,7 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
     default=20.0,
     show_default=True,
     type=click.FloatRange(2, 3600),
-    help="Seconds for which a page is shown.",
+    help="Seconds that a page is shown.",
 )
 @click.option(
     "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Maximum number of tiles."

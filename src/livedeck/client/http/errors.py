@@ -9,7 +9,7 @@
     ├── ReadOnly                 a change was requested in read-only mode; nothing was sent
     ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
     ├── Unreadable               a response came that does not match the document
-    │   └── Unproved             a download may not be what was asked for; no file was written or replaced
+    │   └── Unproved             a download may not be the requested content; no file was written or replaced
     ├── Unknown                  a change was sent, and no response proves whether it was made
     └── Rejected                 the platform responded with an error or a redirect
         ├── Redirected           3xx; not followed: the network may require a login first

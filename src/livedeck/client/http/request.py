@@ -99,7 +99,7 @@ class ResponseTiming(Record):
         server_date: `Date` of the response; None if it has none.
         status: HTTP status.
         request_id: `X-Request-ID` of the response; empty if it has none.
-        age: Seconds for which a cache held the response (`Age`); 0 without the header.
+        age: Seconds that a cache held the response (`Age`); 0 without the header.
     """
 
     at: datetime

@@ -71,7 +71,7 @@ class Cdn:
             progress: Called with the bytes received and the total.
 
         Raises:
-            Unproved: The content is not what was asked for.
+            Unproved: The content may not be the requested content.
             FileFault: The file exists, or cannot be written.
             ApiError: Anything else that goes wrong.
 

@@ -14,7 +14,7 @@ from livedeck.text.values import counted
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
 MAX_UNANNOUNCED = 1_000_000
-"""Rows, in pages of 100, after which a list ends that announces fewer, because it may never end by itself."""
+"""Number of rows after which reading a list stops if it announces fewer, because it may never end by itself."""
 
 _MAX_WALKS = 8
 
@@ -239,7 +239,7 @@ class PagedItems(AsyncIterator[T]):
             before = walk
 
     def _is_endless(self, walk: _Walk, number: int) -> bool:
-        """Return whether the list exceeds what it announces by so much that it may never end."""
+        """Return whether the list exceeds its announced length so far that it may never end."""
         announced = walk.total or 0
         max_pages = max(self._max_unannounced // MAX_PER_PAGE, announced)
         return len(self._ids) > max(self._max_unannounced, announced) or number > max_pages

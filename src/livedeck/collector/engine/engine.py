@@ -59,7 +59,7 @@ _MAX_RETRY, _ROUNDING = 600.0, 1.0
 """Maximum seconds of a wait that the platform demands and collectors share, and tolerance between clocks."""
 
 _SETTLING = 2.0
-"""Seconds after the return of Redis while leases stay with their last holders, so that all of them can claim."""
+"""Seconds after the return of Redis during which leases stay with their last holders, so that all can claim."""
 
 _log = Log("livedeck.collector")
 

@@ -34,7 +34,7 @@ class Removal(ShownAlarm):
 
 
 class Shelving(Removal):
-    """Body of a command that shelves the alarm. `minutes`: length of the shelf; None for until the alarm clears."""
+    """Body of a command that shelves the alarm. `minutes`: length of the shelf; None until the alarm clears."""
 
     minutes: float | None
 
@@ -69,7 +69,7 @@ VERBS: Mapping[str, Verb] = {
     "in-service": Verb(ActionKind.IN_SERVICE, Body),
     "note": Verb(ActionKind.NOTE, Note),
 }
-"""Last part of the path -> verb."""
+"""Last part of the request path -> verb."""
 
 
 def request_of(command: AlarmCommand) -> tuple[str, dict[str, Any]]:

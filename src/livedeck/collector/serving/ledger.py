@@ -72,7 +72,7 @@ class _Refused(NamedTuple):
 
 
 class Ledger:
-    """Collector of uses and refusals of tokens, which `run` writes. Make it in a thread, because it reads the file.
+    """Counter of uses and refusals of tokens, which `run` writes. Make it in a thread, because it reads the file.
 
     `path`: file of last uses. `record`: adds a record to the audit; None without a history.
     """

@@ -53,8 +53,8 @@ class GateCase(Record):
     """Facts that decide at `now` (this machine's clock) which onsets wait.
 
     `wave`: alarms that may become an incident. `may_coincide`: enough events are on air for an incident. `is_looking`:
-    an event on air was not polled yet. `unexplained`: alarms that no incident can explain. `unasked`: alarms since
-    whose onset too few other events have replied to rule out an incident.
+    an event on air was not polled yet. `unexplained`: alarms that no incident can explain. `unasked`: alarms that an
+    incident may still explain, because too few other events have replied since their onset.
     """
 
     now: datetime

@@ -224,7 +224,7 @@ class AlarmEngine:
         return self._announce(steps, case, state)
 
     def _announce(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> Evaluation:
-        """Return the transitions to announce, the alarms that ring, and the log, which alone has onsets that wait."""
+        """Return the transitions to announce, the alarms that ring, and the log. Only the log has onsets that wait."""
         by_people, self._changes = self._changes, []
         on_air = ids_on_air(state.events) - {DECK}
         wave = newest_wave(case, self._limits)
@@ -297,10 +297,10 @@ class AlarmEngine:
     def _unasked(
         self, steps: Sequence[Step], wave: Wave, case: IncidentCase, state: MonitorState
     ) -> frozenset[AlarmKey]:
-        """Return the keys of new or waiting alarms since whose onset too few other events have replied.
+        """Return the keys of new or waiting alarms that an incident may still explain.
 
-        Those that have not replied, and those of the same wave, are enough for an incident. A slow machine polls each
-        event so seldom that a fault of all shows first as a fault of one.
+        The events that have not replied since the onset, together with those of the same wave, are enough for an
+        incident. A slow machine polls each event so seldom that a fault of all shows first as a fault of one.
         """
         waiting = {key: held.onset.at for key, held in self._held.items()}
         new = {step.alarm.key: state.now for step in steps if step.alarm.kind in SHARED and step.change}

@@ -301,7 +301,10 @@ class _Noted:
 
 
 def limits_read(judged: Judged, kind: str) -> tuple[str, ...]:
-    """Return the names of the limits that decide about a kind now: its detector is run, and what it reads is noted."""
+    """Return the names of the limits that decide about a kind now.
+
+    Runs its detector, and notes which limits it reads.
+    """
     noted, features = _Noted(judged.thresholds), judged.analysis.features
     thresholds, found = cast("Thresholds", noted), ALARM_KINDS.get(kind)
     if found is None:

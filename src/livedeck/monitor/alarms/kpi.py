@@ -156,7 +156,7 @@ def alarm_figures(recorded: AlarmHistory, limits: AlarmLimits) -> AlarmFigures:
 def flood_seconds(times: Sequence[datetime], since: datetime, until: datetime, limits: AlarmLimits) -> float:
     """Return the seconds in which more alarms were announced within the flood window than a person can follow.
 
-    `times`: times of the announcements, sorted. One of the same alarm counts again.
+    `times`: times of the announcements, sorted. A further announcement of an alarm counts again.
     """
     window, begun, total = timedelta(seconds=limits.flood_window), since, 0.0
     for number, at in enumerate(times):
@@ -199,7 +199,7 @@ def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: Alar
 
 
 def _operator_hours(recorded: AlarmHistory) -> float:
-    """Return the watched hours of all operators: in each hour those who acted on an alarm, at least one.
+    """Return operator hours: each watched hour counts once for each person who acted on an alarm in it, at least once.
 
     The history does not record who had a deck open.
     """

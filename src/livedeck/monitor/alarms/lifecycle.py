@@ -304,7 +304,10 @@ def is_audible(before: Alarm | None, after: Alarm) -> bool:
 
 
 def is_taken_back(before: Alarm, after: Alarm) -> bool:
-    """Return whether a person took back an acknowledgement between the two. Such an alarm does not ring again."""
+    """Return whether a person took back an acknowledgement between these two states.
+
+    Such an alarm does not ring again.
+    """
     states = {(AlarmState.ACKNOWLEDGED, AlarmState.UNACKNOWLEDGED), (AlarmState.CLEARED, AlarmState.RETURNED)}
     is_by_person = after.answered_at is not None and after.answered_at != before.answered_at
     return (before.state, after.state) in states and is_by_person

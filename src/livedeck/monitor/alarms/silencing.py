@@ -1,4 +1,4 @@
-"""Which alarms a silence covers, and which silences a person may add, extend or end (monitoring.md, "Silences"). Pure.
+"""Rules for silences: the alarms that they cover, and a person's actions on them (monitoring.md, "Silences"). Pure.
 
 During a silence detection, board, history and reports go on. Only the bell and the notifications stop.
 """
@@ -22,7 +22,7 @@ from livedeck.monitor.model.state import EventState
 from livedeck.text.values import safe, short_duration
 
 MOST_ON_AIR = timedelta(hours=4)
-"""Maximum time for which an alarm of an event on air is silenced after a person has added or extended the silence."""
+"""Maximum silence of an alarm of an event on air, from the time when a person added or extended the silence."""
 
 LONGEST = timedelta(days=31)
 """Maximum length of a silence. Hours that repeat belong in a maintenance window of the settings."""
@@ -34,7 +34,7 @@ _MAX_MATCHERS = 20
 """Maximum number of matchers of a silence."""
 
 ONLY_BY_KIND = frozenset({API_BLIND, "AUTH_FAILED", "NOTIFY_FAILING", COLLECTOR_SILENT, "OWN_SLOW"})
-"""Kinds that a silence covers only if it names the kind, because they alone say that livedeck itself does not work."""
+"""Kinds that a silence covers only if it names the kind, because only these alarms show that livedeck itself fails."""
 
 
 class SilenceGone(AlarmRefused):

@@ -43,7 +43,7 @@ _EXACT = 0.01
 def forecasts(judged: Judged, now: datetime, wanted: str = "") -> tuple[Forecast, ...]:
     """Return the next onset of each kind that is not raised, by condition, at `now` (server clock).
 
-    A rate is tried as if every sample to come had it, and the other values of the newest sample. `wanted`: kind to look
+    A tried rate applies to every future sample; the other values are those of the newest sample. `wanted`: kind to look
     for; empty for all kinds, which takes a third of a second.
     """
     case = judged.case
@@ -128,7 +128,7 @@ def _of_rate(trial: _Trial, rate: str, values: list[float], condition: Condition
 
 
 def _limit(trial: _Trial, kind: str, rate: str, between: tuple[float, float], newest: float) -> float:
-    """Return the rate nearest to the first of `between` that raises the kind as the second does, to `_EXACT`."""
+    """Return the rate closest to `between[0]`, within `_EXACT`, that raises the kind as `between[1]` does."""
     without, raising = between
     while abs(without - raising) > _EXACT * max(without, raising, _EXACT * newest):
         middle = (without + raising) / 2

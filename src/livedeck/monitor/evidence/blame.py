@@ -163,7 +163,7 @@ def _list_text(doubt: ListDoubt) -> str:
 
 
 def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
-    """Return the diagnosis of an alarm kind whose usual cause is this. `viewers`: effect on viewers."""
+    """Return the diagnosis of an alarm kind with this usual cause. `viewers`: effect on viewers."""
     return Diagnosis(CAUSES[cause], viewers, _ADVICE[cause])
 
 
@@ -227,7 +227,7 @@ _STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped"
 
 def _of_own(facts: Facts) -> Blame | None:
     """Return the cause in this process; None if this process is not the cause, or the platform has replied since."""
-    sight, behind = facts.failure.sight, "why this event is not answered" if facts.is_of_event else _IS_ANSWERING
+    sight, behind = facts.failure.sight, "why this event gets no reply" if facts.is_of_event else _IS_ANSWERING
     stop = _unanswered_stop(facts)
     if stop and sight in _BY_STOP:
         text = f"{_STOPPED[stop.why]} until {stop.until:%H:%M:%S}Z: not known yet {behind}"
@@ -284,7 +284,7 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         ),
         Sight.UNDECIDED: (
             Culprit.UNKNOWN,
-            "no reply so far: the network or the platform, known with the next connection",
+            "no reply so far: the network or the platform; the next connection will show which",
         ),
     }
 )

@@ -35,7 +35,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "NO_INGEST": Claim(
             "a live stream, two good replies without a sample, 4 s apart or more, with every planned poll between "
             "them, and no sample of the stream in the history",
-            "no sample yet, asked for 6 s",
+            "no sample yet, polled for 6 s",
             "samples for 10 s",
         ),
         "RECONNECTING": Claim(
@@ -79,8 +79,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "gone: two whole lists, and two replies to requests by id, without the event, and no new sample. Otherwise "
             "the event itself, as read again, with its stream finished, removed or replaced",
             "≠ unlisted",
-            "an acknowledgement. Else gone: it is listed again, or a good reply by its id; otherwise a stream of the "
-            "event on air, or 10 min. An info ends after a minute",
+            "an acknowledgement. For a gone event also the event in a list, or a good reply by its id; for any other "
+            "event also a stream on air, or 10 min. An info ends after a minute",
         ),
         "QOS_STALE": Claim(
             "20 watched seconds of failed polls while other calls succeed; 60 s if three events, or 20 % of the "

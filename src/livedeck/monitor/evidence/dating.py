@@ -15,7 +15,7 @@ class Dated(Record):
     """Times of a request and its reply, in epoch seconds.
 
     `sent`, `read`: times at which the request was sent and the reply was read, by this machine's clock. `date`: `Date`
-    header of the reply, by the platform's clock; None without a header. `age`: seconds for which a cache held the reply
+    header of the reply, by the platform's clock; None without a header. `age`: seconds that a cache held the reply
     (`Age` header). `skew`, in every method: seconds by which the platform's clock is ahead of this machine's.
     """
 

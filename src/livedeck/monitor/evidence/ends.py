@@ -111,7 +111,8 @@ class _Doubt:
     def is_kept(self, at: float) -> bool:
         """Return whether the platform still serves the event by id, or still sends new samples of it.
 
-        The samples must come after the second list; after "not found" by id, which they contradict, later still.
+        The samples must come after the second list. If the request by id ended in "not found", they must come at least
+        `LISTS_APART` seconds after the first list.
         """
         if self.answer is Answer.SERVED:
             return True

@@ -42,7 +42,7 @@ class Pulse(NamedTuple):
     """Measurement of this process at one instant, on both clocks. Each total is None if it cannot be measured.
 
     `used`: processor seconds used so far. `awaited`: seconds that the loop was ready and got no processor. `suspended`:
-    seconds for which the machine slept.
+    seconds that the machine slept.
     """
 
     at: datetime

@@ -64,7 +64,7 @@ WORDS = {
 }
 """Table -> words for its rows in the result."""
 
-_EMPTY = "the file is empty: nothing tells what it held"
+_EMPTY = "the file is empty: its former contents are unknown"
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "silence", "alarm", "journal", "learnt")
 

@@ -55,8 +55,8 @@ SHELVINGS = frozenset(
 class AlarmCommand(Record):
     """Command of an operator for an alarm; `carry_out` applies or refuses it.
 
-    `shown`: alarm on the operator's screen; None for its present state. `minutes`: length of a shelf; None for until
-    the alarm clears. `text`: reason, note or verdict. `actor`: as in AlarmAction. `uid`: id of the resulting action, so
+    `shown`: alarm on the operator's screen; None for its present state. `minutes`: length of a shelf; None until the
+    alarm clears. `text`: reason, note or verdict. `actor`: as in AlarmAction. `uid`: id of the resulting action, so
     that a repeated command makes no second action.
     """
 

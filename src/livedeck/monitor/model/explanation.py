@@ -49,9 +49,9 @@ class Forecast(Record):
 class SignalFacts(Record):
     """Newest and usual values of a stream: video and audio in bit/s, fps in frames/s; None if unknown.
 
-    `noise`: share of the usual video rate by which it varies within ten seconds. `slots`: number of slots of ten
-    seconds from which the video rate was learnt. `is_constant`: the video rate is normally constant. `is_witness`: the
-    audio rate is normally constant, so its fall shows a shortage. `is_variable_fps`: the frame rate varies with the
+    `noise`: variation of the video rate within ten seconds, as a share of the usual rate. `slots`: number of slots of
+    ten seconds that the video rate was learnt from. `is_constant`: the video rate is normally constant. `is_witness`:
+    the audio rate is normally constant, so its fall shows a shortage. `is_variable_fps`: the frame rate varies with the
     picture. `is_warm`: the run of samples is long enough to be judged. Each is None if it was not recorded.
     """
 
@@ -72,7 +72,7 @@ class SignalFacts(Record):
 class DeliveryFacts(Record):
     """Delivery of a stream's samples, in seconds; None if unknown or not recorded.
 
-    `age`: age of the newest sample. `lag`: learnt delay. `deliveries`: number of deliveries from which it was learnt.
+    `age`: age of the newest sample. `lag`: learnt delay. `deliveries`: number of deliveries that it was learnt from.
     `lost`: age of the newest sample above which the encoder is gone. `wait`: time without a new sample after which it
     is gone as well, until the delay is learnt. `answers`: minimum number of replies without a new sample.
     """

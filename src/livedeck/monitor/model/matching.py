@@ -133,5 +133,5 @@ def _names(field: MatchField, case: Case, event: CaseEvent | None) -> Sequence[s
             return (case.severity.value,)
         case MatchField.TARGET:
             return tuple(case.targets) or ("",)
-    assert event, "a condition on an event is asked of an event"
+    assert event, "a condition on an event needs an event"
     return (getattr(event, "id" if field is MatchField.EVENT else field.value),)

@@ -33,8 +33,8 @@ class SilenceDraft(Record):
 
     `seconds`: length of the silence, from `starts_at`, or from now if that is None. `until_end_of`: id of the event
     with whose broadcast the silence ends; empty without one. `passes`: lowest severity that is not silenced; None to
-    silence every severity. `is_everything`: the person means it if the matchers fit everything. `actor`:
-    `user@host:pid`. `uid`: id of the resulting row, so that a repeated command adds no second silence.
+    silence every severity. `is_everything`: the matchers may fit everything. `actor`: `user@host:pid`. `uid`: id of the
+    resulting row, so that a repeated command adds no second silence.
     """
 
     matchers: tuple[Matcher, ...]

@@ -125,8 +125,8 @@ class Grade(StrEnum):
 class Component(StrEnum):
     """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    Among equal lowest scores the first of VIDEO, AUDIO, FPS, KEY, LOSS, LATE and UNKNOWN is named. A component whose
-    only lowest score comes from a finding follows these; among findings, this enum's order decides.
+    Among equal lowest scores, scores of samples win over scores of findings. Scores of samples are in the order VIDEO,
+    AUDIO, FPS, KEY, LOSS, LATE, UNKNOWN; scores of findings are in the order of this enum.
     """
 
     UNKNOWN = "unknown"
@@ -394,8 +394,8 @@ class ClockChange(Record):
 class SharingFault(Record):
     """Fault among collectors that poll together.
 
-    `apart_since`, `reason`: time since which, and reason why, this process cannot exchange polls with the others.
-    `lost`: names of collectors that disappeared.
+    `apart_since`: start of the time without an exchange of polls with the others. `reason`: why there is none. `lost`:
+    names of collectors that disappeared.
     """
 
     apart_since: datetime | None = None

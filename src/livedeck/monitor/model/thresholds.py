@@ -329,9 +329,11 @@ class Thresholds(Record, kw_only=True):
     variable_fps: Annotated[
         float, Limit("spread over median", "a variable frame rate, as of a screen share, spreads more within a slot")
     ] = 0.25
-    variable_fps_frames: Annotated[float, Limit("frames/s", "its spread must also be wider than this")] = 4.0
+    variable_fps_frames: Annotated[
+        float, Limit("frames/s", "the spread of a variable frame rate must also be wider than this")
+    ] = 4.0
     variable_fps_slots: Annotated[
-        float, Limit("share of the slots", "a frame rate is variable if it spreads so in more of its slots")
+        float, Limit("share of the slots", "a frame rate is variable if it spreads this much in more of its slots")
     ] = 0.3
     above_duty: Annotated[
         Duty, Limit("s, spells", "a rate above the usual for this long is variable, because a fault cannot add bits")

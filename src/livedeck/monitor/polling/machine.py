@@ -18,8 +18,8 @@ _SCHEDULER = Path("/proc/thread-self/schedstat")
 class Load(NamedTuple):
     """Totals of this process in seconds; None if the system does not measure them.
 
-    `used`: processor time. `awaited`: time that this thread was ready but had no processor. `suspended`: time for which
-    the machine slept.
+    `used`: processor time. `awaited`: time that this thread was ready but had no processor. `suspended`: time that the
+    machine slept.
     """
 
     used: float | None = None

@@ -90,7 +90,7 @@ class EventList(Record):
 
     @property
     def is_bare(self) -> bool:
-        """True if the list holds nothing, not even the number of its rows. That proves nothing about the events."""
+        """True if the list has no rows and states no number of rows, so it proves nothing about the events."""
         return not (self.events or self.unreadable or self.is_counted)
 
     @property

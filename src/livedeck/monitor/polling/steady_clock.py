@@ -19,7 +19,7 @@ class SteadyClock:
     """Clock that wraps `clock` and leaves out its steps.
 
     `offset`: seconds by which the wall clock was set forward since the start; `now` leaves them out. `slept`: seconds
-    for which the machine slept and its monotonic clock stood still. `open_step`: seconds of a step with an open cause.
+    that the machine slept with a stopped monotonic clock. `open_step`: seconds of a step with an open cause.
 
     If the wall clock steps forward, either it was set, or the machine slept. Only the platform's time shows which, so
     the step stays open until a reply arrives. It then becomes a `ClockChange`.

@@ -492,7 +492,7 @@ _LEAVES: Mapping[Any, _Coder] = {
 }
 
 _IDENTITIES = frozenset({"id", "kind", "target", "uid", "parent", "shared"})
-"""Fields with an id, which are not masked."""
+"""Fields with ids; their values are not masked."""
 
 
 @cache

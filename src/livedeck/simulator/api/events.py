@@ -157,7 +157,7 @@ DEFAULTS: Document = {
 
 
 def new_event(event_id: str, workspace_id: str, name: str, created_at: str, streamkey: str) -> Document:
-    """Return the stored form of an event, a draft with the documented defaults.
+    """Return the stored form of a new draft event with the documented defaults.
 
     Fields that the API does not show: the project and folder of the parent, whether it is enabled, the time of its
     completion, its earlier streams, the states of its encoder, the seed of its signal, the rates of its chat, and its

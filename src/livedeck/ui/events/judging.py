@@ -144,7 +144,7 @@ JUDGING = (
         "event.content",
         ("g",),
         "content",
-        "Set the content of the event, by which its alarms are judged: "
+        "Set the content of the event, which decides its expected signals: "
         "show, radio, silent, slides, share or camera; default: as in the settings",
         choose_content,
         HERE,

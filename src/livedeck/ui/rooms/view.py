@@ -71,7 +71,7 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
     ]
     note, role = RELAYS_NOTE, StyleRole.DIM
     if edit:
-        note = f"▲ the edit of {edit.name} waits since {edit.since:%H:%M:%S}Z; {edit.key} applies it"
+        note = f"▲ the edit of {edit.name} has waited since {edit.since:%H:%M:%S}Z; {edit.key} applies it"
         role = StyleRole.WARNING
     return [justify(left, right, cells), *([(" ", StyleRole.TEXT), *line] for line in wrap(note, role, cells - 2))]
 

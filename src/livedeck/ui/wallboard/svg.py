@@ -138,7 +138,7 @@ def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths)
 
 
 def _boxes(shape: str) -> Iterator[_Box]:
-    """Yield the boxes of a shape. The caller stretches a shape as wide as a cell over a run of its kind."""
+    """Yield the boxes of a shape. The caller stretches a cell-wide shape over a run of equal cells."""
     if shape in _BLOCKS:
         yield _BLOCKS[shape]
     for part in _QUADRANTS.get(shape, ""):
