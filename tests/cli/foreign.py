@@ -37,6 +37,7 @@ class ForeignPlatform(ThreadingHTTPServer):
     `change`: what is done to each sample of an event before it is sent. `token`: the one that is accepted. `away`:
     every request is answered 502. `silent`: ids whose samples never come. `ahead`: seconds that its clock is ahead of
     this machine's: while that slept. `cut_at`: time from which no encoder sends any more (epoch s), None for never.
+    `unheard`: ends of the paths that are answered 503.
     """
 
     daemon_threads = True
@@ -52,6 +53,7 @@ class ForeignPlatform(ThreadingHTTPServer):
         self.portal, self.token, self.away = "", TOKEN, False
         self.unlisted: dict[str, int] = {}
         self.silent: set[str] = set()
+        self.unheard: set[str] = set()
         self.cut_at: float | None = None
         self.change: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _, sample: sample
         self.requests: list[tuple[float, str, int]] = []  # when (monotonic s), path, status
@@ -130,7 +132,8 @@ class ForeignPlatform(ThreadingHTTPServer):
         with self.lock:
             self.asked[path] += 1
             self.heard.notify_all()
-            return Random(f"{self.seed} {path} {self.asked[path]}").random() < self.lost
+            is_lost = Random(f"{self.seed} {path} {self.asked[path]}").random() < self.lost
+            return is_lost or path.endswith(tuple(self.unheard))
 
     def wait_for_polls(self, count: int, seconds: float) -> None:
         """Return once the samples of each event were asked for so many times more, however long ago the first was."""

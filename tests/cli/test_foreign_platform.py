@@ -80,6 +80,18 @@ def test_a_report_on_a_poor_link_blames_no_event(tmp_path: Path, seed: int) -> N
     assert len(report["events"]) == 8
 
 
+def test_an_alarm_of_an_event_without_replies_is_unknown_and_not_absent(tmp_path: Path) -> None:
+    with foreign_platform(count=1) as platform:
+        named = ("alarm", "ack", platform.events[0]["id"], "FPS_LOW")
+        env = settings(platform) | {"LIVEDECK_HISTORY": str(tmp_path / "history.sqlite")}
+        absent = called(tmp_path, *named, env=env)
+        platform.unheard.add("/qos")
+        unknown = called(tmp_path, *named, env=env)
+    assert (absent.returncode, absent.stderr.partition(";")[0]) == (6, "livedeck alarm: Hall 1 has no alarm FPS_LOW")
+    assert unknown.returncode == 4
+    assert "unknown whether Hall 1 has an alarm FPS_LOW" in unknown.stderr
+
+
 def omit_fields(platform: ForeignPlatform) -> None:
     """Hall 1 has no video rate, Hall 2 no audio rate and a renamed frame rate."""
 

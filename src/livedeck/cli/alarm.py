@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
+from livedeck.cli.exit_codes import DONE, NOT_SO, UNREACHABLE, code_of_link, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform
@@ -44,7 +44,7 @@ from livedeck.presentation.alarm_text import (
     rule_change_text,
     stop_text,
 )
-from livedeck.presentation.connection import poor_text
+from livedeck.presentation.connection import is_measured, poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import (
     alarm_action_object,
@@ -330,6 +330,10 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
     meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
     if alarm := _find_alarm(snapshot, meant, kind, target):
         return meant, alarm
+    if not is_measured(state for state in snapshot.events if state.id == meant.id):
+        unknown = f"unknown whether {_title(meant)} has an alarm {kind}: its samples could not be judged; try again"
+        echo(f"livedeck alarm: {unknown}", err=True)
+        return UNREACHABLE
     echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
     return NOT_SO
 
