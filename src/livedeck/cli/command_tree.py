@@ -269,7 +269,7 @@ class CommandTree(NamedTuple):
     """Command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
-    group -> the noun from whose operations its commands are made.
+    group -> noun whose operations become its commands.
     """
 
     groups: Mapping[str, str]

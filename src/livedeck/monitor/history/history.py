@@ -185,7 +185,7 @@ class History(HistoryReads):
         self._queue.put(Batch(entries=(journal.entry(record, record.at, record.event_id),)))
 
     async def restored(self) -> tuple[Alarm, ...] | None:
-        """Return the stored alarms, with which a restarted deck continues.
+        """Return the stored alarms, for a restarted deck to continue.
 
         Returns None if the file cannot be read; `append` then does not change the stored alarms. A damaged file counts
         as a file without alarms.

@@ -33,7 +33,7 @@ _DATED_APART = timedelta(seconds=5)
 """Tolerance for onsets that samples date. Decks differ because each measures the platform's clock by itself."""
 
 _NOTICED_APART = timedelta(seconds=60)
-"""Tolerance for onsets that are the time at which a deck noticed the fault."""
+"""Tolerance for onsets that a deck dated when it noticed the fault."""
 
 _NOTICED = frozenset(
     kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
