@@ -433,7 +433,7 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
 
 
 def _option_facts(option: click.Option, command: click.Command, ctx: click.Context) -> dict[str, Any]:
-    """Return the facts of an option. `form`: how it is written; `note`: the end of its line in the help."""
+    """Return the facts of an option. `form`: how it is written. `note`: the end of its line in the help."""
     help_text = option.help or ""
     form, line = option.get_help_record(ctx) or ("", "")
     return {

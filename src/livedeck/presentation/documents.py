@@ -812,7 +812,7 @@ class Doctor(TypedDict):
 
 
 class UnsentNotification(TypedDict):
-    """Message that waits, or a dead letter. `state`: `waiting` or `dead`; `answer`: last reply of the receiver.
+    """Message that waits, or a dead letter. `state`: `waiting` or `dead`. `answer`: last reply of the receiver.
 
     `id` is empty if the collector is older.
     """
