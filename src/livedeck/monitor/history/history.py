@@ -1,4 +1,4 @@
-"""Deck's own history. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
+"""History of this process. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
 
 from __future__ import annotations
 
