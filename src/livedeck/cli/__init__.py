@@ -121,7 +121,7 @@ NOUNS = {
     "video annotation": "annotation",
     "video material": "material",
 }
-"""Path of a group -> the noun from whose operations its commands are made."""
+"""Path of a group -> noun whose operations become its commands."""
 
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 

@@ -75,10 +75,10 @@ def list_command(
 ) -> None:
     """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
-    Judges again from the stored samples of the platform; acknowledgements, shelvings and notes of the decks of this
-    machine count. --follow prints a line for each change of an alarm and for each alarm action; faults of many events
-    wait up to 15 s for the incident that explains them. The exit code shows only whether the platform responded, not
-    whether there are alarms.
+    Judges again from the stored samples of the platform; acknowledgements, shelves, silences and notes of the decks of
+    this machine count. --follow prints a line for each change of an alarm and for each alarm action; faults of many
+    events wait up to 15 s for the incident that explains them. The exit code shows only whether the platform responded,
+    not whether there are alarms.
     """
     if raw and not follow:
         raise click.UsageError("--raw needs --follow")

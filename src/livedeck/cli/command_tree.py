@@ -269,7 +269,7 @@ class CommandTree(NamedTuple):
     """Command tree by paths. A path is the words after `livedeck`: `event list`.
 
     `groups`: path of a group -> its purpose. `places`: path of a command -> `module:attribute`. `nouns`: path of a
-    group -> the noun from whose operations its commands are made.
+    group -> noun whose operations become its commands.
     """
 
     groups: Mapping[str, str]
@@ -433,7 +433,7 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
 
 
 def _option_facts(option: click.Option, command: click.Command, ctx: click.Context) -> dict[str, Any]:
-    """Return the facts of an option. `form`: how it is written; `note`: the end of its line in the help."""
+    """Return the facts of an option. `form`: how it is written. `note`: the end of its line in the help."""
     help_text = option.help or ""
     form, line = option.get_help_record(ctx) or ("", "")
     return {

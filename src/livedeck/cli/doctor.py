@@ -63,7 +63,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check. `advice`: what to do; `code`: exit code if it failed."""
+    """Result of one check. `advice`: what to do. `code`: exit code if it failed."""
 
     name: str
     status: CheckStatus

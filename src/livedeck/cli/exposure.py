@@ -23,7 +23,7 @@ ORIGIN = re.compile(r"'self'|https?://(\[[0-9a-f:.]+\]|(\*\.)?[a-z0-9.-]+)(:[0-9
 class Exposure:
     """Address to listen on, and the sites that may show its pages in a frame.
 
-    `host`: address or name of this machine; `port`: 0 for any free port. `names`: further host names in requests, such
+    `host`: address or name of this machine. `port`: 0 for any free port. `names`: further host names in requests, such
     as those that a proxy passes on. `frame_ancestors`: origins of these sites.
     """
 

@@ -128,7 +128,9 @@ async def _local(settings: Settings, now: datetime) -> Silences:
 @click.option("--kind", metavar="KIND", help="Alarms of this kind: RECONNECTING, or a pattern.")
 @click.option("--target", metavar="PATTERN", help="Alarms of this restream, track or part.")
 @click.option("--severity", type=_SEVERITIES, help="Alarms of this severity.")
-@click.option("--match", "conditions", multiple=True, metavar="CONDITION", help="More: 'name !~ Test *'. Repeatable.")
+@click.option(
+    "--match", "conditions", multiple=True, metavar="CONDITION", help="Further condition: 'name !~ Test *'. Repeatable."
+)
 @click.option("--everything", is_flag=True, help="Confirm a silence whose conditions match everything.")
 @DURATION
 @click.option("--until-end", is_flag=True, help="With --event: end with its broadcast, after 4 h at most.")

@@ -215,8 +215,9 @@ def make_monitor(
 ) -> Monitor:
     """Return a monitor of the platform. `settings`: None for the defaults. `clock`: None for this machine's.
 
-    `reader`: source of alarm actions if there is no `history`. `limits_source`: source of limits that change at run
-    time. `notify_fault`: returns the fault of the notifications. `shares`: collectors that share the polling.
+    `reader`: history of this machine's decks, to read if there is no `history`. `limits_source`: source of limits that
+    change at run time. `notify_fault`: returns the fault of the notifications. `shares`: collectors that share the
+    polling.
     """
     settings = settings or Settings()
     return Monitor(
@@ -256,8 +257,8 @@ async def open_watch(
 ) -> AsyncIterator[Watch]:
     """Open monitoring by a monitor of the platform, or by the collector if `collector_url` is set.
 
-    `keeps_history`: record samples and actions. Otherwise only the alarm actions of this machine's decks are read.
-    Raises SettingsError, Misconfigured.
+    `keeps_history`: record samples and actions. Otherwise the history of this machine's decks is only read. Raises
+    SettingsError, Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if settings.collector_urls:

@@ -515,7 +515,10 @@ class Monitor:
                 await self._take_actions(shared)
 
     async def _take_actions(self, shared: History | HistoryReader) -> None:
-        """Apply alarm actions and rulings since the last read. Those from before this monitor started are no news."""
+        """Apply rulings, silences and alarm actions since the last read.
+
+        Those from before this monitor started are no news.
+        """
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
         self.take_silences(await shared.new_silences())
         actions = await shared.new_alarm_actions()

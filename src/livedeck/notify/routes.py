@@ -14,7 +14,7 @@ from livedeck.text.hours import Hours
 class Level(NamedTuple):
     """Further target of an alarm that nobody has handled for `after` minutes.
 
-    `repeat`: minutes until a critical alarm goes there again; 0: never.
+    `repeat`: minutes until a critical alarm goes there again (0: never).
     """
 
     after: float
@@ -32,10 +32,10 @@ class Route(Record):
     `to`: the target. `severity`: the lowest severity that the route takes. `events`, `projects`, `kinds`: shell
     patterns for the id or name of the event, the id of its project, and the kind. `hours`: when somebody reads the
     messages; outside these hours only severity `through` and worse go out. `escalate`: minutes until an unacknowledged
-    alarm goes to `escalate_to`; 0: never. `resolved`: also send the end of an alarm. `levels`: further targets instead
-    of `escalate_to`. `repeat`: minutes until an unacknowledged critical alarm goes to `to` again; 0: never. `group_by`:
-    one of `GROUPINGS`. `group_wait`: time from a group's first alarm to its message. `group_interval`: minimum time
-    from a group's message to one about warnings that join it.
+    alarm goes to `escalate_to` (0: never). `resolved`: also send the end of an alarm. `levels`: further targets instead
+    of `escalate_to`. `repeat`: minutes until an unacknowledged critical alarm goes to `to` again (0: never).
+    `group_by`: one of `GROUPINGS`. `group_wait`: time from a group's first alarm to its message. `group_interval`:
+    minimum time from a group's message to one about warnings that join it.
     """
 
     name: str

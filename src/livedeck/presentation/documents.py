@@ -175,7 +175,7 @@ class OpenAlarms(TypedDict):
 
 
 class Alarms(OpenAlarms):
-    """Alarms. `quiet`: alarms that are suppressed, shelved or out of service, if they were requested."""
+    """Alarms. `quiet`: suppressed, shelved, out-of-service and just cleared alarms, if they were requested."""
 
     quiet: NotRequired[list[Alarm]]
 
@@ -815,7 +815,7 @@ class Doctor(TypedDict):
 
 
 class UnsentNotification(TypedDict):
-    """Message that waits, or a dead letter. `state`: `waiting` or `dead`; `answer`: last reply of the receiver.
+    """Message that waits, or a dead letter. `state`: `waiting` or `dead`. `answer`: last reply of the receiver.
 
     `id` is empty if the collector is older.
     """

@@ -23,7 +23,7 @@ MAX_EVENTS = 500
 """Maximum number of events with series. `livedeck_events_not_exported` is the number of the other events."""
 
 DUE_SECONDS = 3600.0
-"""Seconds before the planned start of an event at which its series begin."""
+"""Seconds from the start of an event's series to its planned start."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 

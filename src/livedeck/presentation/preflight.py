@@ -20,8 +20,7 @@ from livedeck.record import Record
 from livedeck.text.values import age, evidence_text, safe, short_duration
 
 DUE_SECONDS = 600.0
-"""Seconds before the start of an event at which the deck begins to check it by itself (interface.md, "Preflight").
-"""
+"""Seconds before the start of an event when the deck begins to check it by itself (interface.md, "Preflight")."""
 
 SHORT_WINDOW = 60
 """Minimum length of a reconnect window that an encoder can restart in, in seconds."""
@@ -208,7 +207,7 @@ def _earliest_starts(states: Sequence[EventState]) -> list[tuple[datetime, int]]
 
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-"""Time at which no planned start has passed."""
+"""Time before every planned start."""
 
 
 def due_preflights(snapshot: Snapshot, now: datetime, *, is_read_only: bool) -> Mapping[str, Preflight]:

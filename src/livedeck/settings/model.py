@@ -315,7 +315,7 @@ class RouteSettings(BaseModel):
     model_config = _STRICT
 
     to: str = Field(min_length=1, description="target that gets the messages")
-    name: str = Field(default="", description="name of the route; empty: the name of its target")
+    name: str = Field(default="", description="name of the route (empty: the name of its target)")
     severity: Severity = Field(default=Severity.WARNING, description="lowest severity that the route sends")
     events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
     projects: tuple[str, ...] = Field(
@@ -323,11 +323,11 @@ class RouteSettings(BaseModel):
     )
     kinds: tuple[str, ...] = Field(default=("*",), description="shell patterns for the kind of the alarm")
     hours: Annotated[str, AfterValidator(_check_hours)] = Field(
-        default="", description="hours when somebody reads the messages, as in `Mo-Fr 08:00-18:00`; empty: always"
+        default="", description="hours when somebody reads the messages, as in `Mo-Fr 08:00-18:00` (empty: always)"
     )
     through: Severity = Field(default=Severity.CRITICAL, description="lowest severity that the route sends at any hour")
     escalate: Number = Field(
-        default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to`; 0: never"
+        default=0, ge=0, le=1440, description="minutes until an unacknowledged alarm goes to `escalate_to` (0: never)"
     )
     escalate_to: str = Field(default="", description="target for unacknowledged alarms")
     resolved: bool = Field(default=True, description="also send a message when an alarm clears")
@@ -335,7 +335,10 @@ class RouteSettings(BaseModel):
         default=(), description="further targets of unacknowledged alarms, instead of `escalate_to`"
     )
     repeat: Number = Field(
-        default=240, ge=0, le=1440, description="minutes until an unacknowledged critical alarm is sent again; 0: never"
+        default=240,
+        ge=0,
+        le=1440,
+        description="minutes until an unacknowledged critical alarm is sent again (0: never)",
     )
     group_by: Literal["incident", "event", "project", "kind", "none"] = Field(
         default="incident", description="alarms that share a message"
@@ -520,7 +523,7 @@ class CollectorTokenSettings(BaseModel):
     )
     may: May = Field(default="read", description="right of the token")
     expires: AwareDatetime | None = Field(
-        default=None, description="time from which the token is refused; empty: never"
+        default=None, description="time from which the token is refused (empty: never)"
     )
     previous_sha256: str = Field(
         default="",
@@ -555,7 +558,7 @@ class CollectorSettings(BaseModel):
 
     listen: Annotated[str, AfterValidator(_check_listen)] = Field(
         default="127.0.0.1:8710",
-        description="address and port; beyond loopback only with `behind_proxy`; empty: no server",
+        description="address and port; beyond loopback only with `behind_proxy` (empty: no server)",
     )
     behind_proxy: bool = Field(
         default=False,
@@ -565,7 +568,7 @@ class CollectorSettings(BaseModel):
     link_url: Annotated[str, AfterValidator(_check_link_url)] = Field(
         default="",
         description="address of this collector as readers of messages reach it, for links that acknowledge an alarm; "
-        "https, or http to loopback; empty: no links",
+        "https, or http to loopback (empty: no links)",
     )
     tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
 
@@ -606,7 +609,7 @@ class EngineSettings(BaseModel):
     name: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9._-]{0,64}$",
-        description="name of this collector; empty: the name of its machine",
+        description="name of this collector (empty: the name of its machine)",
     )
     ttl: Number = Field(
         default=15,
@@ -669,8 +672,8 @@ class PlatformSettings(BaseModel):
     )
     collector_url: str | tuple[str, ...] = Field(
         default="",
-        description="collector to attach to, or a list of equivalent ones; https, or http to loopback; "
-        "empty: this deck polls the platform itself",
+        description="collector to attach to, or a list of equivalent ones; https, or http to loopback "
+        "(empty: this deck polls the platform itself)",
     )
     collector_token_file: SecretFile = Field(
         default=None, description="file that holds the token for the collector; refused if others can read it"
@@ -748,8 +751,8 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
     )
     history: Annotated[str, AfterValidator(_check_history)] = Field(
         default="",
-        description="file for samples, alarms, markers and actions; `off`: none, and the deck shows no stream key; "
-        "empty: a file for each platform in your data folder",
+        description="file for samples, alarms, markers and actions (`off`: none, and the deck shows no stream key; "
+        "empty: a file for each platform in your data folder)",
     )
     retention_days: Number = Field(default=30, ge=1, le=3650, description="days that the history keeps")
     uptime_target: Number = Field(

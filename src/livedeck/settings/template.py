@@ -124,7 +124,10 @@ def _inner_rows(name: str, field: FieldInfo) -> Iterator[str]:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """Return the description of a setting with its allowed values and its default. Omits a default empty or off."""
+    """Return the description of a setting with its allowed values and its default.
+
+    Omits a default that is empty or off.
+    """
     text = str(field.description).replace("|", "\\|")
     default = field.default
     if isinstance(default, BaseModel):

@@ -46,8 +46,8 @@ def command(ctx: click.Context, /, *, event: str | None, patience: float, **flag
 
     0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
     follows the first line. If samples are late, and --patience passes without proof that the encoder has left, the
-    event is UNKNOWN: `late or gone`. A collector decides that by itself. Alarms shelved or out of service at a deck of
-    this machine do not count.
+    event is UNKNOWN: `late or gone`. A collector decides that by itself. Alarms that are shelved, out of service or
+    silenced at a deck of this machine do not count.
     """
 
     async def work() -> int:

@@ -223,8 +223,8 @@ def export_command(
 ) -> None:
     """Write a recording of these events, or of all, from the history: one file for `livedeck past replay`.
 
-    It has samples, states, alarms, alarm actions and the log, but no secrets. EVENT: an id, a name, or the beginning of
-    either. Start an hour before the time in question: detection learns the baseline from it.
+    It has samples, states, alarms, alarm actions, silences and the log, but no secrets. EVENT: an id, a name, or the
+    beginning of either. Start an hour before the time in question: detection learns the baseline from it.
     """
 
     def work(path: Path) -> int:

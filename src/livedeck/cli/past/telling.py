@@ -124,7 +124,7 @@ def search_command(
 @click.command
 @past_command("table", "json", "markdown", has_range=False)
 def handover_command(*, settings: Settings, output_format: str) -> Work:
-    """Print the handover: what runs, what is wrong, who acknowledged it, what is shelved, and what comes next.
+    """Print the handover: what runs, what is wrong, who acknowledged it, what is shelved or silenced, what comes next.
 
     Reads the history of this machine or of the collector, never the platform, and says how old it is.
     """

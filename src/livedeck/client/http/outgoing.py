@@ -143,7 +143,7 @@ class Outgoing:
         return EgressGuard(self._egress, is_clear=scheme == "http") if self._egress is not None else None
 
     def proxy_variables(self) -> dict[str, str]:
-        """Return the environment variables with which another program uses the same proxy. Raises Misconfigured."""
+        """Return the environment variables that make another program use the same proxy. Raises Misconfigured."""
         return self._route.variables()
 
     async def refusal(self, address: str, *, looks_up: bool) -> str:

@@ -38,7 +38,7 @@ class VideoDraft(Draft):
 
 
 class EventRestreamDraft(Draft):
-    """Further platform that receives the stream. `url`: rtmp or rtmps; `key`: the stream key there."""
+    """Further platform that receives the stream. `url`: rtmp or rtmps. `key`: the stream key there."""
 
     name: str
     url: RtmpUrl
@@ -225,7 +225,7 @@ class Recording(Model):
 class Event(Model):
     """Live event. A reply may lack any field except the id; a missing field is None.
 
-    `reconnect_window`: seconds. `type`: `one-time` or `recurring`; `latency_mode`: `standard` or `reduced`;
+    `reconnect_window`: seconds. `type`: `one-time` or `recurring`. `latency_mode`: `standard` or `reduced`;
     undocumented words are kept unchanged. `stream`: the current one.
     """
 

@@ -32,7 +32,7 @@ class Shortfall(Record):
     announced: int | None = None
 
     def text(self, noun: str) -> str:
-        """Return `20 of 300 events not received`; `noun`: word for a row, in the singular."""
+        """Return `20 of 300 events not received`. `noun`: word for a row, in the singular."""
         if self.missing is None or self.announced is None:
             return f"an unknown number of {noun}s not received"
         return f"{self.missing} of {counted(self.announced, noun)} not received"
@@ -102,7 +102,7 @@ class Page(Sequence[T], Generic[T]):
 class _Walk:
     """Pass over a list from its first page to its apparent end.
 
-    `ids`: ids of the rows. `total`: the last stated one, None without any; `totals`: all stated ones. `is_idle`: it
+    `ids`: ids of the rows. `total`: the last stated one, None without any. `totals`: all stated ones. `is_idle`: it
     ended at a page without new items. `is_end_shown`: it ended at a reply that only the end of the list explains.
     """
 
@@ -157,7 +157,7 @@ class _Walk:
         return not self._has_repeats and self.totals == {self.received}
 
     def is_settled(self, before: _Walk | None) -> bool:
-        """Return whether another pass would hardly find more; `before`: the previous pass."""
+        """Return whether another pass would hardly find more. `before`: the previous pass."""
         if self.is_counted or not self.is_paged:
             return True
         if not self.ids:

@@ -17,7 +17,7 @@ from livedeck.client.resources.pages import MAX_PER_PAGE, Page, PagedItems
 class Poster(Model):
     """Frame or picture in four sizes. `from_time`, `to_time`: seconds (platform-api.md, "Units").
 
-    `type`: `image` or any other word; `status`: `done` or any other word. `active`: shown in the player and in lists.
+    `type`: `image` or any other word. `status`: `done` or any other word. `active`: shown in the player and in lists.
     `original`, `md`, `sm`, `xs`: URLs, which need no token. The default poster may have no id; a stored poster of an
     event has a `media_id`.
     """

@@ -42,11 +42,11 @@ class RelayProfile(Model):
 
 
 class Room(Model):
-    """Meeting room. `code`: code that a guest types; `link`: address for guests to join.
+    """Meeting room. `code`: code that a guest types. `link`: address for guests to join.
 
     `restreams`: oldest first.
 
-    `type`: `permanent_meeting` or any other word; `status`: `pending` or any other word.
+    `type`: `permanent_meeting` or any other word. `status`: `pending` or any other word.
     """
 
     id: Annotated[PublicName, Field(min_length=1)]

@@ -353,7 +353,7 @@ class Remote:
         return Pulse(self.clock.now(), self.clock.monotonic(), load.used, load.awaited, load.suspended)
 
     def _note_stop(self, stop: NotWatched | None) -> None:
-        """Note a stop: the collector's silence begins anew, and what it sent meanwhile is listed again."""
+        """Note a stop: the collector's silence begins anew, and the deck lists again unless it was only slow."""
         if stop is None:
             return
         self._stopped_until = self.clock.monotonic()

@@ -45,7 +45,7 @@ _LOOK = 0.2
 """Seconds between two checks for a live collector of the same name."""
 
 _MARGIN = 0.02
-"""Seconds after the expiry of another collector's lease at which it is claimed, so that no claim comes too early."""
+"""Seconds from the expiry of another collector's lease to its claim, so that no claim comes too early."""
 
 _READ_SECONDS = 1.0
 _GATHER_SECONDS = 0.05

@@ -1,4 +1,7 @@
-"""Effects of operators' commands on an alarm: acknowledge, take back, shelve, take out of service, note. Pure."""
+"""Effects of operators' commands on an alarm: acknowledge, close, take back, shelve, take out of service, note.
+
+Pure.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
 
 
 def is_covered(silence: Silence, case: Case) -> bool:
-    """Return whether a silence is meant for an alarm, at whatever time.
+    """Return whether a silence fits an alarm, at any time.
 
     An incident of several events is covered only if each of its events is.
     """

@@ -1,4 +1,4 @@
-"""Learn the delay with which the platform delivers samples (monitoring.md, "Delivery"). Pure.
+"""Learn the platform's delivery delay of samples (monitoring.md, "Delivery"). Pure.
 
 Samples that arrive late but without a gap prove that the encoder was connected. The delay is learnt from such samples
 only, so a fault never changes the learnt delay.

@@ -63,9 +63,9 @@ class _Rule(NamedTuple):
 class StreamRules(Record, dict=True):
     """Rules for judging a stream.
 
-    `floor`: lowest video rate (bit/s) that fits the stream's preset; 0 for no floor. `marks`: times (epoch s) at which
-    a person made the signal the baseline, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate
-    is a fault of the platform. `had_sound`: an earlier stream of the event had sound.
+    `floor`: lowest video rate (bit/s) that fits the stream's preset; 0 for no floor. `marks`: times (epoch s) when a
+    person made the signal the baseline, ascending. `has_unit`: the unit of the bit rates is known, so a missing rate is
+    a fault of the platform. `had_sound`: an earlier stream of the event had sound.
     """
 
     thresholds: Thresholds

@@ -74,7 +74,7 @@ class Learnt(Record):
         return json.dumps([_FORMAT, values])
 
     def analysis(self, readings: Readings, rules: StreamRules) -> SignalAnalysis:
-        """Return the analysis with which the fold over the stream's samples resumes.
+        """Return the analysis to resume the fold over the stream's samples.
 
         `readings`: stored samples of the stream. If they reach back to the stream's start and `rules` have changed, the
         fold starts from the first sample. If none of them is as old as the checkpoint, only its usual values are taken.

@@ -55,8 +55,8 @@ class Pulse(NamedTuple):
 class _Ask(NamedTuple):
     """Planned poll that was made. `late`: seconds after it was due.
 
-    `is_late`: this process began the poll too late. `is_late_in_all`: the poll was made too late, be it because of this
-    process or because it waited for other calls.
+    `is_late`: this process began the poll too late. `is_late_in_all`: the poll was made too late, because of this
+    process or of a wait for other calls.
     """
 
     monotonic: float

@@ -41,7 +41,7 @@ CACHE = 4096
 """Memory for pages, in KiB: enough for the last page of each stream and the pages of a chart."""
 
 _LOG_LIMIT = 4 * 2**20
-"""Bytes at which SQLite moves the write-ahead log into the file. Also the log's size on disk once it is empty."""
+"""Bytes at which SQLite moves the write-ahead log into the file. Also the maximum size on disk of an empty log."""
 
 _TABLES = """
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

@@ -125,7 +125,7 @@ class ReadingEndedError(Exception):
 
 
 class Stop:
-    """Switch with which another thread stops the reading of foreign files in the `with` block."""
+    """Switch for another thread to stop the reading of foreign files in the `with` block."""
 
     def __init__(self) -> None:
         self.is_set = False

@@ -1,4 +1,4 @@
-"""Deck's own history. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
+"""History of this process. If the file fails, no method raises: `fault` names the reason, and monitoring goes on."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class History(HistoryReads):
         self._queue.put(Batch(entries=(journal.entry(record, record.at, record.event_id),)))
 
     async def restored(self) -> tuple[Alarm, ...] | None:
-        """Return the stored alarms, with which a restarted deck continues.
+        """Return the stored alarms, for a restarted deck to continue.
 
         Returns None if the file cannot be read; `append` then does not change the stored alarms. A damaged file counts
         as a file without alarms.

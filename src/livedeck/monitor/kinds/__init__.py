@@ -33,7 +33,7 @@ _DATED_APART = timedelta(seconds=5)
 """Tolerance for onsets that samples date. Decks differ because each measures the platform's clock by itself."""
 
 _NOTICED_APART = timedelta(seconds=60)
-"""Tolerance for onsets that are the time at which a deck noticed the fault."""
+"""Tolerance for onsets that a deck dated when it noticed the fault."""
 
 _LISTED_APART = timedelta(seconds=30)
 """Tolerance for onsets that a deck finds in the event list, which each deck polls at its own times."""

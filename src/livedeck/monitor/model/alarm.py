@@ -88,7 +88,7 @@ class TimelineEntry(NamedTuple):
 
 
 class Silenced(Record):
-    """Silence that covers an alarm now. `id`: its id; `until`: its end for this alarm; `by`: who added it."""
+    """Silence that covers an alarm now. `id`: its id. `until`: its end for this alarm. `by`: who added it."""
 
     id: str
     until: datetime

@@ -46,7 +46,7 @@ class UsualMark(Record):
 
     @property
     def moment(self) -> datetime:
-        """Time at which charts show the ruling."""
+        """Time of the ruling on charts."""
         return datetime.fromtimestamp(self.time, UTC)
 
 
@@ -70,7 +70,7 @@ class ProfileChoice(Record):
 
     @property
     def moment(self) -> datetime:
-        """Time at which charts show the ruling."""
+        """Time of the ruling on charts."""
         return self.at
 
 
@@ -98,7 +98,7 @@ class UnitChoice(Record):
 
     @property
     def moment(self) -> datetime:
-        """Time at which charts show the ruling."""
+        """Time of the ruling on charts."""
         return self.at
 
 

@@ -51,7 +51,7 @@ class SilenceDraft(Record):
 class Silence(Record):
     """Silence after the last action on it. Times are by this machine's clock.
 
-    `id`: the silence; `uid`: the row. `starts_at`, `ends_at`: its time, without the end. `by`: person who added it.
+    `id`: the silence. `uid`: the row. `starts_at`, `ends_at`: its time, without the end. `by`: person who added it.
     `comment`: reason. `passes`: lowest severity that is not silenced; None to silence every severity. `until_end_of`:
     id of the event with whose broadcast it ends; empty without one. `at`, `actor`: time and author (`user@host:pid`) of
     this row.
@@ -100,7 +100,7 @@ class Silence(Record):
 
 
 class MaintenanceWindow(Record):
-    """Silence that repeats at hours of the week. `zone`: time zone of the hours; `name`: unique in the settings."""
+    """Silence that repeats at hours of the week. `zone`: time zone of the hours. `name`: unique in the settings."""
 
     name: str
     hours: Hours

@@ -67,7 +67,7 @@ class SignalAnalysis(Record):
 
     @property
     def usual(self) -> Usual:
-        """Usual values with which the newest sample was compared."""
+        """Usual values that the newest sample was compared with."""
         return self.features.usual if self.features else Usual()
 
     @property

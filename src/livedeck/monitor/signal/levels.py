@@ -47,8 +47,8 @@ class LevelSample(NamedTuple):
 class Levels:
     """Usual values, and current excursions from them.
 
-    `above`: time that a constant video rate was above its usual value. `sound_short_since`: time since which the sound
-    is a witness (epoch s), or None.
+    `above`: time that a constant video rate was above its usual value. `sound_short_since`: start of the present low
+    sound, a witness (epoch s); None without it.
     """
 
     usual: UsualMemory = field(default_factory=UsualMemory)

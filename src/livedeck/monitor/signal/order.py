@@ -56,7 +56,7 @@ def silence_limit(cadence: float | None, thresholds: Thresholds) -> float:
 
 
 def hole_limit(cadence: float, thresholds: Thresholds) -> float:
-    """Return the seconds between two samples above which the step is a hole."""
+    """Return the maximum seconds between two samples without a hole."""
     return max(thresholds.hole_intervals * cadence, cadence + thresholds.hole_least)
 
 

@@ -112,7 +112,7 @@ class SubtitleOrder(IdOrder[Uuid]):
 
 
 def new_track(track_id: str, video_id: str, created_at: str, position: int, draft: Document) -> Document:
-    """Return the stored form of a track without file and cues; `draft`: its language and description."""
+    """Return the stored form of a track without file and cues. `draft`: its language and description."""
     fields = {"id": track_id, "video_id": video_id, "of_video": video_id, "description": ""} | draft
     empty: Document = {"file_name": None, "storage": None, "kind": "vtt", "cues": [], "active": True}
     return fields | empty | {"done_at": created_at, "position": position, "updated_at": created_at}

@@ -1,4 +1,4 @@
-"""Last hour, above the board: faults that began, faults that were open, and the time since which all is clear. Pure."""
+"""Last hour, above the board: faults that began, faults that were open, and since when all is clear. Pure."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _bars(columns: list[list[Severity]]) -> Line:
 
 
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Return the time since which all is clear, the number of today's faults and the duration of the longest."""
+    """Return since when all is clear, the number of today's faults and the duration of the longest."""
     midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     past = [fault for fault in _faults(snapshot, render_time) if fault.until < inf]
     if not past:

@@ -170,7 +170,7 @@ def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
 
 
 def frozen_line(frozen: RenderTime, render_time: RenderTime) -> Line:
-    """Return the line with the time since which the display is frozen, and the note that polling continues."""
+    """Return the line that says since when the display is frozen, and that polling continues."""
     since = f" ‖ FROZEN at {frozen.now:%H:%M:%S}Z, {age(render_time.seconds_since(frozen.now))} ago"
     return [(f"{since}  polling and alarms continue ", StyleRole.BANNER)]
 

@@ -30,7 +30,7 @@ class DrawCache:
         return drawn
 
     def beside(self, first: int, blocks: Sequence[Sequence[ShadedLine]], cells: int) -> list[ShadedLine]:
-        """Return blocks of equal height side by side, `cells` wide. `first`: row of the wall at which they start.
+        """Return blocks of equal height side by side, `cells` wide. `first`: first row of the blocks on the wall.
 
         If all parts of a line are the same objects as in the last call, the line is the same object, too.
         """

@@ -12,7 +12,7 @@ from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE_SECONDS = 12 * 3600.0
-"""Seconds before its start at which an event appears on the wall. Until then it is among the next events."""
+"""Seconds before its start when an event appears on the wall. Until then it is among the next events."""
 
 COMPLETED_SECONDS = 600.0
 """Seconds that a completed event stays on the wall, so that people see its end."""

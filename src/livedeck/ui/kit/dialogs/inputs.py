@@ -177,7 +177,10 @@ class ReferenceInput(TextInput):
 
 
 def suggestion_lines(open_list: Sequence[Suggestion], index: int, cells: int) -> list[ShadedLine]:
-    """Return lines with the suggestions around the marked one. If some do not fit, the last line has their number."""
+    """Return lines with the suggestions around the marked one.
+
+    If some do not fit, the last line has the range: `1 to 5 of 20`.
+    """
     first = max(0, min(index - MAX_SUGGESTIONS + 2, len(open_list) - MAX_SUGGESTIONS))
     shown = open_list[first : first + MAX_SUGGESTIONS]
     name_cells = min(max((len(suggestion.label) for suggestion in shown), default=0), max(16, cells - 20))
