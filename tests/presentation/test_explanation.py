@@ -67,6 +67,19 @@ def test_a_forecast_names_its_condition(forecast: Forecast, words: str) -> None:
     assert forecast_text(forecast) == words
 
 
+@pytest.mark.parametrize(
+    ("tally", "words"),
+    [
+        (BroadcastState.ON_AIR, "ON AIR for 00:51:31"),
+        (BroadcastState.RECONNECTING, "RECONNECTING, started 00:51:31 ago"),
+        (BroadcastState.LATE, "LATE, planned 00:51:31 ago"),
+        (BroadcastState.COMPLETED, "COMPLETED"),
+    ],
+)
+def test_the_title_dates_the_event_and_not_its_state(tally: BroadcastState, words: str) -> None:
+    assert explanation_title(replace(BARE, tally=tally)) == f"Studio A  {words}, content show"
+
+
 def test_what_the_past_lacks_is_not_recorded() -> None:
     lines = dict(explanation_lines(BARE))
     for label in ("would alarm", "class", "decides"):

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from livedeck.monitor import Condition, DecidingLimit, Explanation, Forecast, KindFacts, OpenAlarm, SilentKind
+from livedeck.monitor import (
+    BroadcastState,
+    Condition,
+    DecidingLimit,
+    Explanation,
+    Forecast,
+    KindFacts,
+    OpenAlarm,
+    SilentKind,
+)
 from livedeck.presentation import documents
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, bits, counted, duration, evidence_text, frames, safe
@@ -27,10 +36,20 @@ def setting_text(keys: tuple[str, ...]) -> str:
 
 def explanation_title(explanation: Explanation) -> str:
     """Return the event with its state: `Studio A  ON AIR for 00:51:31, content show (limits events Studio *)`."""
-    tally, since = str(explanation.tally), explanation.since
-    lasted = f" for {duration((explanation.at - since).total_seconds())}" if since and since <= explanation.at else ""
+    lasted, since = "", explanation.since
+    if since and since <= explanation.at and explanation.tally in _SINCE:
+        lasted = _SINCE[explanation.tally].format(duration((explanation.at - since).total_seconds()))
     template = f" (limits {safe(explanation.template, 80)})" if explanation.template else ""
-    return f"{safe(explanation.name, 80)}  {tally}{lasted}, content {explanation.content}{template}"
+    return f"{safe(explanation.name, 80)}  {explanation.tally}{lasted}, content {explanation.content}{template}"
+
+
+_SINCE = {
+    BroadcastState.ON_AIR: " for {}",
+    BroadcastState.RECONNECTING: ", started {} ago",
+    BroadcastState.LOST: ", started {} ago",
+    BroadcastState.LATE: ", planned {} ago",
+}
+"""State -> words for the time since the start of the event's clock, which is not the start of each state."""
 
 
 def explanation_lines(explanation: Explanation, place: Place = setting_text) -> list[tuple[str, list[str]]]:
