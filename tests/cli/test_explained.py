@@ -37,7 +37,6 @@ def test_an_event_is_explained_with_the_line_that_decides(tmp_path: Path) -> Non
     assert whole.returncode == 0
     assert whole.stdout.startswith("Town hall, main  ON AIR for ")
     assert f"low_video_sure = 0.81 (limits.0.thresholds.low_video_sure, {settings}:6)" in whole.stdout
-    assert f"low_video = 0.65 (thresholds.low_video, {settings}:2)" in whole.stdout
     found = json.loads(of_kind.stdout)
     assert found["schema"] == "livedeck alarm explain v1"
     assert found["evidence"]["kind"] == "VIDEO_LOW"

@@ -86,6 +86,8 @@ def _calm(state: EventState, *, is_doubtful: bool) -> str:
     """Return the text in place of advice for an event without findings."""
     if is_doubtful:
         return "wait for the platform"
+    if not state.phase.tally.expects_signal:
+        return "Nothing to do"
     return "All well" if is_measured([state]) else "wait for samples"
 
 

@@ -1,0 +1,134 @@
+"""Jobs of an operator: keys that are pressed, and what the screen must then say, at three sizes.
+
+The facts are those of the demo's workspace at 21:14:07Z (`livedeck serve --list`); nothing here reads them from the deck.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from livedeck.ui.app import Deck
+from ui.stage import look, running
+
+SIZES = ((80, 24), (120, 40), (200, 60))
+
+_NAMES = {
+    " ": "space",
+    "!": "exclamation_mark",
+    "'": "apostrophe",
+    "-": "minus",
+    ".": "full_stop",
+    "/": "slash",
+    ":": "colon",
+    "<": "less_than_sign",
+    ">": "greater_than_sign",
+    "?": "question_mark",
+    "[": "left_square_bracket",
+    "]": "right_square_bracket",
+    "+": "plus",
+}
+
+
+class Job(NamedTuple):
+    """A question of an operator, the keys that answer it, and the sentences that do.
+
+    `keys`: separated by blanks; a word after a quotation mark is typed, with `_` for a blank. `missing`: texts that would
+    be untrue.
+    """
+
+    question: str
+    keys: str
+    sentences: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    is_read_only: bool = False
+
+
+JOBS = (
+    # what is on air, and what is wrong
+    Job("How many are on air?", "", ("● 6 on air",)),
+    Job("How many are bad?", "", ("✖ 4 bad",)),
+    Job("Which is worst?", "", ("▌ ◌ RECONN", "Cup final, pitch 2")),
+    Job("Is the screen current?", "", ("✓ link ok", "0 s ago", "21:14:07Z")),
+    Job("Since when is the cup final gone?", "", ("01:21", "RECONNECTING")),
+    Job("What do I do about it?", "", ("Call the encoder's operator; restart it before the window",)),
+    Job("What is wrong with the town hall?", "j", ("PACKET_LOSS", "packet loss in 33 %")),
+    Job("What do I do about the town hall?", "j", ("Switch from Wi-Fi or mobile to a cable",)),
+    Job("Is the choir well?", "j j j j j", ("Choir, hall B", "✓ 100 GOOD", "All well")),
+    Job("Is there work at a finished event?", "end", ("Rehearsal Tuesday", "■ DONE"), ("All well",)),
+    Job("When does the news start?", "", ("Evening news", "T-00:14:20")),
+    Job("How late is the lecture?", "", ("▲ LATE", "Lecture 7", "T+00:02:10")),
+    # under a filter
+    Job("Show the town hall alone", '/ "town enter', ("1 of 12 match", "Town hall, main", "▌ ● ON AIR")),
+    Job("Does the filter hide faults?", '/ "town enter', ("✖ 3 with a critical fault hidden", "● 6 on air")),
+    Job("What is on air alone?", '/ "tally:air enter', ("5 of 12 match",), ("Evening news   ",)),
+    Job("What if nothing matches?", '/ "nowhere enter', ("0 of 12 match", "✖ 4 with a critical fault hidden")),
+    Job("What if the filter is wrong?", '/ "health<x enter', ("health< needs a number",)),
+    Job("Back to all", '/ "town enter escape', ("Cup final, pitch 2", "Evening news"), ("of 12 match",)),
+    Job("Open the filtered one", '/ "town enter enter', ("Town hall, main", "✖ 5 LOSS")),
+    Job("Ask why under a filter", '/ "choir enter W', ("Choir, hall B", "ON AIR for 01:02:48", "No open alarms")),
+    Job("Complete under a filter", '/ "choir enter LOOK C', ('Complete "Choir, hall B"?', "Type the whole name")),
+    Job("Edit under a filter", '/ "evening enter LOOK e', ("Edit Evening news",)),
+    # never the wrong event
+    Job("Complete the one that I chose", "LOOK j C", ('Complete "Town hall, main"?', "On air for 22:05")),
+    Job("What happens then?", "LOOK j C", ("Ingest stops, viewers are cut off, the recording closes.",)),
+    Job("Delete a show on air", "LOOK j D", ('Delete "Town hall, main"?', "Viewers are cut off at once.")),
+    Job("Delete a draft", '/ "untitled enter LOOK D', ('Delete "Untitled event"?',), ("Viewers are cut off",)),
+    Job("Enable the news", '/ "evening enter LOOK E', ('Enable "Evening news"?', "Ingest accepts streams from now on")),
+    Job(
+        "Complete, before I chose", ': "event.complete enter', (":event.complete needs an event that you have chosen",)
+    ),
+    Job("Change on a read-only deck", "LOOK j C", ("read-only",), ("Type the whole name",), is_read_only=True),
+    Job("Am I read-only?", "", ("RO",), ("RW",), is_read_only=True),
+    Job(
+        "Move the start of the news", '/ "evening enter LOOK S', ("Reschedule the stream of Evening news", "T-00:14:20")
+    ),
+    Job("Take a new baseline", "LOOK j b", ("Now: video 2.30M", "Baseline so far: video 4.40M")),
+    # why
+    Job("Why is the cup final bad?", "W", ("RECONNECTING, started 00:41:12 ago", "samples are not judged: none come")),
+    Job("Is that since 41 minutes?", "W", (), ("RECONNECTING for 00:41:12",)),
+    Job("Can the lecture start?", "j j j P", ("✖ NO-GO", "should have started 02:10 ago", "start the encoder")),
+    Job("Does a check that never ran pass?", "j j j P", ("? token", "write access unknown")),
+    # QoS
+    Job("Since when are samples missing?", "3", ("RECONNECTING", "01:21 so far", "21:12:46")),
+    Job("What do I do, in QoS?", "3", ("Call the encoder's operator; restart it before the window ends.",)),
+    Job("How many samples were lost?", "j 3", ("✖ 5 LOSS",), ("✖ 5 LOSS 0 ",)),
+    Job("Was the cup final's picture bad before?", "3", ("✖ 5 LOSS 0", "296 of 296 samples")),
+    Job("What is missing under the cursor?", "3 left", ("no sample",)),
+    # alarms
+    Job("What is new?", "7", ("NEW  6", "RECONNECTING")),
+    Job("What is hidden, and by what?", "7", ("QUIET  3 hidden by another", "hidden by KEYFRAME_SEVERE")),
+    Job("Acknowledge", "LOOK a", ("Cup final, pitch 2 RECONNECTING: acknowledged",)),
+    Job("What do viewers see?", "7", ("A frozen or waiting screen",)),
+    Job("Shelve: for how long?", "LOOK 7 z", ("RECONNECTING: shelve", "15 min", "until it clears")),
+    Job("Silence: what, how long?", "LOOK 7 M", ("RECONNECTING of this event (1 alarm now)", "until the event ends")),
+    Job("Which silences are there?", "7 ] ]", ("No silence runs or is planned",)),
+    Job("Why is there no log?", "7 ]", ("No history is kept. Set `history` in the settings to keep one.",)),
+    # the display itself
+    Job("Does a frozen screen say so?", "p", ("FROZEN at 21:14:07Z", "polling and alarms continue")),
+    Job("Does a sorted table say so?", ">", ("sorted by tally, not worst first",)),
+    Job("Is a change unfinished?", "!", ("every sent change has a verdict",)),
+)
+
+
+def shown(deck: Deck) -> str:
+    """Return the letters on the screen."""
+    return "\n".join(strip.text.rstrip() for strip in deck.screen._compositor.render_strips(deck.size))
+
+
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.question)
+async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int]) -> None:
+    async with running(size, read_only=job.is_read_only) as (deck, pilot):
+        for key in job.keys.split():
+            if key == "LOOK":
+                look(deck)
+                continue
+            letters = key[1:].replace("_", " ") if key.startswith('"') else ""
+            await pilot.press(*([_NAMES.get(letter, letter) for letter in letters] or [_NAMES.get(key, key)]))
+            await pilot.pause()
+            await pilot.pause()
+        screen = shown(deck)
+    assert [sentence for sentence in job.sentences if sentence not in screen] == [], screen
+    assert [sentence for sentence in job.missing if sentence in screen] == [], screen
