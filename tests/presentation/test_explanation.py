@@ -73,7 +73,7 @@ def test_what_the_past_lacks_is_not_recorded() -> None:
         assert lines[label] == ["not recorded"]
     assert "limit not recorded" in lines["delivery"][0]
     assert lines["alarms"] == ["No open alarms"]
-    assert explanation_title(BARE) == "Studio A  ON AIR for 00:51:31, content show"
+    assert explanation_title(BARE) == "Studio A  on air for 51:31, content show"
     found = explanation_object(BARE)
     assert (found["would_alarm"], found["decides"], found["evidence"]) == (None, None, None)
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from livedeck.monitor import Condition, DecidingLimit, Explanation, Forecast, KindFacts, OpenAlarm, SilentKind
 from livedeck.presentation import documents
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import age, bits, counted, duration, evidence_text, frames, safe
+from livedeck.text.values import age, bits, counted, evidence_text, frames, safe, short_duration
 
 NOT_RECORDED = "not recorded"
 """Words for a part of the past that was not stored."""
@@ -26,9 +26,10 @@ def setting_text(keys: tuple[str, ...]) -> str:
 
 
 def explanation_title(explanation: Explanation) -> str:
-    """Return the event with its state: `Studio A  ON AIR for 00:51:31, content show (limits events Studio *)`."""
-    tally, since = str(explanation.tally), explanation.since
-    lasted = f" for {duration((explanation.at - since).total_seconds())}" if since and since <= explanation.at else ""
+    """Return the event with its state: `Studio A  on air for 51:31, content show (limits events Studio *)`."""
+    tally, since = explanation.tally.value.lower(), explanation.since
+    seconds = (explanation.at - since).total_seconds() if since else -1.0
+    lasted = f" for {short_duration(seconds)}" if seconds >= 0 else ""
     template = f" (limits {safe(explanation.template, 80)})" if explanation.template else ""
     return f"{safe(explanation.name, 80)}  {tally}{lasted}, content {explanation.content}{template}"
 
@@ -56,7 +57,7 @@ def _opened(explanation: Explanation) -> list[str]:
 def _open_text(alarm: OpenAlarm) -> str:
     ends = f"; clears with {alarm.ends}" if alarm.ends else ""
     since = f"since {alarm.since:%H:%M:%S}Z"
-    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.value} {since}: {evidence_text(alarm)}{ends}"
+    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words} {since}: {evidence_text(alarm)}{ends}"
 
 
 def _would_alarm(explanation: Explanation) -> list[str]:
