@@ -39,7 +39,7 @@ def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tm
         assert alarm["state"] == "unacknowledged"
         for text in (table.stdout, status.stdout):
             assert f"{alarm['subject']}: {alarm['kind']}" in text or alarm["target"]
-            assert "unacknowledged" in text
+            assert "  new  " in text
             assert (alarm["cause"] or "") in text
 
 

@@ -82,4 +82,4 @@ def test_a_desktop_is_notified_once_in_five_seconds_and_of_all_that_rang() -> No
 
 def begins(name: str) -> str:
     """A notification of the alarm of that event."""
-    return f"\x1b]99;o=unfocused;livedeck: ✖ CRIT {name} NO_INGEST, no samples"
+    return f"\x1b]99;o=unfocused;livedeck: ✖ CRIT {name} NO_INGEST, no samples, expected samples"

@@ -35,7 +35,7 @@ def test_an_event_is_explained_with_the_line_that_decides(tmp_path: Path) -> Non
         nobody = called(tmp_path, "alarm", "explain", "Nobody", env=env)
         never = called(tmp_path, "alarm", "explain", "Town hall", "--at", "-1h", env=env)
     assert whole.returncode == 0
-    assert whole.stdout.startswith("Town hall, main  ON AIR for ")
+    assert whole.stdout.startswith("Town hall, main  on air for ")
     assert f"low_video_sure = 0.81 (limits.0.thresholds.low_video_sure, {settings}:6)" in whole.stdout
     found = json.loads(of_kind.stdout)
     assert found["schema"] == "livedeck alarm explain v1"

@@ -70,10 +70,10 @@ def test_a_forecast_names_its_condition(forecast: Forecast, words: str) -> None:
 @pytest.mark.parametrize(
     ("tally", "words"),
     [
-        (BroadcastState.ON_AIR, "ON AIR for 00:51:31"),
-        (BroadcastState.RECONNECTING, "RECONNECTING, started 00:51:31 ago"),
-        (BroadcastState.LATE, "LATE, planned 00:51:31 ago"),
-        (BroadcastState.COMPLETED, "COMPLETED"),
+        (BroadcastState.ON_AIR, "on air for 51:31"),
+        (BroadcastState.RECONNECTING, "reconnecting, started 51:31 ago"),
+        (BroadcastState.LATE, "late, planned 51:31 ago"),
+        (BroadcastState.COMPLETED, "completed"),
     ],
 )
 def test_the_title_dates_the_event_and_not_its_state(tally: BroadcastState, words: str) -> None:
@@ -86,7 +86,7 @@ def test_what_the_past_lacks_is_not_recorded() -> None:
         assert lines[label] == ["not recorded"]
     assert "limit not recorded" in lines["delivery"][0]
     assert lines["alarms"] == ["No open alarms"]
-    assert explanation_title(BARE) == "Studio A  ON AIR for 00:51:31, content show"
+    assert explanation_title(BARE) == "Studio A  on air for 51:31, content show"
     found = explanation_object(BARE)
     assert (found["would_alarm"], found["decides"], found["evidence"]) == (None, None, None)
 

@@ -46,26 +46,51 @@ async def test_what_an_event_sends_is_taken_as_usual_after_a_question(read_only:
     await history.close()
 
 
-async def test_content_is_chosen_by_its_number_and_by_command() -> None:
+async def test_content_is_chosen_by_its_number_or_by_command_and_confirmed() -> None:
+    """Every deck judges by it at once, so a digit alone changes nothing."""
     async with deck_stage() as stage:
         event = stage.choose("Morning service")
         await stage.act("event.content")
         await stage.settle()
         assert "Content of Morning service (now: show)" in stage.text()
+        await stage.press("9")
+        assert "9 is no choice here: 1, 2, 3, 4, 5, 6, 0" in stage.text()
         await stage.press("2")
+        await stage.until(lambda: stage.shows(Confirm))
+        assert "Then radio: sound, no picture." in stage.text()
+        await stage.press("escape")
         await stage.idle()
+        assert stage.last_notice() == "Morning service: content unchanged (show)"
+        assert content(stage, event.id) is Content.SHOW
+        await choose(stage, "radio")
         assert stage.last_notice() == "Morning service: content radio"
         await stage.until(lambda: content(stage, event.id) is Content.RADIO)
         await stage.until(lambda: "content radio, chosen by" in stage.text())
-        stage.deck.dispatch("event.content", "default")
-        await stage.idle()
+        await choose(stage, "default")
         await stage.until(lambda: content(stage, event.id) is Content.SHOW)
         stage.deck.dispatch("event.content", "opera")
         assert stage.last_notice() == "there is no content opera: show, radio, silent, slides, share, camera, default"
-        stage.deck.dispatch("event.content", "default")
-        await stage.idle()
+        await choose(stage, "default")
         assert stage.last_notice() == "Morning service: unchanged, because the event has this content already"
+        await stage.act("event.content")
+        await stage.settle()
+        await stage.press("escape")
+        await stage.idle()
+        assert stage.last_notice() == "Morning service: content unchanged (show)"
         assert not stage.writes
+
+
+async def choose(stage: Stage, name: str) -> None:
+    """Set the content of the selected event by command, and confirm it."""
+    stage.deck.dispatch("event.content", name)
+    await consent(stage)
+
+
+async def consent(stage: Stage) -> None:
+    """Confirm the question that is shown next."""
+    await stage.until(lambda: stage.shows(Confirm))
+    await stage.press("right", "enter")
+    await stage.idle()
 
 
 async def test_the_unit_of_the_bit_rates_is_chosen_from_a_list_or_by_command() -> None:
@@ -78,15 +103,15 @@ async def test_the_unit_of_the_bit_rates_is_chosen_from_a_list_or_by_command() -
         await stage.settle()
         assert "The platform counts bit rates in" in stage.text()
         await stage.press("1")
-        await stage.idle()
+        await consent(stage)
         assert stage.last_notice().startswith("rates look like bit/s (")
         stage.deck.dispatch("alarm.unit", "bit")
-        await stage.idle()
+        await consent(stage)
         assert stage.last_notice() == "bit rates taken as bit/s"
         (record,) = await history.audit(datetime.min.replace(tzinfo=UTC))
         assert (record.action, record.detail) == ("alarm.unit", "bit/s")
         stage.deck.dispatch("alarm.unit", "bit")
-        await stage.idle()
+        await consent(stage)
         assert stage.last_notice() == "Unit unchanged: already set here, or as bitrate_unit in the settings"
         assert not stage.writes
     await history.close()
@@ -103,8 +128,7 @@ async def test_what_the_feed_refuses_is_told_in_its_words_and_is_no_fault_of_the
             raise AlarmRefused("not done: collector.example does not respond in time")
 
         monkeypatch.setattr(stage.deck.monitor, "choose_content", refuse)
-        stage.deck.dispatch("event.content", "radio")
-        await stage.idle()
+        await choose(stage, "radio")
         assert stage.last_notice() == "not done: collector.example does not respond in time"
         assert "fault of the deck" not in stage.text()
 

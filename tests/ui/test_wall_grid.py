@@ -162,7 +162,7 @@ def test_what_is_over_is_told_over_the_grid_for_a_while(known: Snapshot) -> None
     over = replace(first, event_id=crowd.events[0].id, state=AlarmState.RETURNED, present=False, changed=EVENING)
     drawn = text(lines(replace(crowd, alarms=(over,)), (160, 45)))
     assert over.kind in drawn
-    assert "returned" in drawn
+    assert "cleared, not acknowledged" in drawn
 
 
 @pytest.mark.parametrize("seats", [1, 9, 12, 40, 41, 200, 1000])

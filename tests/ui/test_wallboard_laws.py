@@ -287,7 +287,7 @@ def test_an_alarm_that_is_over_is_shown_for_five_minutes_and_is_no_headline(know
     quiet = replace(known, events=(), alarms=(replace(over, event_id=""),))
     (below, *_) = text(lines(quiet, (160, 45))[5:]).splitlines()
     assert first.kind in below
-    assert "returned" in below
+    assert "cleared, not acknowledged" in below
     later = RenderTime.from_snapshot(quiet, EVENING + timedelta(seconds=1))
     assert not wall_model(quiet, later).alarms
 

@@ -31,13 +31,6 @@ _QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmT
 """Transitions that need no action."""
 
 
-_TRANSITION_WORDS = {
-    AlarmTransition.LAPSED: "acknowledgement expired",
-    AlarmTransition.RETURNED: "cleared, not acknowledged",
-    AlarmTransition.RELEASED: "visible again",
-}
-"""Words for transitions whose names would mislead or differ from the words on screens."""
-
 _FOUND = "found"
 """Word for an alarm whose fault began before the first look at its event."""
 
@@ -52,7 +45,7 @@ def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> lis
     """Return a line with the alarm, then a line each with its cause, its effect on viewers and the advice."""
     since = f"since {alarm.since:%H:%M:%S}Z ({short_duration(render_time.seconds_since(alarm.since))})"
     silenced = silenced_text(alarm, render_time.now)
-    state = f"{alarm.state.value}{_until(alarm)}{f', {silenced}' if silenced else ''}"
+    state = f"{alarm.state.words}{_until(alarm)}{f', {silenced}' if silenced else ''}"
     head = f"{_severity_text(alarm)}  {state}  {since}  {_fault_text(alarm)}"
     details = {
         "cause": alarm.diagnosis.cause,
@@ -68,8 +61,7 @@ def alarm_text(alarm: Alarm, render_time: RenderTime, snapshot: Snapshot) -> lis
 
 def change_text(change: AlarmChange) -> str:
     """Return a transition of an alarm on one line."""
-    word = _TRANSITION_WORDS.get(change.transition, change.transition.value)
-    head = _head(change, _FOUND if _is_found(change) else word)
+    head = _head(change, _FOUND if _is_found(change) else change.transition.words)
     silenced = silenced_text(change.alarm, change.at)
     fault = f"{_fault_text(change.alarm)}{f'  {silenced}' if silenced else ''}"
     return f"{head}  {_severity_text(change.alarm)}  {fault}"

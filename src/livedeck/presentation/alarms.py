@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from livedeck.monitor import Alarm, AlarmState, RuleChange, Severity, Snapshot, person
-from livedeck.presentation.badges import ALARM_STATE_BADGES, SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.connection import is_measured, is_seen, missing_text, not_known_text
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
@@ -85,11 +85,8 @@ def _section_words(name: Section, alarms: Sequence[Alarm]) -> str:
     """Return the number of alarms of a section. Quiet alarms are counted by reason."""
     if name is not Section.QUIET:
         return str(len(alarms))
-    counts = Counter(_QUIET_WORDS.get(alarm.state, alarm.state.value) for alarm in alarms)
+    counts = Counter(alarm.state.words for alarm in alarms)
     return ", ".join(f"{count} {word}" for word, count in counts.items())
-
-
-_QUIET_WORDS = {AlarmState.SUPPRESSED: "hidden by another", AlarmState.CLEARED: "cleared"}
 
 
 def is_critical(alarm: Alarm) -> bool:
@@ -231,7 +228,7 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
         (f"  {alarm.kind}  ", words_role(alarm.severity)),
     ]
     head.append((shorten(evidence_text(alarm), cells - width(head)), StyleRole.TEXT))
-    state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else f"{alarm.state}"
+    state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
     state = silenced_text(alarm, render_time.now) or state
     return wrap_groups([(0, head), (1, [(state, StyleRole.DIM)] if state else [])], cells)
 
@@ -242,7 +239,7 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
     The state of a new alarm is omitted.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
-    state = "silenced" if alarm.silenced else _PANE_STATES.get(alarm.state, ALARM_STATE_BADGES[alarm.state].word)
+    state = "silenced" if alarm.silenced else "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
     words: Line = [(f"{state:>15}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
     return [
         [
@@ -252,10 +249,6 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
         ],
         clip([*words, (shorten(evidence_text(alarm), cells - width(words)), StyleRole.TEXT)], cells),
     ]
-
-
-_PANE_STATES = {AlarmState.UNACKNOWLEDGED: "", AlarmState.RETURNED: "cleared"}
-"""States with a shorter word in a pane. The state of a new alarm has no word."""
 
 
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
@@ -307,7 +300,7 @@ def quiet_text(alarm: Alarm) -> str:
     """Return why the alarm needs no attention now."""
     if alarm.state is AlarmState.SUPPRESSED:
         return alarm.reason or (f"hidden by {alarm.parent}" if alarm.parent else "hidden")
-    return f"{alarm.state}{f': {safe(alarm.reason, 60)}' if alarm.reason else ''}"
+    return f"{alarm.state.words}{f': {safe(alarm.reason, 60)}' if alarm.reason else ''}"
 
 
 def count_words(alarms: Iterable[Alarm]) -> str:

@@ -92,13 +92,13 @@ GRADE_BADGES: Mapping[Grade, Badge] = MappingProxyType(
 
 ALARM_STATE_BADGES: Mapping[AlarmState, Badge] = MappingProxyType(
     {
-        AlarmState.UNACKNOWLEDGED: Badge("!", "new", StyleRole.STRONG),
-        AlarmState.RETURNED: Badge("r", "cleared, not acknowledged", StyleRole.WARNING),
-        AlarmState.ACKNOWLEDGED: Badge("a", "acknowledged", StyleRole.TEXT),
-        AlarmState.SHELVED: Badge("s", "shelved", StyleRole.DIM),
-        AlarmState.SUPPRESSED: Badge("p", "hidden", StyleRole.DIM),
-        AlarmState.OUT_OF_SERVICE: Badge("o", "out of service", StyleRole.DIM),
-        AlarmState.CLEARED: Badge("-", "cleared", StyleRole.DIM),
+        AlarmState.UNACKNOWLEDGED: Badge("!", AlarmState.UNACKNOWLEDGED.words, StyleRole.STRONG),
+        AlarmState.RETURNED: Badge("r", AlarmState.RETURNED.words, StyleRole.WARNING),
+        AlarmState.ACKNOWLEDGED: Badge("a", AlarmState.ACKNOWLEDGED.words, StyleRole.TEXT),
+        AlarmState.SHELVED: Badge("s", AlarmState.SHELVED.words, StyleRole.DIM),
+        AlarmState.SUPPRESSED: Badge("p", AlarmState.SUPPRESSED.words, StyleRole.DIM),
+        AlarmState.OUT_OF_SERVICE: Badge("o", AlarmState.OUT_OF_SERVICE.words, StyleRole.DIM),
+        AlarmState.CLEARED: Badge("-", AlarmState.CLEARED.words, StyleRole.DIM),
     }
 )
 """Badges of the alarm states of ISA-18.2."""

@@ -17,7 +17,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation import documents
 from livedeck.text.times import isoformat_utc
-from livedeck.text.values import age, bits, counted, duration, evidence_text, frames, safe
+from livedeck.text.values import age, bits, counted, evidence_text, frames, safe, short_duration
 
 NOT_RECORDED = "not recorded"
 """Words for a part of the past that was not stored."""
@@ -35,12 +35,12 @@ def setting_text(keys: tuple[str, ...]) -> str:
 
 
 def explanation_title(explanation: Explanation) -> str:
-    """Return the event with its state: `Studio A  ON AIR for 00:51:31, content show (limits events Studio *)`."""
+    """Return the event with its state: `Studio A  on air for 51:31, content show (limits events Studio *)`."""
     lasted, since = "", explanation.since
     if since and since <= explanation.at and explanation.tally in _SINCE:
-        lasted = _SINCE[explanation.tally].format(duration((explanation.at - since).total_seconds()))
+        lasted = _SINCE[explanation.tally].format(short_duration((explanation.at - since).total_seconds()))
     template = f" (limits {safe(explanation.template, 80)})" if explanation.template else ""
-    return f"{safe(explanation.name, 80)}  {explanation.tally}{lasted}, content {explanation.content}{template}"
+    return f"{safe(explanation.name, 80)}  {explanation.tally.value.lower()}{lasted}, content {explanation.content}{template}"
 
 
 _SINCE = {
@@ -75,7 +75,7 @@ def _opened(explanation: Explanation) -> list[str]:
 def _open_text(alarm: OpenAlarm) -> str:
     ends = f"; clears with {alarm.ends}" if alarm.ends else ""
     since = f"since {alarm.since:%H:%M:%S}Z"
-    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.value} {since}: {evidence_text(alarm)}{ends}"
+    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words} {since}: {evidence_text(alarm)}{ends}"
 
 
 def _would_alarm(explanation: Explanation) -> list[str]:

@@ -183,7 +183,7 @@ def _handling(alarm: Alarm, now: datetime, words: Callable[[str], str]) -> str:
         return f"cleared at {alarm.changed:%H:%M:%S}Z, not acknowledged"
     if alarm.state is AlarmState.SHELVED and not until:
         ends = ", until it clears"
-    return f"{alarm.state}{by}{at}{ends}{reason}"
+    return f"{alarm.state.words}{by}{at}{ends}{reason}"
 
 
 def _silence(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -158,19 +158,9 @@ def _moment(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M}Z" if at else "no time"
 
 
-_TRANSITION_WORDS: Mapping[AlarmTransition, str] = {
-    AlarmTransition.RAISED: "raised",
-    AlarmTransition.LAPSED: "acknowledgement expired",
-    AlarmTransition.RETURNED: "cleared, not acknowledged",
-    AlarmTransition.CLEARED: "cleared",
-    AlarmTransition.SUPPRESSED: "hidden by another alarm",
-    AlarmTransition.RELEASED: "visible again",
-}
-
-
 def _alarm(record: AlarmRecord, recorded: Recorded) -> Entry:
     target = f" {safe(record.target_name, 40)}" if record.target_name else ""
-    words = f"{record.kind}{target} {_TRANSITION_WORDS.get(record.turn, record.turn.value)}"
+    words = f"{record.kind}{target} {record.turn.words}"
     if record.turn in {AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SEVERITY}:
         words += f": {evidence_text(record)} (since {record.since:%H:%M:%S}Z)"
     if record.reason and record.turn in {AlarmTransition.SHELVED, AlarmTransition.OUT_OF_SERVICE}:

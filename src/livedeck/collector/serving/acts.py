@@ -371,4 +371,4 @@ def _outcome_text(alarm: Alarm | None) -> str:
     if alarm is None:
         return "the alarm no longer exists"
     by = f" by {person(alarm.answered_by)}, {alarm.answered_at:%H:%M:%S}Z" if alarm.answered_at else ""
-    return masked_line(f"{alarm.kind}: {alarm.state}{by}")
+    return masked_line(f"{alarm.kind}: {alarm.state.words}{by}")

@@ -187,7 +187,7 @@ def _alarm_lines(alarm: Alarm) -> list[str]:
     until = f" until {alarm.acknowledged_until:%H:%M:%S}Z" if alarm.acknowledged_until else ""
     return [
         f"{alarm.severity.value.capitalize()} since {alarm.since:%H:%M:%S}Z: {evidence_text(alarm)}",
-        f"State: {alarm.state.value}{by}{until}",
+        f"State: {alarm.state.words}{by}{until}",
     ]
 
 

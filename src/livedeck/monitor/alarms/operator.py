@@ -42,7 +42,7 @@ def close(alarm: Alarm, verdict: str, now: datetime, limits: AlarmLimits) -> Ala
     if verdict not in {*Verdict}:
         raise AlarmRefused(f"Close as {', '.join(Verdict)}.")
     if alarm.state in _AWAY:
-        raise AlarmRefused(f"{alarm.kind} is {alarm.state.value}: make it visible first")
+        raise AlarmRefused(f"{alarm.kind} is {alarm.state.words}: make it visible first")
     if alarm.verdict == verdict and alarm.state not in _NEEDS_ACK:
         return None
     return replace(acknowledge(alarm, now, limits) or alarm, verdict=verdict)

@@ -27,7 +27,7 @@ def _entries(
     affected: Sequence[str], alarm: Alarm, change: AlarmChange | None, names: Mapping[str, str], now: datetime
 ) -> Iterator[TimelineEntry]:
     if change:
-        yield TimelineEntry(now, change.transition.value, change.actor)
+        yield TimelineEntry(now, change.transition.words, change.actor)
     if not alarm.is_ongoing:
         return
     for word, events, others in (("joined", alarm.affects, affected), ("left", affected, alarm.affects)):

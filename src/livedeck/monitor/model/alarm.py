@@ -70,6 +70,19 @@ class AlarmState(StrEnum):
         """True if an operator must look at the alarm now."""
         return self in {AlarmState.UNACKNOWLEDGED, AlarmState.ACKNOWLEDGED, AlarmState.RETURNED}
 
+    @property
+    def words(self) -> str:
+        """Name of the state for people, the same everywhere."""
+        return _STATE_WORDS.get(self, self.value)
+
+
+_STATE_WORDS = {
+    AlarmState.UNACKNOWLEDGED: "new",
+    AlarmState.RETURNED: "cleared, not acknowledged",
+    AlarmState.SUPPRESSED: "hidden",
+}
+"""Names of states for people where they differ from the standard's, which JSON and the history have."""
+
 
 class Diagnosis(Record):
     """Probable cause, effect on viewers and advice, one short sentence each."""
@@ -214,6 +227,18 @@ class AlarmTransition(StrEnum):
     SILENCED = "silenced"
     UNSILENCED = "silence ended"
 
+    @property
+    def words(self) -> str:
+        """Name of the transition for people, the same everywhere."""
+        return _TRANSITION_WORDS.get(self, self.value)
+
+
+_TRANSITION_WORDS = {
+    AlarmTransition.LAPSED: "acknowledgement expired",
+    AlarmTransition.RETURNED: "cleared, not acknowledged",
+    AlarmTransition.SUPPRESSED: "hidden",
+    AlarmTransition.RELEASED: "visible again",
+}
 
 _BY_PERSON = frozenset(
     {

@@ -27,11 +27,12 @@ from livedeck.monitor import (
     covered_alarms,
     person,
 )
-from livedeck.operations.operation import Target
+from livedeck.operations.operation import Confirmation, Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.presentation import events
 from livedeck.presentation.silences import moment_text, named
 from livedeck.text import values
+from livedeck.text.segments import StyleRole
 from livedeck.ui.alarms.view import TABS, silent_together
 from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_collector
@@ -481,8 +482,14 @@ async def _choose_unit(ctx: Context, name: str) -> None:
 
         chosen = await ctx.ask(ChoiceScreen("The platform counts bit rates in", UNITS))
         if chosen is None:
+            ctx.announce("unit unchanged")
             return
         name = chosen
+    effect = "Every deck and wall with this history judges all events by it at once."
+    lines = ((f"Bit rates are then read as {name}/s. {effect}", StyleRole.TEXT),)
+    if not await ctx.confirmer.ask_confirmation(Confirmation("Set the unit of the bit rates", lines, "Set unit")):
+        ctx.announce("unit unchanged")
+        return
     if await ctx.monitor.choose_unit(BitrateUnit(name)):
         ctx.announce(f"bit rates taken as {name}/s")
         await ctx.confirmer.audit_local("alarm.unit", Target("platform", "", "platform"), f"{name}/s")

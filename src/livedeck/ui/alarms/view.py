@@ -207,7 +207,7 @@ def _alarm(record: AlarmRecord) -> Line:
     return [
         *_time(record.at),
         *fit([severity_chip(record.severity) if loud else (f" {glyph} {word} ", StyleRole.DIM)], 9),
-        *fit([(record.turn.value, StyleRole.STRONG if loud else StyleRole.TEXT)], 22),
+        *fit([(record.turn.words, StyleRole.STRONG if loud else StyleRole.TEXT)], 27),
         *fit([(f"{safe(record.subject, 60)}{target}", StyleRole.STRONG)], 26, ellipsis=True),
         *fit([(f" {record.kind}", words_role(record.severity) if loud else StyleRole.DIM)], 18),
         (f" {evidence_text(record)}", StyleRole.TEXT),

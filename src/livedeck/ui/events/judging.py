@@ -35,6 +35,9 @@ _EFFECT = (
 )
 
 
+_CONTENT_EFFECT = "Every deck and wall with this history judges the event by it at once, and its stored samples again."
+
+
 def _needs_event_and_collector(ctx: Context) -> str:
     return needs_chosen_event(ctx) or needs_collector(ctx)
 
@@ -78,6 +81,9 @@ def choose_content(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
+    from livedeck.operations.operation import Confirmation
+
+    unchanged = f"{events.name(state)}: content unchanged ({state.content})"
     if not name:
         from livedeck.ui.kit.dialogs.choice import ChoiceScreen
 
@@ -86,9 +92,19 @@ async def _choose_content(ctx: Context, state: EventState, name: str) -> None:
         title = f"Content of {events.name(state)} (now: {state.content})"
         chosen = await ctx.ask(ChoiceScreen(title, options))
         if chosen is None:
+            ctx.announce(unchanged)
             return
         name = chosen
     content = None if name == SETTINGS else Content(name)
+    lines = (
+        (f"Now {CONTENTS[state.content]}.", StyleRole.TEXT),
+        (f"Then {CONTENTS[content] if content else 'as in the settings'}.", StyleRole.STRONG),
+        (_CONTENT_EFFECT, StyleRole.TEXT),
+    )
+    question = Confirmation(f"Set content: {events.name(state)}", lines, "Set content")
+    if not await ctx.confirmer.ask_confirmation(question):
+        ctx.announce(unchanged)
+        return
     if await ctx.monitor.choose_content(state.id, content):
         await _conclude(ctx, state, "event.content", f"content {name}" if content else "content by the settings")
     else:

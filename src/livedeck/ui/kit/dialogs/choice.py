@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from livedeck.text.segments import Line, ShadedLine, StyleRole, linked
+from livedeck.text.values import safe
 from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
@@ -21,7 +22,10 @@ Option = tuple[str, str, str]
 
 
 class ChoiceScreen(Modal[str | None]):
-    """Dialog to choose a value by its letter, or by arrows and enter. Escape returns None."""
+    """Dialog to choose a value by its letter, or by arrows and enter. Escape returns None.
+
+    A letter that no option has is named in the last line.
+    """
 
     TAKES_TYPED_AHEAD = True
     CLOSES_OUTSIDE = True
@@ -34,7 +38,7 @@ class ChoiceScreen(Modal[str | None]):
 
     def __init__(self, title: str, options: Sequence[Option]) -> None:
         super().__init__()
-        self._title, self._options, self._index = title, options, 0
+        self._title, self._options, self._index, self._refused = title, options, 0, ""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="command"):
@@ -48,6 +52,10 @@ class ChoiceScreen(Modal[str | None]):
         if chosen is not None:
             event.stop()
             self.dismiss(chosen)
+        elif event.is_printable and event.character:
+            event.stop()
+            self._refused = event.character
+            self._paint()
 
     def on_styled_widget_followed(self, message: StyledWidget.Followed) -> None:
         message.stop()
@@ -67,6 +75,9 @@ class ChoiceScreen(Modal[str | None]):
             cursor = "> " if index == self._index else "  "
             line: Line = [(cursor, StyleRole.STRONG), (letter, StyleRole.STRONG), (f"  {label}", StyleRole.TEXT)]
             lines.append(linked(line, value))
+        if self._refused:
+            letters = ", ".join(letter for letter, _, _ in self._options)
+            lines.append([(f" ✖ {safe(self._refused)} is no choice here: {letters}", StyleRole.CRITICAL_MARK)])
         self.query_one("#options", LinesWidget).show(lines)
 
 
