@@ -261,6 +261,11 @@ _PANE_STATES = {AlarmState.UNACKNOWLEDGED: "", AlarmState.RETURNED: "cleared"}
 """States with a shorter word in a pane. The state of a new alarm has no word."""
 
 
+def pane_length(snapshot: Snapshot) -> int:
+    """Return the number of lines that `pane_lines` needs for all alarms."""
+    return 2 * len(snapshot.alarms) + len(snapshot.quiet)
+
+
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
     """Return the alarms in two lines each, then the quiet alarms in one dim line each.
 
