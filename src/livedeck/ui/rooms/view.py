@@ -165,11 +165,15 @@ def _profile_checks(
         yield _GOOD, "each profile has an address and a key"
     for profile in doubled(room):
         yield _BAD, f"{display_name(profile)} sends to the same destination as another profile of this room"
-    on_air = _restreams_on_air(states)
-    taken = [(profile, name) for profile in profiles if (name := on_air.get(destination(profile)))]
+    on_air = [state for state in states if state.phase.tally.expects_signal]
+    names = _names_by_destination(on_air)
+    taken = [(profile, name) for profile in profiles if (name := names.get(destination(profile)))]
     for profile, name in taken:
         yield _BAD, f"{name}, on air, sends to the destination of {display_name(profile)}"
-    if not taken:
+    unknown = sum(not _has_known_destinations(state) for state in on_air)
+    if unknown:
+        yield _OPEN, f"the destinations of {counted(unknown, 'event')} on air are not known"
+    elif not taken:
         yield _GOOD, "no event on air sends to these destinations"
     for other in rooms:
         shared = {destination(profile) for profile in relay_profiles(other)} if other.id != room.id else set()
@@ -178,15 +182,22 @@ def _profile_checks(
                 yield _NOTE, f"{display_name(other)} has the destination of {display_name(profile)}, too"
 
 
-def _restreams_on_air(states: Iterable[EventState]) -> dict[tuple[str, Secret] | None, str]:
-    """Return each destination of an event on air -> name of the event."""
+def _names_by_destination(states: Iterable[EventState]) -> dict[tuple[str, Secret] | None, str]:
+    """Return each destination of the events -> name of an event that sends there."""
     return {
         (restream.url, restream.key): events.name(state)
         for state in states
-        if state.phase.tally.expects_signal
         for restream in state.event.restreams or ()
         if restream.enabled and restream.url and restream.key
     }
+
+
+def _has_known_destinations(state: EventState) -> bool:
+    """Return whether the platform sent address and key of each enabled restream of an event."""
+    restreams = state.event.restreams
+    return restreams is not None and all(
+        restream.url and restream.key for restream in restreams if restream.enabled is not False
+    )
 
 
 def all_room_lines(rooms: Sequence[Room], render_time: RenderTime, cells: int, rows: int) -> list[Line]:

@@ -83,21 +83,17 @@ def destination_lines(state: EventState, render_time: RenderTime, width: int) ->
     lines: list[Line] = []
     for restream in restreams:
         label = "" if lines else "goes to"
-        words, address = _destination(state, restream, render_time), addresses.show(restream.url)
+        glyph, role = destination_mark(state, restream, render_time)
+        status = safe(restream.status or UNKNOWN, 20) if restream.enabled else "off"
+        name = fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True)
+        address, since = addresses.show(restream.url), _fault_words(state, restream, render_time)
         if width >= WIDE_CELLS:
-            lines.append(labelled(label, [*words, (address, StyleRole.DIM)], LABEL_CELLS))
+            words = fit([(status, role), (since, StyleRole.DIM)], STATUS_CELLS)
+            lines.append(labelled(label, [*name, *words, (address, StyleRole.DIM)], LABEL_CELLS))
         else:
-            lines += [labelled(label, words, LABEL_CELLS), labelled("", [(f"  {address}", StyleRole.DIM)], LABEL_CELLS)]
+            lines.append(labelled(label, [*name, (status, role)], LABEL_CELLS))
+            lines.append(labelled("", [(f"  {address}{since}", StyleRole.DIM)], LABEL_CELLS))
     return [clip(line, width) for line in lines]
-
-
-def _destination(state: EventState, restream: EventRestream, render_time: RenderTime) -> Line:
-    glyph, role = destination_mark(state, restream, render_time)
-    status = safe(restream.status or UNKNOWN, 20) if restream.enabled else "off"
-    return [
-        *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True),
-        *fit([(status, role), (_fault_words(state, restream, render_time), StyleRole.DIM)], STATUS_CELLS),
-    ]
 
 
 def _fault_words(state: EventState, restream: EventRestream, render_time: RenderTime) -> str:
