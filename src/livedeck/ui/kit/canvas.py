@@ -155,6 +155,7 @@ class Canvas(StyledWidget):
         """Draw again, refresh the changed regions, and return their number."""
         width, height = self.size
         if not width or not height:
+            self._drawing = None  # what is shown next may be other content in the old size
             return 0
         drawing = self.draw(width, height)
         if drawing is self._drawing:
