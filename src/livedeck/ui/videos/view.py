@@ -32,6 +32,7 @@ from livedeck.text.segments import (
     wrap,
     wrap_groups,
 )
+from livedeck.text.segments import width as line_width
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, position, safe, size
 from livedeck.ui.videos.selection import PARTS
 
@@ -72,13 +73,20 @@ def video_title(video: Video | None, cells: int, more: str = "") -> Line:
 def tab_line(
     current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
 ) -> ShadedLine:
-    """Return the tabs with the numbers of their rows, and the age of the shown list."""
-    line: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
+    """Return the tabs, with the numbers of their rows if these fit, and the age of the shown list."""
+    age_text = freshness_text(cached, render_time)
+    tabs = _tabs(current, counts)
+    fits = line_width(tabs) + line_width(age_text) <= cells
+    return join(tabs if fits else _tabs(current, {}), age_text, cells)
+
+
+def _tabs(current: str, counts: dict[str, int]) -> list[tuple[str, Role]]:
+    tabs: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
         count = f" {counts[part]}" if part in counts else ""
-        line.append((f" {part}{count} ", Link(StyleRole.TAB if is_current else StyleRole.DIM, "part.next", part)))
-    return join(line, freshness_text(cached, render_time), cells)
+        tabs.append((f" {part}{count} ", Link(StyleRole.TAB if is_current else StyleRole.DIM, "part.next", part)))
+    return tabs
 
 
 def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
