@@ -278,6 +278,20 @@ async def test_a_list_that_somebody_opens_is_shown_at_once_though_an_event_answe
     assert [room.name for room in snapshot.rooms.items] == ["Green room"]
 
 
+async def test_a_list_that_comes_after_its_viewer_has_left_is_there_for_the_next_one(deck: Raise) -> None:
+    """Somebody who moves through rows fast would otherwise wait a whole interval for a row that was passed."""
+    one = deck(event())
+    await one.until(20)
+    one.stage.slow = {"rooms": 1.0}
+    one.monitor.watch("test", ROOM_LIST)
+    while not one.stage.times("rooms"):
+        await one.next()
+    one.monitor.watch("test")
+    snapshot = await one.until(25)
+    assert [room.name for room in snapshot.rooms.items] == ["Green room"]
+    assert len(one.stage.times("rooms")) == 1
+
+
 async def test_a_list_is_answered_anew_after_a_refresh_and_not_before(deck: Raise) -> None:
     """Whoever waits for a list after a change waits for an answer to a request that was made after it."""
     one = deck(event())

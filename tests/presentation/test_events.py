@@ -156,12 +156,15 @@ def test_a_row_is_as_wide_as_its_head_whatever_the_event_is_called(cells: int, n
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200, 400])
-def test_cells_that_are_left_over_go_to_names(cells: int) -> None:
-    """All of them on the Events screen, where panes stand beside a wide table; on that of alarms until it is enough."""
+def test_cells_that_are_left_over_go_to_names_until_those_have_enough(cells: int) -> None:
+    """After that the bars of the last minutes take them on the Events screen, and the values on that of alarms."""
     fixed = sum(column.width + table.GAP for column in EVENTS.columns if column.name != "event")
     spark = events.MAX_SPARK_CELLS - events.SPARK_CELLS
-    assert _name_width(EVENTS, cells) == (cells - fixed - spark - table.GAP if cells >= 120 else 19)
+    enough = min(events.MAX_NAME_CELLS, cells - fixed - spark - table.GAP)
+    assert _name_width(EVENTS, cells) == (enough if cells >= 120 else 19)
     assert (_name_width(ALARMS, cells) == events.MAX_NAME_CELLS) == (cells >= 200)
+    columns = table.layout(EVENTS.columns, cells)
+    assert sum(size + table.GAP for _, size in columns) == cells
 
 
 def _name_width(schema: table.TableSchema[Any], cells: int) -> int:

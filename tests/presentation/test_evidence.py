@@ -23,11 +23,12 @@ from livedeck.presentation.alarm_text import alarm_text, change_text
 from livedeck.presentation.alarms import ALARMS, alarm_line, alarm_lines
 from livedeck.presentation.check import check_event
 from livedeck.presentation.event_detail import short_lines
+from livedeck.presentation.incidents import incident_lines, incidents
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object
 from livedeck.report.text import episode_lines
 from livedeck.text.segments import plain
-from livedeck.ui.alarms.view import detail, log_line
+from livedeck.ui.alarms.view import detail
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.model import wall_model
 from livedeck.ui.wallboard.page import page
@@ -62,7 +63,7 @@ def test_each_face_shows_the_value_with_its_limit() -> None:
         "pane": plain(alarm_lines(alarm, at, 160)[1]),
         "panel": " ".join(plain(line) for line in detail(alarm, at, 160)),
         "event": plain(short_lines(event, at, 160)[0]),
-        "log": plain(log_line(AlarmRecord.of(change), NOW)),
+        "incident": " ".join(plain(line) for line in incident_lines(incidents([AlarmRecord.of(change)])[0], 160)),
         "alarm list": alarm_text(alarm, at, snapshot)[0],
         "follow": change_text(change),
         "check": check_event(event, snapshot.alarms, at).text,

@@ -122,3 +122,12 @@ def test_every_column_sorts_with_unknown_values_last(name: str, down: bool) -> N
 def test_a_filter_kept_from_another_version_hides_nothing() -> None:
     filtered = apply_view(EVENTS, (CHOIR, CUP), TableView(filter="vanished:field", sort="vanished"), FRESH)
     assert filtered.rows == (CHOIR, CUP)
+
+
+def test_rows_of_equal_value_are_in_the_order_of_their_names_with_numbers_by_value() -> None:
+    rows = [
+        replace(CHOIR, event=CHOIR.event.model_copy(update={"name": f"Hall {n}", "id": f"{n}"})) for n in (10, 9, 2)
+    ]
+    for down in (False, True):
+        shown = apply_view(EVENTS, rows, TableView(sort="tally", down=down), FRESH).rows
+        assert [row.event.name for row in shown] == ["Hall 2", "Hall 9", "Hall 10"]

@@ -12,7 +12,7 @@ from livedeck.client import Event
 from livedeck.monitor import BroadcastState, Episode, EventState, Finding, HealthAssessment, Phase, QosState, Severity
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.timeline import Today
-from livedeck.text.segments import Link, Role, StyleRole, plain, width
+from livedeck.text.segments import FILLED, Link, Role, StyleRole, plain, width
 
 NOW = datetime(2026, 11, 20, 21, 14, tzinfo=UTC)
 FRESH = RenderTime(NOW, NOW, stale=False)
@@ -64,11 +64,14 @@ def rows_of(states: Sequence[EventState], render_time: RenderTime) -> list[list[
 
 
 @pytest.mark.parametrize(("severity", "sign"), [(Severity.CRITICAL, "✖"), (Severity.WARNING, "▲")])
-def test_a_fault_begins_with_its_sign_and_is_filled(severity: Severity, sign: str) -> None:
+def test_a_fault_begins_with_its_filled_sign_and_no_other_cell_of_a_row_is_filled(
+    severity: Severity, sign: str
+) -> None:
     (row,) = rows_of([faulty(ON_AIR, severity)], FRESH)
     (fault,) = [segment for segment in row if sign in segment[0]]
-    assert fault[1] in {StyleRole.CRITICAL, StyleRole.WARNING_FILL}
-    assert plain(row).index("█") < plain(row).index(sign) < plain(row).index("┃")
+    assert fault == (sign, StyleRole.CRITICAL if severity is Severity.CRITICAL else StyleRole.WARNING_FILL)
+    assert plain(row).index("━") < plain(row).index(sign) < plain(row).index("┃")
+    assert not [segment for segment in row if segment != fault and segment[1] in FILLED]
 
 
 def test_nothing_looks_good_on_stale_data() -> None:

@@ -57,8 +57,12 @@ def screen(stage: Stage) -> RoomsScreen:
 
 
 def words(stage: Stage) -> str:
-    """The words on the screen as one line, without what frames them."""
-    return " ".join(re.sub("[─-╿]", " ", stage.text()).split())
+    """The words of the dialog in front as one line, then those on the whole screen, without what frames them."""
+    rows = stage.rows()
+    for box in stage.deck.screen.query(".dialog-box"):
+        region = box.region
+        rows = [*(row[region.x : region.right] for row in rows[region.y : region.bottom]), *rows]
+    return " ".join(re.sub("[─-╿]", " ", "\n".join(rows)).split())
 
 
 async def stored(stage: Stage) -> Room:

@@ -12,10 +12,7 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
-    AlarmChange,
-    AlarmRecord,
     AlarmState,
-    AlarmTransition,
     AuditOutcome,
     ConnectionProblem,
     ConnectionState,
@@ -159,7 +156,6 @@ def test_only_what_awaits_a_person_counts_as_critical() -> None:
 
 
 RECORDS = (
-    AlarmRecord.of(AlarmChange(NOW, AlarmTransition.RAISED, ALARM)),
     view.LoggedAction(
         ActionRecord(
             NOW,
@@ -181,12 +177,11 @@ RECORDS = (
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (RECORDS[0], ("raised", "Choir", "PACKET_LOSS", "loss in 4 of 6")),
-        (RECORDS[1], ("not applied", "event.edit", "Choir", "answer lost", "by anna@regie", "name: A -> B")),
-        (RECORDS[2], ("blind", "NO REPLY", "cannot be reached")),
-        (RECORDS[3], ("WARN", "said so")),
+        (RECORDS[0], ("not applied", "event.edit", "Choir", "answer lost", "by anna@regie", "name: A -> B")),
+        (RECORDS[1], ("blind", "NO REPLY", "cannot be reached")),
+        (RECORDS[2], ("WARN", "said so")),
     ],
-    ids=["alarm", "action", "link", "notice"],
+    ids=["action", "link", "notice"],
 )
 def test_a_log_line_says_when_what_and_to_what(record: view.LogRecord, words: tuple[str, ...]) -> None:
     line = plain(view.log_line(record, EVENING))

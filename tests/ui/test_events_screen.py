@@ -10,6 +10,7 @@ import pytest
 
 from livedeck.monitor import Alarm
 from livedeck.presentation.filtering import TableView
+from livedeck.ui.events.screen import FIXED_LINES, MIN_TODAY_ROWS, pane_grid
 from livedeck.ui.kit.table import HEAD_LINES, Table
 from livedeck.ui.shell.preferences import Preferences, ViewState
 from ui.stage import act, known, running, show, text_of
@@ -119,3 +120,19 @@ async def test_an_empty_workspace_says_which_key_makes_an_event() -> None:
     async with running((80, 24)) as (deck, pilot):
         await show(deck, pilot, events=(), alarms=(), quiet=())
         assert "No events yet. Press n to create one." in text_of(deck)
+
+
+@pytest.mark.parametrize(("size", "rows"), [((200, 60), 25), ((160, 60), 25), ((120, 60), 25), ((120, 40), 18)])
+def test_a_table_has_a_line_for_each_event_before_today_has_one(size: tuple[int, int], rows: int) -> None:
+    """25 events on air, and little beside them."""
+    grid = pane_grid(*size, rows=25, today_rows=25, content_lines=4)
+    table, *others = (int(height) if height.isdecimal() else 0 for height in grid.row_heights.split())
+    rest = table or size[1] - FIXED_LINES - sum(others)
+    assert rest - HEAD_LINES >= rows
+    assert grid.today_lines >= 3 + MIN_TODAY_ROWS
+
+
+def test_panes_beside_a_short_table_are_as_high_as_their_content() -> None:
+    """The table takes the rest, and a new alarm does not move the panes each time."""
+    heights = [pane_grid(200, 60, 6, 6, lines).row_heights for lines in (7, 8, 12, 13, 60)]
+    assert heights == ["1fr 14 9", "1fr 14 9", "1fr 14 9", "1fr 20 9", "7 1fr 9"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
+from textual.screen import Screen
 from textual.widget import Widget
 
 from breadth import slow
@@ -181,3 +183,26 @@ def test_of_a_name_that_contains_an_address_a_field_hides_the_secret_part_alone(
     assert (control.text, control.placeholder) == ("", "unchanged: Gala, tickets at https://tickets.example?••••")
     assert control.entry() == name
     assert format_entry(field, name) == "Gala, tickets at https://tickets.example?••••"
+
+
+async def test_the_first_picture_of_a_form_is_the_whole_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels, remarks and buttons come with the fields, in one paint."""
+    pictures: list[list[str]] = []
+    refresh = Screen._compositor_refresh
+
+    def noting(screen: Screen[Any]) -> None:
+        refresh(screen)
+        if isinstance(screen, Form):
+            pictures.append([strip.text for strip in screen._compositor.render_strips(screen.size)])
+
+    monkeypatch.setattr(Screen, "_compositor_refresh", noting)
+    for size in ((80, 24), (120, 40), (200, 60)):
+        pictures.clear()
+        async with deck_stage(size) as stage:
+            await _new_event(stage)
+            first = "\n".join(pictures[0])
+            assert all(
+                words in first for words in ("Name  ", "one-time", "Reconnect window", "Cancel  esc", "Create  ^S")
+            )
+            if size[0] > 80:  # there a scroll bar comes once the height is known
+                assert pictures[0] == pictures[-1] == stage.rows()

@@ -1,6 +1,6 @@
 """Jobs of an operator: keys that are pressed, and what the screen must then say, at three sizes.
 
-The facts are those of the demo's workspace at 21:14:07Z (`livedeck serve --list`); nothing here reads them from the deck.
+The facts are those of the demo's workspace at 21:14:07Z (`livedeck serve --list`); none is read from the deck.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _NAMES = {
 class Job(NamedTuple):
     """A question of an operator, the keys that answer it, and the sentences that do.
 
-    `keys`: separated by blanks; a word after a quotation mark is typed, with `_` for a blank. `missing`: texts that would
-    be untrue.
+    `keys`: separated by blanks; a word after a quotation mark is typed, with `_` for a blank. `missing`: texts that
+    would be untrue.
     """
 
     question: str

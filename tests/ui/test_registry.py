@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from livedeck.text.segments import Link, plain, width
 from livedeck.ui.features import FEATURES
-from livedeck.ui.general.help import SIGNS, HelpScreen, help_lines
+from livedeck.ui.general.help import HelpScreen, found_lines, page_lines
 from livedeck.ui.general.palette import CommandScreen
 from livedeck.ui.shell import commands
 from livedeck.ui.shell.context import Action, ActionRegistry
@@ -77,27 +77,38 @@ async def test_a_key_does_the_action_of_the_screen_in_front() -> None:
 
 
 @pytest.mark.parametrize("cells", [37, 55, 69])
-def test_every_action_is_in_the_help_whole(cells: int) -> None:
-    lines = help_lines(REGISTRY, "events", ACTIONS, cells, SIGNS)
+def test_every_action_is_found_in_the_help_with_its_whole_sentence(cells: int) -> None:
+    lines = found_lines(REGISTRY, "events", ACTIONS, cells)
     words = " ".join(" ".join(plain(line) for line in lines).split())
     assert not [action.name for action in ACTIONS if action.help not in words]
     assert max(width(line) for line in lines) <= cells
+    heads = ["On this screen", "On every screen", "On other screens"]
+    assert [text for line in lines if (text := plain(line).strip()) in heads] == heads
 
 
 @pytest.mark.parametrize("cells", [37, 75, 115, 195])
 @pytest.mark.parametrize("screen", SCREENS)
-def test_the_help_has_the_keys_of_the_screen_first_and_one_row_for_each_line(screen: str, cells: int) -> None:
-    """In as many columns as fit; each key that works there is a link, none of the others is."""
-    lines = help_lines(REGISTRY, screen, ACTIONS, cells, SIGNS)
+def test_the_help_has_the_keys_of_the_screen_first_and_no_key_of_another(screen: str, cells: int) -> None:
+    """In as many columns as fit; each key that works there is a link with its label."""
+    lines = page_lines(REGISTRY, screen, cells)
     texts = [plain(line).strip() for line in lines]
-    heads = ["On this screen", "On every screen", "Signs", "On other screens"]
+    heads = ["On this screen", "On every screen", "Signs"]
     assert [text for text in texts if text in heads] == heads
     links = {role.command for line in lines for _, role in line if isinstance(role, Link)}
-    assert links == {action.name for action in ACTIONS if action.works_on(screen)}
+    keyed = [action for action in ACTIONS if action.keys and action.works_on(screen)]
+    assert links == {action.name for action in keyed}
+    assert not [action.name for action in keyed if not any(action.label in text for text in texts)]
     assert max(width(line) for line in lines) <= cells
     first = lines[: texts.index("On every screen")]
     named = {role.command for line in first for _, role in line if isinstance(role, Link)}
-    assert named == {action.name for action in ACTIONS if action.screens and action.works_on(screen)}
+    assert named == {action.name for action in keyed if action.screens}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_help_of_a_screen_is_one_page_of_two_or_three_words_a_key(screen: str) -> None:
+    """At 120x40, within the frame and below the search."""
+    assert len(page_lines(REGISTRY, screen, 115)) <= 40 - 3
+    assert not [action.name for action in ACTIONS if len(action.label.split()) > 3]
 
 
 async def test_what_is_typed_into_the_help_finds_keys() -> None:

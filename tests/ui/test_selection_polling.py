@@ -8,16 +8,18 @@ from collections import Counter
 import pytest
 
 from livedeck.ui.videos.selection import selection_of
-from ui.cinema import opened, videos
+from ui.cinema import asked, opened, videos
 from ui.deck_stage import Stage, deck_stage
 
 PATHS = {"recordings": "videos", "posters": "posters", "subtitles": "subtitles", "annotations": "annotations"}
 
 
 async def selections(stage: Stage, part: str) -> list[str]:
-    """Two that can be selected there, of which the first was not asked for."""
+    """Two that can be selected there, of which the first was not asked for since the last refresh."""
     if part != "recordings":
         await opened(stage, part)
+        await stage.act("app.ask")  # the screen of videos has asked for both
+        await asked(stage)
         return [video.id for video in videos(stage)]
     await stage.act("screen.streams")
     displayed = stage.deck.displayed()

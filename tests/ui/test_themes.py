@@ -143,6 +143,19 @@ def test_every_eye_tells_severities_apart_by_their_colour_too(
     assert 100 * dist(first, second) >= LEAST_DISTANCE[name]
 
 
+LEAST_OF_CURVES = {"dark": 6.0, "light": 5.0, "contrast": 9.5}
+
+
+@pytest.mark.parametrize("pair", list(combinations((StyleRole.VIDEO, StyleRole.AUDIO, StyleRole.FPS), 2)))
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("name", LEAST_OF_CURVES)
+def test_every_eye_tells_the_curves_apart(name: str, vision: str, pair: tuple[StyleRole, StyleRole]) -> None:
+    """Each has a panel and a name, too; the theme of strong contrasts leaves no doubt."""
+    styles = themes.PALETTES[name].styles
+    first, second = (_oklab(Color.parse(styles[role].colour), VISION[vision]) for role in pair)
+    assert 100 * dist(first, second) >= LEAST_OF_CURVES[name]
+
+
 Matrix = tuple[tuple[float, float, float], ...]
 
 

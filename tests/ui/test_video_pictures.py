@@ -60,7 +60,7 @@ async def test_a_part(picture: SnapshotAssertion, part: str) -> None:
             await stage.pilot.resize_terminal(*size)
             stage.deck.theme = theme
             await stage.settle()
-            if part == "posters":
+            if part in {"posters", "videos"}:
                 await hung(stage, there=theme != "mono")
             assert await stage.steady() == picture(name=f"{size[0]}x{size[1]}-{theme}")
 

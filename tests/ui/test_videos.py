@@ -267,6 +267,8 @@ async def test_an_order_that_was_sent_takes_no_other_videos_order_with_it() -> N
         assert other is not None
         (track,) = (await stage.api.subtitles.list(other.id)).items
         await stage.api.subtitles.copy(other.id, track.id)
+        await stage.act("app.ask")
+        await asked(stage)
         await opened(stage, "subtitles")
         gate = asyncio.Event()
         await sending(stage, gate)

@@ -21,6 +21,7 @@ from livedeck.client import Poster
 from livedeck.monitor import EventState, Finding, RuleChange, Severity, Snapshot
 from livedeck.presentation.events import Standing, odd_sign
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.names import name_order
 from livedeck.text.outside import shown
 from livedeck.text.segments import plain
 from livedeck.ui.kit.palette import COLOURS
@@ -28,7 +29,6 @@ from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.model import WallModel, wall_model
 from livedeck.ui.wallboard.page import MAX_WRONG, Page, page, update_since
 from livedeck.ui.wallboard.page_style import TINTS, page_colours, page_stylesheet
-from livedeck.ui.wallboard.seats import name_order
 from ui.test_themes import contrast
 from ui.wall_stage import STILL, evening, lines, many, text
 

@@ -28,6 +28,7 @@ from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.model.alarm import (
+    DECK,
     Alarm,
     AlarmChange,
     AlarmKey,
@@ -147,6 +148,7 @@ from livedeck.monitor.shares import SharedAnswer, Shares
 __all__ = [
     "AUDIO_LOST",
     "BY_LINK",
+    "DECK",
     "FASTEST",
     "FIGURES_SINCE",
     "MOST_ON_AIR",

@@ -674,7 +674,9 @@ class Monitor:
         if isinstance(result.key, ResourceKey) and result.key.kind is ResourceKind.EVENT:
             await self._world.ingest(result)
         if isinstance(result.key, ResourceKey):
-            is_news = self.on_demand.is_watched(result.key) and self.on_demand.ingest(result.key, result)
+            is_watched = self.on_demand.is_watched(result.key)
+            is_kept = is_watched or result.key.kind is not ResourceKind.EVENT  # the next viewer need not wait for it
+            is_news = is_kept and self.on_demand.ingest(result.key, result) and is_watched
         else:
             self._others.hand_out(result.key, result)
             is_news = await self._world.ingest(result)

@@ -251,6 +251,11 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]
     ]
 
 
+def pane_length(snapshot: Snapshot) -> int:
+    """Return the number of lines that `pane_lines` needs for all alarms."""
+    return 2 * len(snapshot.alarms) + len(snapshot.quiet)
+
+
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
     """Return the alarms in two lines each, then the quiet alarms in one dim line each.
 

@@ -302,7 +302,10 @@ RECENT_SECONDS = 300.0
 """Seconds that the sparkline and its status strip show."""
 
 SPARK_CELLS, MAX_SPARK_CELLS = 9, 14
-"""Minimum and maximum width of the bars in a table."""
+"""Minimum width of the bars in a table, and the width from which names grow first."""
+
+MOST_SPARK_CELLS = 80
+"""Maximum width of the bars in cells. In more cells, some would be shorter than the time between two samples."""
 
 NAME_CELLS = 16
 """Minimum width of a name in cells. Shorter names look the same, so columns are dropped instead."""
@@ -310,7 +313,7 @@ NAME_CELLS = 16
 
 def recent_signal(state: EventState, render_time: RenderTime, columns: int) -> Line:
     """Return the last five minutes of video as dim bars. An abnormal status has its glyph in place of a bar."""
-    axis = recent_axis(state, render_time, RECENT_SECONDS, columns)
+    axis = recent_axis(state, render_time, RECENT_SECONDS, min(columns, MOST_SPARK_CELLS))
     if axis is None:
         return []
     unwatched = unwatched_columns(axis, state)
@@ -387,7 +390,17 @@ def _sign(state: EventState, render_time: RenderTime) -> str:
 EVENTS: TableSchema[EventState] = TableSchema(
     columns=(
         Column("tally", " TALLY", 10, 0, tally, lambda state, _: state.phase.tally.value, is_steady=True),
-        Column("event", "EVENT", NAME_CELLS, 0, name_cell, lambda state, _: name(state), grows=True, is_steady=True),
+        Column(
+            "event",
+            "EVENT",
+            NAME_CELLS,
+            0,
+            name_cell,
+            lambda state, _: name(state),
+            grows=True,
+            max_width=MAX_NAME_CELLS,
+            is_steady=True,
+        ),
         Column("time", "T-/ELAPSED", 11, 1, clock_cell, elapsed_seconds, right=True),
         Column("ingest", "INGEST", 11, 7, ingest, _ingest_words),
         Column("health", "HEALTH", 17, 0, health, health_score, is_steady=True),
@@ -404,6 +417,7 @@ EVENTS: TableSchema[EventState] = TableSchema(
             max_width=MAX_SPARK_CELLS,
             draw=recent_signal,
             is_steady=True,
+            stretches=True,
         ),
         Column("out", "OUT", 4, 6, outputs, _connected_share, right=True, is_steady=True),
     ),

@@ -40,7 +40,8 @@ def explanation_title(explanation: Explanation) -> str:
     if since and since <= explanation.at and explanation.tally in _SINCE:
         lasted = _SINCE[explanation.tally].format(short_duration((explanation.at - since).total_seconds()))
     template = f" (limits {safe(explanation.template, 80)})" if explanation.template else ""
-    return f"{safe(explanation.name, 80)}  {explanation.tally.value.lower()}{lasted}, content {explanation.content}{template}"
+    state = f"{explanation.tally.value.lower()}{lasted}"
+    return f"{safe(explanation.name, 80)}  {state}, content {explanation.content}{template}"
 
 
 _SINCE = {

@@ -131,7 +131,7 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
     kept = filter_rows(rows, terms, schema, render_time)
     hidden_critical = sum(map(schema.is_critical, rows)) - sum(map(schema.is_critical, kept)) if terms else 0
     if view.sort in schema.sortable_columns():
-        kept = sort_rows(kept, fields[view.sort], render_time, down=view.down)
+        kept = sort_rows(kept, fields[view.sort], render_time, down=view.down, name=schema.text)
     return FilteredRows(tuple(kept), len(rows), hidden_critical)
 
 

@@ -35,12 +35,18 @@ class Changes:
     def __init__(self) -> None:
         self._sorted: Remembered[list[_Change]] = Remembered()
 
+    def count(self, snapshot: Snapshot, render_time: RenderTime) -> int:
+        """Return the number of changes, without a limit by time."""
+        return len(self._all(snapshot, render_time))
+
     def lines(self, snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
         """Return the newest changes, a line each: time, sign, event and text. `✓` marks a cleared fault."""
-        ahead = render_time.server - render_time.now
-        changes = self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
-        past = (change for change in changes if change.at <= render_time.server)
+        past = (change for change in self._all(snapshot, render_time) if change.at <= render_time.server)
         return [_line(change, cells) for change in islice(past, rows)] or [[("no changes yet", StyleRole.DIM)]]
+
+    def _all(self, snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:
+        ahead = render_time.server - render_time.now
+        return self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
 
 
 def _newest_first(snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from livedeck.client import RelayProfile, Room
+from livedeck.client import RelayProfile, Room, Secret
+from livedeck.presentation.events import MAX_NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, text_column
 from livedeck.record import Record
 from livedeck.text import addresses
-from livedeck.text.segments import Line, StyleRole
+from livedeck.text.segments import Line, StyleRole, list_parts
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, safe
 
 ACTIVE = "active"
@@ -21,6 +22,9 @@ EMPTY_STATUSES = frozenset({"pending", "scheduled", "cancelled", "finished"})
 
 MAX_RELAYS = 15
 """Maximum number of relay profiles of a room (platform-api.md, "Limits")."""
+
+MAX_RUNNING = 5
+"""Maximum number of relays of a room that run at once (platform-api.md, "Limits")."""
 
 
 class WaitingEdit(NamedTuple):
@@ -60,6 +64,84 @@ def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
     return tuple(sorted(room.restreams or (), key=created))
 
 
+def gaps(profile: RelayProfile) -> tuple[str, ...]:
+    """Return the fields without which a relay cannot start and that the profile lacks: `address`, `key`."""
+    has_key = profile.stream_key is not None and profile.stream_key != _NO_KEY
+    return (*([] if profile.url else ["address"]), *([] if has_key else ["key"]))
+
+
+_NO_KEY = Secret("")
+
+
+def destination(profile: RelayProfile) -> tuple[str, Secret] | None:
+    """Return address and key of a profile, by which equal destinations are found; None if one is missing."""
+    return (
+        None
+        if gaps(profile) or profile.url is None or profile.stream_key is None
+        else (profile.url, profile.stream_key)
+    )
+
+
+def doubled(room: Room) -> tuple[RelayProfile, ...]:
+    """Return the profiles of a room that send to the destination of an earlier profile of the room."""
+    seen: set[tuple[str, Secret]] = set()
+    found = []
+    for profile in relay_profiles(room):
+        place = destination(profile)
+        if place in seen:
+            found.append(profile)
+        elif place:
+            seen.add(place)
+    return tuple(found)
+
+
+def profile_mark(profile: RelayProfile, room: Room | None, render_time: RenderTime) -> tuple[str, StyleRole]:
+    """Return glyph and role of a profile: complete, or not able to work as its fields are."""
+    is_sound = not gaps(profile) and (room is None or profile not in doubled(room))
+    glyph, role = ("✓", StyleRole.OK) if is_sound else ("▲", StyleRole.WARNING)
+    return glyph, StyleRole.STALE if render_time.stale else role
+
+
+def relays_cell(room: Room, render_time: RenderTime) -> Line:
+    """Return whether the profiles of a room are complete: `✓ 3 complete`, `▲ 1 of 3 incomplete`, `▲ 1 of 3 double`.
+
+    Complete is no promise: the platform does not report whether a relay runs.
+    """
+    if room.restreams is None:
+        return _cell(UNKNOWN, render_time, StyleRole.DIM)
+    count = len(room.restreams)
+    if not count:
+        return _cell(f"{NOT_APPLICABLE} no profile", render_time, StyleRole.DIM)
+    for wrong, word in (
+        (sum(bool(gaps(profile)) for profile in room.restreams), "incomplete"),
+        (len(doubled(room)), "double"),
+    ):
+        if wrong:
+            return _cell(f"▲ {wrong} of {count} {word}", render_time, StyleRole.WARNING)
+    return _cell(f"✓ {count} complete", render_time, StyleRole.OK)
+
+
+def changed_at(room: Room) -> datetime | None:
+    """Return the time of the last change of the room or of one of its profiles; None if unknown."""
+    times = [time for profile in relay_profiles(room) for time in (profile.created_at, profile.updated_at)]
+    return max((time for time in (room.created_at, *times) if time), default=None)
+
+
+def goes_to(room: Room, render_time: RenderTime, cells: int) -> Line:
+    """Return the profiles that fit, by name, the unsound ones first."""
+    marked = [(*profile_mark(profile, room, render_time), display_name(profile)) for profile in relay_profiles(room)]
+    parts: list[Line] = [[(f"{glyph} {name}", role)] for glyph, role, name in sorted(marked, key=lambda m: m[0] == "✓")]
+    return list_parts(parts, cells) or [(UNKNOWN if room.restreams is None else NOT_APPLICABLE, StyleRole.DIM)]
+
+
+def _goes_to(room: Room, render_time: RenderTime) -> Line:
+    return goes_to(room, render_time, GOES_TO_CELLS)
+
+
+GOES_TO_CELLS = 24
+"""Minimum width of a room's profiles in cells."""
+
+
 def room_status(room: Room, render_time: RenderTime) -> Line:
     """Return the platform's word for the status. An active room also has a glyph."""
     active = room.status == ACTIVE
@@ -87,43 +169,39 @@ def _epoch(at: datetime | None) -> Value:
     return at.timestamp() if at else None
 
 
-def _count(room: Room) -> str:
-    return UNKNOWN if room.restreams is None else str(len(room.restreams))
-
-
 def _relay_count(room: Room) -> Value:
     return None if room.restreams is None else float(len(room.restreams))
 
 
 ROOMS: TableSchema[Room] = TableSchema(
     columns=(
-        text_column("room", "ROOM", 20, 0, display_name, grows=True),
+        text_column("room", "ROOM", 20, 0, display_name, grows=True, max_width=MAX_NAME_CELLS, role=StyleRole.STRONG),
         Column("status", "  STATUS", 11, 1, room_status, lambda room, _: _word(room.status)),
-        text_column("relays", "RELAYS", 6, 0, _count, value=_relay_count, right=True),
-        text_column(
+        Column("relays", "RELAYS", 19, 0, relays_cell, lambda room, _: _relay_count(room)),
+        Column(
             "platforms",
-            "PLATFORMS",
-            36,
-            4,
-            lambda room: " ".join(_platforms(room)) or NOT_APPLICABLE,
-            value=_platforms,
-            role=StyleRole.DIM,
-        ),
-        text_column(
-            "type", "TYPE", 18, 5, lambda room: _word(room.type), value=lambda room: room.type, role=StyleRole.DIM
+            "GOES TO",
+            GOES_TO_CELLS,
+            3,
+            _goes_to,
+            lambda room, _: _platforms(room),
+            grows=True,
+            draw=goes_to,
         ),
         text_column("code", "CODE", 12, 2, lambda room: _word(room.code), value=lambda room: room.code),
         text_column(
-            "created",
-            "CREATED (UTC)",
+            "changed",
+            "CHANGED (UTC)",
             13,
-            3,
-            lambda room: _date(room.created_at),
-            value=lambda room: _epoch(room.created_at),
-            role=StyleRole.DIM,
+            4,
+            lambda room: _date(changed_at(room)),
+            value=lambda room: _epoch(changed_at(room)),
             right=True,
         ),
-        Column("link", "JOIN LINK", 44, 6, lambda room, at: _cell(addresses.show(room.link), at)),
+        text_column(
+            "type", "TYPE", 18, 6, lambda room: _word(room.type), value=lambda room: room.type, role=StyleRole.DIM
+        ),
+        Column("link", "JOIN LINK", 44, 5, lambda room, at: _cell(addresses.show(room.link), at)),
     ),
     key=lambda room: room.id,
     text=lambda room: " ".join(
@@ -131,6 +209,10 @@ ROOMS: TableSchema[Room] = TableSchema(
     ).casefold(),
     rows=lambda snapshot: snapshot.rooms.items,
 )
+
+
+def _ready(relay: Relay, render_time: RenderTime) -> Line:
+    return [profile_mark(relay.profile, None, render_time)]
 
 
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
@@ -142,12 +224,13 @@ def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
 
 RELAYS: TableSchema[Relay] = TableSchema(
     columns=(
+        Column("ready", " ", 1, 0, _ready, lambda relay, _: float(bool(gaps(relay.profile)))),
         text_column("platform", "PLATFORM", 13, 0, lambda relay: service(relay.profile), role=StyleRole.STRONG),
         text_column("name", "RELAY PROFILE", 16, 0, lambda relay: display_name(relay.profile)),
         text_column(
             "address",
             "ADDRESS",
-            24,
+            22,
             2,
             lambda relay: addresses.show(relay.profile.url),
             value=lambda relay: relay.profile.url,

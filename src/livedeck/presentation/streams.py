@@ -1,22 +1,30 @@
-"""Cells and columns of the current streams. Pure."""
+"""Cells and columns of the current streams: what arrives, and where it goes. Pure."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import isfinite
 
-from livedeck.monitor import EventState, IngestState, Snapshot, planned_start
+from livedeck.client import EventRestream
+from livedeck.monitor import BroadcastState, EventState, IngestState, Snapshot, planned_start
+from livedeck.presentation.event_detail import restream_mark
 from livedeck.presentation.events import (
     EVENTS,
-    clock_cell,
-    elapsed_seconds,
+    current_reading,
     has_critical_finding,
     health_score,
     is_doubtful,
+    name,
+    was_asked,
 )
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value
-from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import UNKNOWN, safe, short_duration
+from livedeck.text.names import name_order
+from livedeck.text.segments import Group, Line, Segment, StyleRole, list_parts, wrap_groups
+from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, compact_duration, safe, short_duration
 
 
 def streaming_events(snapshot: Snapshot) -> tuple[EventState, ...]:
@@ -30,7 +38,7 @@ def _status_text(state: EventState) -> str:
 
 
 def _status(state: EventState, render_time: RenderTime) -> Line:
-    """Return the platform's status. `live` does not prove that a signal arrives; see the column INGEST."""
+    """Return the platform's status. `live` does not prove that a signal arrives; see the column ARRIVES."""
     status = _status_text(state)
     role = StyleRole.STRONG if status == "live" else StyleRole.DIM
     return [(status, StyleRole.STALE if is_doubtful(state, render_time) else role)]
@@ -73,14 +81,120 @@ def _window(state: EventState, render_time: RenderTime) -> Line:
     share, seconds = window_used(state, render_time), state.event.reconnect_window
     length = UNKNOWN if seconds is None else short_duration(seconds)
     if share is None:
-        return [(f"of {length} ", StyleRole.DIM)]
+        return [(f"{length} ", StyleRole.DIM)]
     role = StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.CRITICAL
     return [(f" {share:.0%} of {length} ", role)]
 
 
-def _stream_id(state: EventState, _: RenderTime) -> Line:
-    stream = state.event.stream
-    return [(safe((stream and stream.id) or UNKNOWN, 40), StyleRole.DIM)]
+def _since(state: EventState, render_time: RenderTime) -> Line:
+    """Return the duration of the ingest's state: `41:17`; `15:00+` if it is longer than the samples in memory."""
+    since, times = state.phase.ingest.since, state.qos.readings.time
+    if state.phase.ingest.state in _BEFORE_INGEST:
+        return [(NOT_APPLICABLE, StyleRole.DIM)]
+    if since is None and not (state.phase.ingest.state is IngestState.RECEIVING and times):
+        return [(NOT_ASKED if not was_asked(state) else UNKNOWN, StyleRole.DIM)]
+    start = since or datetime.fromtimestamp(times[0], UTC)
+    text = compact_duration(render_time.server_seconds_since(start))
+    is_doubted = is_doubtful(state, render_time)
+    return [(text if since else f"{text}+", StyleRole.STALE if is_doubted else StyleRole.TEXT)]
+
+
+_BEFORE_INGEST = frozenset({IngestState.NONE, IngestState.UNKNOWN})
+
+
+def _since_value(state: EventState, render_time: RenderTime) -> Value:
+    since = state.phase.ingest.since
+    return None if since is None else render_time.server_seconds_since(since)
+
+
+def destination_mark(state: EventState, restream: EventRestream, render_time: RenderTime) -> tuple[str, StyleRole]:
+    """Return glyph and role of a destination. On air, one that is enabled but not connected is a fault."""
+    glyph, role = restream_mark(restream)
+    is_missed = bool(restream.enabled) and glyph != "✓" and state.phase.tally.expects_signal
+    glyph, role = ("▲", StyleRole.WARNING) if is_missed else (glyph, role)
+    return glyph, StyleRole.STALE if is_doubtful(state, render_time) else role
+
+
+def destinations(state: EventState, render_time: RenderTime, cells: int) -> Line:
+    """Return the destinations that fit, those that are not connected first with their status: `▲ Host disconnected`.
+
+    `+2` counts the others.
+    """
+    marked = [(destination_mark(state, restream, render_time), restream) for restream in state.event.restreams or ()]
+    marked.sort(key=lambda pair: _MARKS.index(pair[0][0]))
+    parts: list[Line] = []
+    for (glyph, role), restream in marked:
+        word = {"▲": f" {safe(restream.status or UNKNOWN, 20)}", "·": " off"}.get(glyph, "")
+        parts.append([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}{word}", role)])
+    return list_parts(parts, cells) or [(NOT_APPLICABLE, StyleRole.DIM)]
+
+
+_MARKS = ("▲", "○", "✓", "·")
+"""Marks of destinations, worst first."""
+
+
+def all_destinations(states: Iterable[EventState], render_time: RenderTime) -> list[tuple[Segment, str, EventRestream]]:
+    """Return the enabled destinations of events on air: mark, name of the event, destination.
+
+    Those that are not connected are first.
+    """
+    found = [
+        (destination_mark(state, restream, render_time), name(state), restream)
+        for state in states
+        if state.phase.tally.expects_signal
+        for restream in state.event.restreams or ()
+        if restream.enabled
+    ]
+    return sorted(found, key=lambda row: (_MARKS.index(row[0][0]), name_order(row[1])))
+
+
+def _destinations(state: EventState, render_time: RenderTime) -> Line:
+    return destinations(state, render_time, GOES_TO_CELLS)
+
+
+GOES_TO_CELLS = 25
+"""Minimum width of the destinations in cells: a name and its status."""
+
+
+def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Line:
+    """Return what arrives and where it goes: `↓ 7 of 8 arrive, 31.1 Mbit/s   ✖ 1 lost   → 12 of 14 connected`."""
+    expected = [state for state in states if state.phase.tally.expects_signal]
+    ingests = Counter(state.phase.ingest.state for state in expected if not state.is_undecided)
+    arriving = ingests[IngestState.RECEIVING] + ingests[IngestState.WARMING_UP]
+    rate = sum(_rate(state) for state in expected)
+    restreams = [restream for state in expected for restream in state.event.restreams or () if restream.enabled]
+    connected = sum(restream.status == "connected" for restream in restreams)
+    if render_time.stale:
+        return [(f" ▒ {len(expected)} on air, not up to date", StyleRole.STALE)] if states else []
+    unknown = len(expected) - sum(ingests[state] for state in _DECIDED)
+    pending = sum(state.phase.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE} for state in states)
+    groups: list[Group] = [
+        (0, [(f" ↓ {arriving} of {len(expected)} arrive", StyleRole.STRONG)]),
+        (2, [(f"{rate / 1e6:.1f} Mbit/s in", StyleRole.VIDEO)] if rate else []),
+        (0, [(f" ✖ {lost} lost ", StyleRole.CRITICAL)] if (lost := ingests[IngestState.INTERRUPTED]) else []),
+        (1, [(f"▲ {none} without signal", StyleRole.WARNING)] if (none := ingests[IngestState.NONE]) else []),
+        (1, [(f"{UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []),
+        (1, _connected_line(connected, len(restreams))),
+        (3, [("○ ", StyleRole.INFO), (f"{pending} planned", StyleRole.DIM)] if pending else []),
+    ]
+    return wrap_groups(groups, cells, 3) if states else []
+
+
+_DECIDED = (IngestState.RECEIVING, IngestState.WARMING_UP, IngestState.INTERRUPTED, IngestState.NONE, IngestState.ENDED)
+
+
+def _connected_line(connected: int, enabled: int) -> Line:
+    if not enabled:
+        return []
+    role = StyleRole.OK if connected == enabled else StyleRole.WARNING
+    return [("→ ", StyleRole.DIM), (f"{connected} of {enabled} destinations connected", role)]
+
+
+def _rate(state: EventState) -> float:
+    """Return the rate of video and audio (bit/s) by the newest fresh sample; 0 without one."""
+    reading = None if state.is_stale else current_reading(state)
+    rates = (reading.video, reading.audio) if reading else ()
+    return sum(rate for rate in rates if rate is not None and isfinite(rate))
 
 
 _EVENT_COLUMNS = {column.name: column for column in EVENTS.columns}
@@ -88,19 +202,35 @@ _EVENT_COLUMNS = {column.name: column for column in EVENTS.columns}
 STREAMS: TableSchema[EventState] = TableSchema(
     columns=(
         _EVENT_COLUMNS["tally"],
-        _EVENT_COLUMNS["event"],
-        Column("status", "STATUS", 9, 1, _status, lambda state, _: _status_text(state)),
-        Column("started", "STARTED (UTC)", 15, 4, _started, _started_at, right=True),
-        Column("elapsed", "ELAPSED", 11, 2, clock_cell, elapsed_seconds, right=True),
-        _EVENT_COLUMNS["ingest"],
-        Column("window", "WINDOW USED ", 14, 0, _window, window_used, right=True),
-        _EVENT_COLUMNS["out"],
-        Column("stream", "STREAM", 12, 9, _stream_id, grows=True, max_width=36),
+        replace(_EVENT_COLUMNS["event"], width=20),
+        replace(_EVENT_COLUMNS["ingest"], title="ARRIVES", rank=0),
+        Column("since", "SINCE", 7, 3, _since, _since_value, right=True),
+        Column("window", "WINDOW ", 14, 0, _window, window_used, right=True),
+        replace(_EVENT_COLUMNS["video"], rank=0),
+        replace(_EVENT_COLUMNS["audio"], rank=6),
+        replace(_EVENT_COLUMNS["fps"], rank=7),
+        replace(_EVENT_COLUMNS["recent"], rank=5, stretches=False),
+        replace(_EVENT_COLUMNS["out"], rank=1),
+        Column(
+            "goes",
+            "GOES TO",
+            GOES_TO_CELLS,
+            4,
+            _destinations,
+            _EVENT_COLUMNS["out"].value,
+            grows=True,
+            draw=destinations,
+            is_steady=True,
+        ),
+        Column("status", "STATUS", 9, 10, _status, lambda state, _: _status_text(state)),
+        Column("started", "STARTED (UTC)", 15, 9, _started, _started_at, right=True),
     ),
     key=EVENTS.key,
     text=EVENTS.text,
     is_critical=has_critical_finding,
+    is_worst_first=True,
     count=EVENTS.count,
     rows=streaming_events,
     fields={**EVENTS.fields, "health": health_score},
 )
+"""Table of the Streams screen: the signal of each event from its encoder to its destinations."""

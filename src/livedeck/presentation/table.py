@@ -12,6 +12,7 @@ from msgspec import field
 from livedeck.monitor import Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.record import Record
+from livedeck.text.names import name_order
 from livedeck.text.segments import Line, StyleRole, fit, plain
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ class Column(Record, Generic[T]):
     `rank`: if not all columns fit, columns of the highest rank are dropped first; rank 0 is never dropped. `value`:
     returns the value for sorting. `grows`: the column takes free cells, up to `max_width` (0: no limit). `draw`:
     renderer for a given width, if the text depends on the width. `is_steady`: the text changes only with new data.
+    `stretches`: the column takes the cells that are left once all columns have their maximum width.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Column(Record, Generic[T]):
     max_width: int = 0
     draw: Callable[[T, RenderTime, int], Line] | None = None
     is_steady: bool = False
+    stretches: bool = False
 
     def cell(self, row: T, render_time: RenderTime, width: int) -> Line:
         """Return the cell of a row and the gap after it."""
@@ -65,6 +68,7 @@ def text_column(
     role: StyleRole = StyleRole.TEXT,
     right: bool = False,
     grows: bool = False,
+    max_width: int = 0,
 ) -> Column[T]:
     """Return a column of plain text, sorted by `value` or by the text. On stale data the role is STALE."""
     getter = value or text
@@ -72,7 +76,7 @@ def text_column(
     def render(row: T, render_time: RenderTime) -> Line:
         return [(text(row), StyleRole.STALE if render_time.stale else role)]
 
-    return Column(name, title, width, rank, render, lambda row, _: getter(row), right, grows)
+    return Column(name, title, width, rank, render, lambda row, _: getter(row), right, grows, max_width)
 
 
 class TableSchema(Record, Generic[T]):
@@ -128,6 +132,9 @@ def layout(columns: Iterable[Column[T]], width: int, hidden: Collection[str] = (
         share = spare // (len(growing) - index)
         extra[column.name] = max(0, min(share, column.max_width - column.width)) if column.max_width else share
         spare -= extra[column.name]
+    for column in (column for column in growing if column.stretches):
+        extra[column.name] += spare
+        spare = 0
     return [(column, column.width + extra.get(column.name, 0)) for column in visible]
 
 
@@ -175,9 +182,12 @@ class RowCells(Generic[T]):
         return self._line
 
 
-def sort_rows(rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool) -> list[T]:
-    """Return the rows sorted by `value` (stable). Rows without a value are last."""
-    pairs = [(value(row, render_time), row) for row in rows]
+def sort_rows(
+    rows: Iterable[T], value: ValueGetter[T], render_time: RenderTime, *, down: bool, name: Callable[[T], str]
+) -> list[T]:
+    """Return the rows sorted by `value`, and rows of equal value by `name`. Rows without a value are last."""
+    by_name = sorted(rows, key=lambda row: name_order(name(row)))
+    pairs = [(value(row, render_time), row) for row in by_name]
     with_value = sorted(
         (pair for pair in pairs if pair[0] is not None), key=lambda pair: _sort_key(pair[0]), reverse=down
     )

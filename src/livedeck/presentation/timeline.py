@@ -26,6 +26,9 @@ NAME_SHARE, MIN_NAME_CELLS, MAX_NAME_CELLS = 6, 12, 30
 TICK_CELLS = 12
 """Minimum distance of two hour labels in cells."""
 
+PAST, FUTURE = "━", "╌"
+"""Glyphs of times on air. Lines, because bars would be louder than the table."""
+
 TICK_STEPS = (1800, 3600, 7200, 10_800)
 """Possible distances of two labels in seconds."""
 
@@ -183,16 +186,20 @@ def _row(state: EventState, axis: Axis, render_time: RenderTime) -> Line:
     faults = [episode for episode in state.episodes if episode.severity in _FAULT_ROLES]
     for episode in sorted(faults, key=lambda episode: episode.severity.rank, reverse=True):
         sign, until = SEVERITY_BADGES[episode.severity].glyph, episode.until or render_time.server
-        role = StyleRole.STALE if stale else _FAULT_ROLES[episode.severity]
+        chip, line = (StyleRole.STALE, StyleRole.STALE) if stale else _FAULT_ROLES[episode.severity]
         for index, cell in enumerate(_shown_cells(axis, episode.since.timestamp(), until.timestamp())):
-            cells[cell] = (sign if not index else "█" if stale else " ", role)
+            cells[cell] = (PAST, line) if index else (sign, chip)
     now = axis.column_of(render_time.server.timestamp())
     if 0 <= now < axis.columns:
         cells[now] = ("┃", StyleRole.STRONG)
     return merge_neighbours(cells)
 
 
-_FAULT_ROLES = {Severity.CRITICAL: StyleRole.CRITICAL, Severity.WARNING: StyleRole.WARNING_FILL}
+_FAULT_ROLES = {
+    Severity.CRITICAL: (StyleRole.CRITICAL, StyleRole.CRITICAL_MARK),
+    Severity.WARNING: (StyleRole.WARNING_FILL, StyleRole.WARNING),
+}
+"""Roles of a fault: of its sign, and of the line behind the sign."""
 
 
 def _bars(state: EventState, render_time: RenderTime) -> Iterator[tuple[float, float, str, StyleRole]]:
@@ -202,12 +209,12 @@ def _bars(state: EventState, render_time: RenderTime) -> Iterator[tuple[float, f
         return
     reference = phase.reference_time.timestamp()
     if phase.tally is BroadcastState.COMPLETED:
-        yield reference - (phase.elapsed or 0.0), reference, "█", StyleRole.BAR_DONE
+        yield reference - (phase.elapsed or 0.0), reference, PAST, StyleRole.BAR_DONE
     elif phase.tally.expects_signal:
-        yield now, now + ASSUMED_SECONDS, "░", StyleRole.BAND
-        yield reference, now, "█", StyleRole.BAR_OK
+        yield now, now + ASSUMED_SECONDS, FUTURE, StyleRole.BAR_DONE
+        yield reference, now, PAST, StyleRole.BAR_OK
     else:
-        yield reference, max(reference, now) + ASSUMED_SECONDS, "░", StyleRole.INFO
+        yield reference, max(reference, now) + ASSUMED_SECONDS, FUTURE, StyleRole.INFO
 
 
 def _shown_cells(axis: Axis, start: float, end: float) -> range:

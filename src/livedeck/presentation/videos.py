@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
-from livedeck.monitor import KnownMaterial, Video
+from livedeck.monitor import CachedList, KnownMaterial, Video
+from livedeck.presentation.events import MAX_NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, text_column
+from livedeck.record import Record
 from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, duration, position, safe, size
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, duration, position, safe, size
 
 
 def _text(text: str | None, limit: int = 200) -> str:
@@ -40,27 +44,149 @@ def length_text(video: Video) -> str:
     return UNKNOWN if video.duration is None else duration(video.duration)
 
 
-VIDEOS: TableSchema[Video] = TableSchema(
+class ListedVideo(Record):
+    """Row of a video: the video, and the lists of its extras as last received."""
+
+    video: Video
+    posters: CachedList[Poster] = CachedList()
+    subtitles: CachedList[Subtitle] = CachedList()
+    annotations: CachedList[Annotation] = CachedList()
+    materials: CachedList[KnownMaterial] = CachedList()
+
+    @property
+    def id(self) -> str:
+        """Id of the video."""
+        return self.video.id
+
+    @property
+    def lists(self) -> tuple[CachedList[Any], ...]:
+        """Lists of the extras."""
+        return self.posters, self.subtitles, self.annotations, self.materials
+
+
+def number_text(cached: CachedList[Any]) -> str:
+    """Return the number of rows of a list, with `+` if some were not received; `·` before its first request."""
+    if cached.as_of is None:
+        return NO_DATA if cached.error else NOT_ASKED
+    return f"{len(cached.items)}{'+' if cached.shortfall or cached.unreadable else ''}"
+
+
+def missing_extras(row: ListedVideo) -> tuple[str, ...] | None:
+    """Return the extras that a video lacks, as its received lists show; None before all lists were received.
+
+    The platform has no list of materials, so only known ones count.
+    """
+    if any(cached.as_of is None for cached in row.lists):
+        return None
+    posters, tracks = row.posters.items, row.subtitles.items
+    pending = [_or_unknown(track.language, 8) for track in tracks if track.status == "pending"]
+    return (
+        *([] if any(poster.active for poster in posters) else ["no poster shown" if posters else "no poster"]),
+        *([] if tracks else ["no subtitles"]),
+        *(f"{language} pending" for language in pending),
+        *([] if row.annotations.items else ["no annotation"]),
+        *([] if row.materials.items else ["no known material"]),
+    )
+
+
+def _extras_role(cached: CachedList[Any], render_time: RenderTime) -> StyleRole:
+    """Return a dim role for a list that is not polled now, because only that of the selected video is."""
+    is_old = cached.as_of is None or cached.is_stale(render_time.now)
+    return StyleRole.STALE if render_time.stale else StyleRole.DIM if is_old else StyleRole.TEXT
+
+
+def _posters(row: ListedVideo, render_time: RenderTime) -> Line:
+    text = number_text(row.posters)
+    sign = "● " if any(poster.active for poster in row.posters.items) else ""
+    return [(f"{sign}{text}", _extras_role(row.posters, render_time))]
+
+
+def _subtitles(row: ListedVideo, render_time: RenderTime) -> Line:
+    """Return the languages of the tracks; `○` marks a track whose speech is being recognised."""
+    role, tracks = _extras_role(row.subtitles, render_time), row.subtitles.items
+    words = (f"{'○' if track.status == 'pending' else ''}{_or_unknown(track.language, 8)}" for track in tracks)
+    return [(" ".join(words) or number_text(row.subtitles), role)]
+
+
+def _numbers(lists: Callable[[ListedVideo], CachedList[Any]]) -> Callable[[ListedVideo, RenderTime], Line]:
+    return lambda row, at: [(number_text(lists(row)), _extras_role(lists(row), at))]
+
+
+def _missing(row: ListedVideo, render_time: RenderTime) -> Line:
+    missing = missing_extras(row)
+    if missing is None:
+        return [(NOT_ASKED, StyleRole.DIM)]
+    if not missing:
+        return [("✓ nothing", StyleRole.STALE if render_time.stale else StyleRole.OK)]
+    return [(", ".join(missing), StyleRole.STALE if render_time.stale else StyleRole.STRONG)]
+
+
+def _number_of(cached: CachedList[Any]) -> Value:
+    return None if cached.as_of is None else float(len(cached.items))
+
+
+def _status(row: ListedVideo) -> str:
+    return _or_unknown(row.video.recording.status if row.video.recording else None, 20)
+
+
+VIDEOS: TableSchema[ListedVideo] = TableSchema(
     (
-        text_column("title", "VIDEO", 20, 0, lambda video: _text(video.title), grows=True, role=StyleRole.STRONG),
-        text_column("length", "LENGTH", 10, 2, length_text, value=lambda video: video.duration, right=True),
         text_column(
-            "status", "STATUS", 9, 3, lambda video: _or_unknown(video.recording.status if video.recording else None, 20)
+            "title",
+            "VIDEO",
+            20,
+            0,
+            lambda row: _text(row.video.title),
+            grows=True,
+            max_width=MAX_NAME_CELLS,
+            role=StyleRole.STRONG,
+        ),
+        text_column(
+            "length",
+            "LENGTH",
+            10,
+            2,
+            lambda row: length_text(row.video),
+            value=lambda row: row.video.duration,
+            right=True,
         ),
         text_column(
             "recorded",
             "RECORDED (UTC)",
             17,
-            1,
-            lambda video: date_text(recorded_at(video)),
-            value=lambda video: _epoch(recorded_at(video)),
+            3,
+            lambda row: date_text(recorded_at(row.video)),
+            value=lambda row: _epoch(recorded_at(row.video)),
         ),
-        text_column("event", "EVENT", 20, 4, lambda video: _text(video.event) or NOT_APPLICABLE),
-        text_column("id", "ID", 36, 9, lambda video: _text(video.id, 40), role=StyleRole.DIM),
+        Column("posters", "POSTERS", 7, 0, _posters, lambda row, _: _number_of(row.posters), right=True),
+        Column("subtitles", "SUBTITLES", 12, 0, _subtitles, lambda row, _: _number_of(row.subtitles)),
+        Column(
+            "annotations",
+            "ANNOT.",
+            6,
+            0,
+            _numbers(lambda row: row.annotations),
+            lambda row, _: _number_of(row.annotations),
+            right=True,
+        ),
+        Column(
+            "materials",
+            "MATERIALS",
+            9,
+            1,
+            _numbers(lambda row: row.materials),
+            lambda row, _: _number_of(row.materials),
+            right=True,
+        ),
+        Column("missing", "MISSING", 24, 4, _missing, lambda row, _: missing_extras(row), grows=True),
+        text_column("event", "EVENT", 20, 7, lambda row: _text(row.video.event) or NOT_APPLICABLE, role=StyleRole.DIM),
+        text_column("status", "STATUS", 9, 6, _status),
     ),
-    lambda video: video.id,
-    lambda video: f"{video.title} {video.event} {video.id}".casefold(),
+    lambda row: row.id,
+    lambda row: f"{row.video.title} {row.video.event} {row.id}".casefold(),
+    named_by=("title",),
 )
+"""Table of the Videos screen: each video, the numbers of its extras, and what it lacks."""
 
 
 def _active(poster: Poster, render_time: RenderTime) -> Line:

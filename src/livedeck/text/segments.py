@@ -369,6 +369,24 @@ Rank 0 always stays.
 Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 
 
+def list_parts(parts: Sequence[Line], cells: int) -> Line:
+    """Return as many parts as fit into `cells` cells, and the number of the others: `Studio  Hall  +2`.
+
+    A first part that is too long is cut.
+    """
+    line: Line = []
+    for index, part in enumerate(parts):
+        left = len(parts) - index - 1
+        room = cells - len(f"  +{left}") * bool(left)
+        if not line:
+            line += clip(part, room)
+        elif width(line) + 2 + width(part) <= room:
+            line += [("  ", StyleRole.TEXT), *part]
+        else:
+            return [*line, (f"  +{left + 1}", StyleRole.DIM)]
+    return line
+
+
 def wrap_groups(groups: Groups[R], cells: int, gap: int = 2) -> list[tuple[str, R | StyleRole]]:
     """Return a line of as many groups as fit into `cells` cells, in their order, with `gap` cells between them."""
     return _with_gaps(_fitting(groups, cells, gap), gap)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.state import BroadcastState, EventState, Grade
+from livedeck.text.names import name_order
 
 _OFF_AIR = (
     BroadcastState.UNKNOWN,
@@ -52,20 +53,28 @@ def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[
     """Sort events: first those with alarms, in the order of `alarms`, which has the most urgent first.
 
     An ongoing warning or critical alarm that is not shelved or out of service moves its event. The other events follow:
-    on air by grade, unknown, late, scheduled, draft, completed (newest first), and in each group by id. Events on air
-    are sorted by grade and not by score, because scores change with every sample.
+    on air by grade, unknown, late, scheduled, draft, completed (newest first). In a group the earliest start is first,
+    and of equal starts the first name. Events on air are sorted by grade and not by score, because scores change with
+    every sample.
     """
     moving = [alarm.event_id for alarm in alarms if _moves_event(alarm)]
     ranks = {event_id: rank for rank, event_id in reversed(list(enumerate(moving)))}
 
-    def order(event: EventState) -> tuple[int, int, int, float, str]:
+    def order(event: EventState) -> tuple[int, int, int, float, tuple[tuple[int, str], ...], str]:
         phase = event.phase
         on_air = phase.tally.expects_signal
         group = 0 if on_air else 1 + _OFF_AIR.index(phase.tally)
         grade = _GRADES.index(event.assessment.health.grade) if on_air else 0
         time = phase.reference_time.timestamp() if phase.reference_time else 0.0
         newest_first = -time if phase.tally is BroadcastState.COMPLETED else time
-        return ranks.get(event.id, len(moving)), group, grade, newest_first, event.id
+        return (
+            ranks.get(event.id, len(moving)),
+            group,
+            grade,
+            newest_first,
+            name_order(event.event.name or ""),
+            event.id,
+        )
 
     return tuple(sorted(events, key=order))
 

@@ -565,7 +565,7 @@ ALARMS = (
     Action(
         "alarm.ack_event",
         ("A",),
-        "all of the event",
+        "all of event",
         "Acknowledge all alarms of this row's event",
         acknowledge_event,
         ("alarms",),

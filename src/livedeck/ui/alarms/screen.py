@@ -12,6 +12,7 @@ from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Silence, Snapsh
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
 from livedeck.presentation.connection import is_measured, is_seen, is_whole, missing_text, way_lines
 from livedeck.presentation.events import name as event_name
+from livedeck.presentation.incidents import INCIDENTS, Incident, incident_lines, incident_title, incidents
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import named
 from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
@@ -62,6 +63,12 @@ FIGURES_EACH = 30
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 """Number of past hours in a log, and maximum number of its rows."""
 
+MAX_INCIDENT_RECORDS = 5000
+"""Maximum number of records that are grouped into incidents."""
+
+_SELECTIONS = {"board": "alarms"}
+"""Id of a table -> name of its selection, if they differ."""
+
 
 class AlarmsScreen(BaseScreen):
     """Board of alarms, and the logs of alarms, actions, notices and the connection."""
@@ -73,8 +80,9 @@ class AlarmsScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._tab = TABS[0]
-        self._selections = {"alarms": RowSelection(), "log": RowSelection(), "figures": RowSelection()}
+        self._selections = {name: RowSelection() for name in ("alarms", "incidents", "log", "figures")}
         self._figures: tuple[FigureRow, ...] = ()
+        self._incidents: tuple[Incident, ...] = ()
         self._log: tuple[LogRecord, ...] = ()
         self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
@@ -84,12 +92,18 @@ class AlarmsScreen(BaseScreen):
         yield LinesWidget(id="ways")
         yield Table(ALARMS, id="board")
         yield FramedPanel(id="alarm")
+        yield Table(INCIDENTS, id="incidents")
+        yield FramedPanel(id="incident")
         yield Table(LOG, id="log")
         yield Table(FIGURES, id="figures")
 
     @property
     def _is_board(self) -> bool:
         return self._tab == TABS[0]
+
+    @property
+    def _has_incidents(self) -> bool:
+        return self._tab == "incidents"
 
     @property
     def _has_figures(self) -> bool:
@@ -101,6 +115,8 @@ class AlarmsScreen(BaseScreen):
     def listing(self, snapshot: Snapshot) -> Listing:
         if self._has_figures:
             return Listing("figures", FIGURES, self._figures)
+        if self._has_incidents:
+            return Listing("incidents", INCIDENTS, self._incidents)
         return super().listing(snapshot) if self._is_board else Listing("log", LOG, self._log)
 
     def alarm_at_cursor(self) -> Alarm | None:
@@ -140,7 +156,7 @@ class AlarmsScreen(BaseScreen):
 
     def forget(self) -> None:
         super().forget()
-        self._log, self._log_key, self._figures = (), (-1, ""), ()
+        self._log, self._log_key, self._figures, self._incidents = (), (-1, ""), (), ()
 
     def show_tab(self, step: int, name: str = "") -> bool:
         """Show the tab `name`; without a name, the tab `step` further. Returns False if no tab has the name."""
@@ -162,7 +178,8 @@ class AlarmsScreen(BaseScreen):
         self._show_lines("ways", way_lines(snapshot, render_time) if has_ways else [])
         self.query_one("#ways").display = has_ways
         self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
-        self.query_one("#log").display = not (self._is_board or self._has_figures)
+        self.query_one("#incidents").display = self.query_one("#incident").display = self._has_incidents
+        self.query_one("#log").display = not (self._is_board or self._has_figures or self._has_incidents)
         self.query_one("#figures").display = self._has_figures
         if not self._is_board:
             self._update_log(snapshot)
@@ -172,11 +189,22 @@ class AlarmsScreen(BaseScreen):
         selection.follow_rows(schema, filtered.rows, rows, render_time)
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
+        if self._has_incidents:
+            self._show_incident(find_row(INCIDENTS, self._incidents, selection.key))
         if self._is_board:
             table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
             above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
             lines = max(MIN_ROWS, table_lines) + above
             self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
+
+    def _show_incident(self, incident: Incident | None) -> None:
+        panel = self.query_one("#incident", FramedPanel)
+        free = self.size.height - FRAME_LINES - max(MIN_ROWS, len(self._incidents)) - 1
+        panel.styles.height = max(MIN_PANEL_LINES, self.size.height // 3, free)
+        if incident is None:
+            panel.show("Incident", "", lambda _cells, _rows: [[("No incident selected", StyleRole.DIM)]])
+        else:
+            panel.show(incident_title(incident), "", lambda cells, _: incident_lines(incident, cells))
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
         alarm, panel = self.alarm_at_cursor(), self.query_one("#alarm", FramedPanel)
@@ -232,6 +260,9 @@ class AlarmsScreen(BaseScreen):
     async def _read_log(self, tab: str) -> None:
         if tab == "kpi":
             await self._read_figures()
+        elif tab == "incidents" and self.ctx.records is not None:
+            since = self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
+            self._incidents = incidents((await self.ctx.records.alarm_log(since))[-MAX_INCIDENT_RECORDS:])
         elif tab == SILENCES:
             displayed = self.ctx.displayed()
             self._log = named(displayed[0].silences, _names(displayed[0])) if displayed else ()
@@ -249,8 +280,6 @@ class AlarmsScreen(BaseScreen):
         history, since = self.ctx.records, self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
         if history is None:
             return self.ctx.preferences.notices if tab == "notices" else ()
-        if tab == "incidents":
-            return await history.alarm_log(since)
         if tab == "actions":
             actors = {intent.id: intent.by for intent in await history.intents(since - _BEFORE)}
             return [LoggedAction(record, actors.get(record.intent, "")) for record in await history.audit(since)]
@@ -259,8 +288,7 @@ class AlarmsScreen(BaseScreen):
         return await history.connection_log(since)
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        name = "alarms" if self._is_board else "figures" if self._has_figures else "log"
-        self._selections[name].choose(message.key)
+        self._selections[_SELECTIONS.get(message.table or "", message.table or "")].choose(message.key)
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row

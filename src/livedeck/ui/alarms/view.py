@@ -11,9 +11,7 @@ from livedeck.monitor import (
     NEVER_HEARD,
     ActionRecord,
     Alarm,
-    AlarmRecord,
     AlarmState,
-    AlarmTransition,
     BadActor,
     Figure,
     LinkRecord,
@@ -31,7 +29,6 @@ from livedeck.presentation.badges import (
     SEVERITY_BADGES,
     SILENCE_GLYPH,
     severity_chip,
-    words_role,
 )
 from livedeck.presentation.kpi import goal_text, mark, value_text
 from livedeck.presentation.render_time import RenderTime
@@ -173,7 +170,7 @@ class LoggedAction(NamedTuple):
         return self.record.at
 
 
-LogRecord = AlarmRecord | Silence | LoggedAction | LinkRecord | NotificationRecord | Notice
+LogRecord = Silence | LoggedAction | LinkRecord | NotificationRecord | Notice
 
 
 def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
@@ -183,8 +180,6 @@ def newest_first(records: Iterable[LogRecord]) -> list[LogRecord]:
 
 def log_line(record: LogRecord, now: datetime) -> Line:
     """Return a record as a line: time, severity, action and subject."""
-    if isinstance(record, AlarmRecord):
-        return _alarm(record)
     if isinstance(record, Silence):
         return _silence(record, now)
     if isinstance(record, LoggedAction):
@@ -196,23 +191,6 @@ def log_line(record: LogRecord, now: datetime) -> Line:
 
 def _time(at: datetime) -> Line:
     return [(f" {at:%d %b} ", StyleRole.DIM), (f"{at:%H:%M:%S}Z  ", StyleRole.TEXT)]
-
-
-def _alarm(record: AlarmRecord) -> Line:
-    glyph, word, _ = SEVERITY_BADGES[record.severity]
-    loud = record.turn in {AlarmTransition.RAISED, AlarmTransition.SEVERITY, AlarmTransition.LAPSED}
-    target = f" / {safe(record.target_name, 40)}" if record.target_name else ""
-    by = f"by {safe(person(record.actor), 60)}" if record.actor else ""
-    words = " ".join(text for text in (by, safe(record.reason, 200), safe(record.note, 200)) if text)
-    return [
-        *_time(record.at),
-        *fit([severity_chip(record.severity) if loud else (f" {glyph} {word} ", StyleRole.DIM)], 9),
-        *fit([(record.turn.words, StyleRole.STRONG if loud else StyleRole.TEXT)], 27),
-        *fit([(f"{safe(record.subject, 60)}{target}", StyleRole.STRONG)], 26, ellipsis=True),
-        *fit([(f" {record.kind}", words_role(record.severity) if loud else StyleRole.DIM)], 18),
-        (f" {evidence_text(record)}", StyleRole.TEXT),
-        (f"   {words}" if words else "", StyleRole.DIM),
-    ]
 
 
 def _silence(silence: Silence, now: datetime) -> Line:

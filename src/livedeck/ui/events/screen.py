@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from textual.containers import Grid
@@ -11,7 +12,7 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, EventState, ResourceKey, Severity, Snapshot
 from livedeck.presentation import events
-from livedeck.presentation.alarms import pane_lines
+from livedeck.presentation.alarms import pane_length, pane_lines
 from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.last_changes import Changes
@@ -22,8 +23,9 @@ from livedeck.presentation.timeline import Today
 from livedeck.text.segments import Line, ShadedLine, StyleRole
 from livedeck.text.values import counted
 from livedeck.ui.events.preflight import short_preflight_lines
-from livedeck.ui.events.view import Chart, cockpit_lines, waiting_lines
+from livedeck.ui.events.view import cockpit_lines, waiting_lines
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
+from livedeck.ui.kit.signal_chart import Chart
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import EventList
@@ -40,14 +42,22 @@ TODAY_HEIGHT = 34
 WIDEST = 200
 """Minimum width of a screen with the last changes beside the alarms."""
 
-MAX_TABLE_LINES = 14
 FIXED_LINES = 4
 """Number of lines of header, summary and footer. The lines of a banner are subtracted from the middle row."""
 
-ALARM_STRIP_LINES = 3
+MIN_PANES, MAX_MIN_PANES = 8, 14
+"""Height in lines that panes beside a long table keep at least: by their content, between these two."""
 
-CATCH_UP_SECONDS = 0.02
-"""Seconds after which the pane is painted if a burst of keys has left it unpainted."""
+MIN_CHART_PANES = 10
+"""Height in lines that panes keep at least if one of them has a chart."""
+
+MIN_TODAY_ROWS = 3
+"""Number of events in the hours around now that stay while the table has more rows than lines."""
+
+CONTENT_STEP = 6
+"""Heights of panes are multiples of this, so that a new alarm rarely moves the other parts."""
+
+ALARM_STRIP_LINES = 3
 
 
 class PaneGrid(NamedTuple):
@@ -67,21 +77,29 @@ class PaneGrid(NamedTuple):
 TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 
 
-def pane_grid(width: int, height: int, rows: int, today_rows: int) -> PaneGrid:
+def pane_grid(width: int, height: int, rows: int, today_rows: int, content_lines: int) -> PaneGrid:
     """Return the arrangement for a screen with room for panes.
 
-    The table gets the lines that its rows need, and the panes get the other lines. `today_rows`: number of events in
-    the hours around now.
+    The table gets a line for each row before the hours around now get theirs. Panes beside a table are as high as their
+    content, and the table takes the rest; a pane with a chart takes the rest itself. `today_rows`: number of events in
+    the hours around now. `content_lines`: lines of the alarms and last changes.
     """
-    free = height - FIXED_LINES
-    table = min(max(rows + 1, 4), MAX_TABLE_LINES, max(4, free // 2))
-    heights, today_lines = f"{table} 1fr", 0
+    free, is_wide = height - FIXED_LINES, width >= WIDE
+    content = FRAME_LINES + ceil(content_lines / CONTENT_STEP) * CONTENT_STEP
+    least = min(max(MIN_PANES, content), MAX_MIN_PANES) if is_wide else MIN_CHART_PANES
+    wanted, today_lines = max(1 + rows, 4), 0
     if height >= TODAY_HEIGHT:
-        today_lines = min(1 + FRAME_LINES + max(1, today_rows), free // 3)
+        most, fewest = (1 + FRAME_LINES + max(1, min(today_rows, count)) for count in (today_rows, MIN_TODAY_ROWS))
+        today_lines = min(max(free - wanted - least, fewest), most, free // 3)
+    room = free - today_lines
+    table = min(wanted, room - least)
+    is_filled = not is_wide or table + content >= room
+    heights = f"{table} 1fr" if is_filled else f"1fr {max(least, content)}"
+    if today_lines:
         heights += f" {today_lines}"
     if width >= WIDEST:
         return PaneGrid(3, "72 50 1fr", heights, is_wide=True, today_lines=today_lines)
-    if width >= WIDE:
+    if is_wide:
         return PaneGrid(2, "1fr 60", heights, is_wide=True, today_lines=today_lines)
     return PaneGrid(2, "11fr 9fr", heights, today_lines=today_lines)
 
@@ -104,7 +122,6 @@ class EventsScreen(EventList):
         self._counts: Remembered[str] = Remembered()
         self._missing: Remembered[tuple[ResourceKey, ...]] = Remembered()
         self._chart: Chart = Remembered()
-        self._owes_pane = False
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
@@ -121,17 +138,13 @@ class EventsScreen(EventList):
         states, today = snapshot.events, self._today
         grid = TABLE_ALONE
         if self._has_panes:
-            grid = pane_grid(width, height, len(states), today.rows(states, render_time))
+            content = max(pane_length(snapshot), self._changes.count(snapshot, render_time) if width >= WIDEST else 0)
+            grid = pane_grid(width, height, len(states), today.rows(states, render_time), content)
         self._arrange(grid)
         summary = self._summary.get((states,), render_time.stale, lambda: events.summarize(states, render_time))
         line = events.summary_line(summary, render_time, width)
         self._show_lines("summary", [line] if line else [])
-        state = self.list_events(snapshot, render_time)
-        if self.ctx.has_keys_waiting():  # the next key selects another event before anybody sees this one
-            self._owe_pane()
-        else:
-            self._owes_pane = False
-            self._paint_selected(state, render_time)
+        self.paint_soon(self.list_events(snapshot, render_time), snapshot, render_time)
         preflights = render_time.preflights
         missing = self._missing.get((states, preflights), None, lambda: missing_keys(snapshot, preflights))
         self.ctx.monitor.watch(self.MODE, *missing)
@@ -147,20 +160,7 @@ class EventsScreen(EventList):
             "screen.alarms",
         )
 
-    def _owe_pane(self) -> None:
-        """Paint the selected event soon, once no key waits any more."""
-        if not self._owes_pane:
-            self._owes_pane = True
-            self.set_timer(CATCH_UP_SECONDS, self._catch_up)
-
-    def _catch_up(self) -> None:
-        owes, self._owes_pane = self._owes_pane, False
-        if owes and self.ctx.has_keys_under_way():
-            self._owe_pane()
-        elif owes:
-            self.refresh_all()
-
-    def _paint_selected(self, state: EventState | None, render_time: RenderTime) -> None:
+    def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:  # noqa: ARG002
         """Show the selected event in its pane, or in three lines while the panes are hidden."""
         nothing: Line = [(" No event selected", StyleRole.DIM)]
         actions, found = self.ctx.actions, render_time.preflights.get(state.id) if state else None

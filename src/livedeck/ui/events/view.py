@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from livedeck.monitor import EventState
 from livedeck.presentation import event_detail, events
-from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import ShadedLine, StyleRole
 from livedeck.text.values import safe
 from livedeck.ui.events.preflight import pane_lines
-from livedeck.ui.kit.signal_chart import (
-    FIXED_CHART_LINES,
-    chart_columns,
-    current_numbers,
-    signal_backdrop,
-    signal_lines,
-)
+from livedeck.ui.kit.signal_chart import MIN_CHART_LINES, TALL_CHART_LINES, Chart, chart_columns, recent_chart
 from livedeck.ui.shell.context import ActionRegistry
-
-Chart = Remembered[list[ShadedLine]]
-"""Cache of the last charts of a pane."""
-
-MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
-"""Minimum number of lines of the charts, to which facts give way; minimum number of lines for three panels."""
 
 MAX_SHORT_FACTS = 2
 """Maximum number of facts (destinations and settings) in a pane with one chart."""
@@ -68,30 +55,7 @@ def cockpit_lines(
     left = height - len(lines)
     room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
     facts = facts[: room if is_tall else min(room, MAX_SHORT_FACTS)]
-    rows = panel_rows(left - len(facts))
-    stale, assessment = events.is_doubtful(state, render_time), state.assessment
-
-    def draw_chart() -> list[ShadedLine]:
-        backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=stale)
-        return signal_lines(state, render_time, series, backdrop, rows=rows, width=width)
-
-    limits = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
-    shown = series, limits, current_numbers(state, render_time), rows, width, has_grid, stale
-    return [*lines, *(chart or Remembered()).get((), shown, draw_chart), *facts]
-
-
-def panel_rows(lines: int) -> tuple[int, ...]:
-    """Return the number of rows of each panel: video, audio, frame rate. Odd numbers give evenly spaced ticks.
-
-    Below `TALL_CHART_LINES`, only video has a panel. Otherwise audio has the fewest rows, and the frame rate about half
-    as many as video.
-    """
-    if lines < TALL_CHART_LINES:
-        return (_odd(lines - FIXED_CHART_LINES),)
-    rows = lines - FIXED_CHART_LINES - 2
-    audio, fps = _odd(rows // 5), _odd(rows // 4)
-    return _odd(rows - audio - fps), audio, fps
-
-
-def _odd(rows: int) -> int:
-    return max(1, rows - (rows > MIN_CHART_LINES and not rows % 2))
+    charts = recent_chart(
+        state, render_time, series, lines=left - len(facts), width=width, has_grid=has_grid, cache=chart
+    )
+    return [*lines, *charts, *facts]

@@ -1,9 +1,9 @@
-"""Help screen with a search for keys and signs. The keys of the current screen are first."""
+"""Help: a page of the keys that work here and of the signs, and a search in all keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,11 +23,12 @@ from livedeck.ui.shell.keymap import key_text
 FRAME_CELLS = 5
 """Width in cells of the frame, a blank and the scroll bar together (dialogs.tcss)."""
 
-COLUMN_CELLS, CAP_CELLS, GAP = 37, 11, 1
-"""Widths in cells: minimum width of a column, width of a key's cap, gap between two columns."""
+COLUMN_CELLS, SENTENCE_CELLS, CAP_CELLS, GAP = 26, 37, 10, 1
+"""Widths in cells: minimum width of a column of words and of one of sentences, width of a key's cap, gap between two
+columns."""
 
 Block = Sequence[ShadedLine]
-"""Heading with its lines. A block is never split between columns."""
+"""Heading with its lines."""
 
 
 class HelpScreen(Modal[str | None]):
@@ -86,58 +87,93 @@ class HelpScreen(Modal[str | None]):
     def _paint(self) -> None:
         text, width = self.query_one(TextField).text.strip(), self.size.width - FRAME_CELLS
         matches = commands.search(self._registry, text, self._mode)
-        count = f"{len(matches)} of {len(self._registry.actions)} keys" if text else "the keys of this screen first"
+        total = len(self._registry.actions)
+        count = f"{len(matches)} of {total} keys" if text else f"words find each of {total} keys, with a sentence"
         self.query_one("#found", LinesWidget).show([[(f" {count}; esc closes", StyleRole.DIM)]])
-        signs = () if text else tuple(SIGNS)
-        self.query_one("#help", LinesWidget).show(help_lines(self._registry, self._mode, matches, width, signs))
+        lines = (
+            found_lines(self._registry, self._mode, matches, width)
+            if text
+            else page_lines(self._registry, self._mode, width)
+        )
+        self.query_one("#help", LinesWidget).show(lines)
 
 
-def _columns(width: int) -> int:
-    return max(1, (width + GAP) // (COLUMN_CELLS + GAP))
+def page_lines(registry: ActionRegistry, mode: str, width: int) -> list[ShadedLine]:
+    """Return lines of `width` cells: keys of the screen `mode`, keys of every screen, signs.
 
-
-def _column_cells(width: int) -> int:
-    columns = _columns(width)
-    return (width - GAP * (columns - 1)) // columns
-
-
-def help_lines(
-    registry: ActionRegistry, mode: str, actions: Iterable[Action], width: int, signs: Iterable[str] = ()
-) -> list[ShadedLine]:
-    """Return lines of `width` cells with the keys of `actions`.
-
-    Order: keys of the screen `mode`, keys that work on every screen, the `signs`, keys of other screens. `signs`: keys
-    of SIGNS.
+    Each key has two or three words. Actions without a key are omitted, because only a search finds them.
     """
-    wanted, cells = {action.name for action in actions}, _column_cells(width)
-    groups = [(title, [action for action in group if action.name in wanted]) for title, group in registry.groups()]
-    sections: list[tuple[str, list[Block]]] = []
-    for heading, belongs in (
-        ("On this screen", lambda action: action.screens and action.works_on(mode)),
-        ("On every screen", lambda action: not action.screens),
-        ("On other screens", lambda action: not action.works_on(mode)),
-    ):
-        own = [(title, [action for action in group if belongs(action)]) for title, group in groups]
-        sections.append((heading, [_key_block(registry, mode, *group, cells) for group in own if group[1]]))
-    sections.insert(2, ("Signs", [_sign_block(title, cells) for title in signs]))
+    columns, wide = _Columns.of(width, COLUMN_CELLS), _Columns.of(width, SENTENCE_CELLS)
+    keyed = [action for action in registry.actions if registry.keys_of(action) and action.works_on(mode)]
     lines: list[ShadedLine] = []
-    for heading, blocks in sections:
-        if blocks:
-            lines += [
-                *([[]] if lines else []),
-                [(f" {heading}".ljust(width), StyleRole.RAISED)],
-                *_in_columns(blocks, width),
-            ]
+    for heading, actions in _by_place(keyed, mode):
+        blocks = _blocks(registry, actions, mode, columns.cells, sentences=False)
+        lines += _section(heading, blocks, width, columns, least_split=MIN_SPLIT)
+    return [*lines, *_section("Signs", [_sign_block(title, wide.cells) for title in SIGNS], width, wide)]
+
+
+def found_lines(registry: ActionRegistry, mode: str, actions: Iterable[Action], width: int) -> list[ShadedLine]:
+    """Return lines of `width` cells with a sentence for each of the actions, those of the screen `mode` first."""
+    columns, lines = _Columns.of(width, SENTENCE_CELLS), list[ShadedLine]()
+    for heading, found in _by_place([*actions], mode):
+        lines += _section(heading, _blocks(registry, found, mode, columns.cells, sentences=True), width, columns)
     return lines or [[("No key found; esc closes", StyleRole.TEXT)]]
 
 
-def _key_block(registry: ActionRegistry, mode: str, title: str, actions: Iterable[Action], cells: int) -> Block:
-    return [[(title.upper(), StyleRole.INFO)], *(row for a in actions for row in _key_rows(registry, a, mode, cells))]
+def _by_place(actions: Sequence[Action], mode: str) -> Iterable[tuple[str, list[Action]]]:
+    """Yield the headings of the help, each with the actions that work there."""
+    yield "On this screen", [action for action in actions if action.screens and action.works_on(mode)]
+    yield "On every screen", [action for action in actions if not action.screens]
+    yield "On other screens", [action for action in actions if not action.works_on(mode)]
 
 
-def _key_rows(registry: ActionRegistry, action: Action, mode: str, cells: int) -> list[ShadedLine]:
+class _Columns(NamedTuple):
+    """Columns of a page: their number, and the width of each in cells."""
+
+    number: int
+    cells: int
+
+    @classmethod
+    def of(cls, width: int, least: int) -> _Columns:
+        """Return as many columns of at least `least` cells as fit."""
+        number = max(1, (width + GAP) // (least + GAP))
+        return cls(number, (width - GAP * (number - 1)) // number)
+
+
+def _blocks(
+    registry: ActionRegistry, actions: Iterable[Action], mode: str, cells: int, *, sentences: bool
+) -> list[Block]:
+    """Return a block for each heading that has actions. `sentences`: with their help in place of their label."""
+    names = {action.name for action in actions}
+    groups = [(title, [action for action in group if action.name in names]) for title, group in registry.groups()]
+    return [
+        [
+            [(title.upper(), StyleRole.INFO)],
+            *(row for action in group for row in _key_rows(registry, action, mode, cells, sentences=sentences)),
+        ]
+        for title, group in groups
+        if group
+    ]
+
+
+MIN_SPLIT = 3
+"""Minimum number of rows of a block that stay together if the block continues in the next column."""
+
+
+def _section(
+    heading: str, blocks: Sequence[Block], width: int, columns: _Columns, *, least_split: int = 0
+) -> list[ShadedLine]:
+    """Return the blocks under their heading; nothing without blocks.
+
+    `least_split`: minimum number of rows of a block in a column; 0 if a block is never split.
+    """
+    head: ShadedLine = [(f" {heading}".ljust(width), StyleRole.RAISED)]
+    return [head, *_in_columns(blocks, columns, least_split)] if blocks else []
+
+
+def _key_rows(registry: ActionRegistry, action: Action, mode: str, cells: int, *, sentences: bool) -> list[ShadedLine]:
     keys = " ".join(key_text(key) for key in registry.keys_of(action)) or f":{action.verb}"
-    rows = _rows([(keys, StyleRole.TAB)], action.help, cells)
+    rows = _rows([(keys, StyleRole.TAB)], action.help if sentences else action.label, cells)
     return [linked(row, action.name) for row in rows] if action.works_on(mode) else [*rows]
 
 
@@ -159,10 +195,10 @@ def _severities() -> Iterable[tuple[Line, str]]:
 def _cells() -> Iterable[tuple[Line, str]]:
     yield [("0 ? -- -", StyleRole.TEXT)], "Zero, unknown, no fresh data, nothing to measure"
     yield [("·", StyleRole.DIM)], "Not requested yet"
-    yield [("▒ STALE", StyleRole.STALE)], "Do not trust: too old, or no response"
+    yield [("▒ STALE", StyleRole.STALE)], "Too old to be trusted"
 
 
-SIGNS = {"Tally": _tallies, "Alarms": _severities, "QoS status": _statuses, "Cells": _cells}
+SIGNS = {"Tally": _tallies, "QoS status": _statuses, "Alarms": _severities, "Cells": _cells}
 """Heading -> function that yields the signs under the heading, in their colours, each with its meaning."""
 
 
@@ -188,23 +224,38 @@ def _rows(cap: Sequence[Segment], words: str, cells: int) -> list[ShadedLine]:
     return [[*(first if not index else rest), (" ", StyleRole.TEXT), *text] for index, text in enumerate(texts)]
 
 
-def _in_columns(blocks: Sequence[Block], width: int) -> Iterable[ShadedLine]:
+def _in_columns(blocks: Sequence[Block], columns: _Columns, least_split: int) -> Iterable[ShadedLine]:
     """Yield lines with the blocks in columns of minimum height. Each column is filled from the top."""
-    count, cells = _columns(width), _column_cells(width)
+    count, cells = columns
     total = sum(len(block) + 1 for block in blocks)
-    height = next(height for height in range(total // count, total + 1) if len(_fill(blocks, height)) <= count)
-    columns = _fill(blocks, height)
-    for row in range(max(map(len, columns))):
-        parts = [fit(column[row] if row < len(column) else [], cells, ellipsis=True) for column in columns]
+    height = next(
+        height
+        for height in range(max(2, total // count), total + 1)
+        if len(_fill(blocks, height, least_split)) <= count
+    )
+    filled = _fill(blocks, height, least_split)
+    for row in range(max(map(len, filled))):
+        parts = [fit(column[row] if row < len(column) else [], cells, ellipsis=True) for column in filled]
         yield [segment for part in parts for segment in (*part, (" " * GAP, StyleRole.TEXT))][:-1]
 
 
-def _fill(blocks: Sequence[Block], height: int) -> list[list[ShadedLine]]:
-    """Distribute the blocks over columns of at most `height` lines. A longer block has a column of its own."""
-    columns: list[list[ShadedLine]] = []
-    for block in blocks:
-        if columns and len(columns[-1]) + 1 + len(block) <= height:
-            columns[-1] += [[], *block]
-        else:
-            columns.append([*block])
+def _fill(blocks: Sequence[Block], height: int, least_split: int) -> list[list[ShadedLine]]:
+    """Distribute the blocks over columns of at most `height` lines.
+
+    A block that does not fit begins a column, or continues there under its heading again if it may be split. A longer
+    block that may not has a column of its own.
+    """
+    columns: list[list[ShadedLine]] = [[]]
+    for head, *rows in blocks:
+        left = rows
+        while left:
+            column = columns[-1]
+            room = height - len(column) - bool(column) - 1
+            whole = len(left) <= room or not (column or least_split)
+            if not whole and (room < least_split or not least_split) and column:
+                columns.append([])
+                continue
+            part = left if whole else left[: max(1, room)]
+            column += [*([[]] if column else []), head, *part]
+            left = left[len(part) :]
     return columns

@@ -141,6 +141,7 @@ class Canvas(StyledWidget):
         super().__init__(id=id)
         self._lines: Sequence[ShadedLine] = []
         self._drawing: Sequence[ShadedLine] | None = None
+        self._drawn_size = Size(0, 0)
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002  each canvas overrides it
         """Return the content for a size in cells and lines.
@@ -153,11 +154,13 @@ class Canvas(StyledWidget):
         """Draw again, refresh the changed regions, and return their number."""
         width, height = self.size
         if not width or not height:
+            self._drawing = None  # what is shown next may be other content in the old size
             return 0
         drawing = self.draw(width, height)
         if drawing is self._drawing:
             return 0
-        before, self._lines, self._drawing = self._lines, drawing[:height], drawing
+        before, self._lines = self._lines, drawing[:height]
+        self._drawing, self._drawn_size = drawing, self.size
         return self.refresh_regions(
             region
             for row in range(height)
@@ -165,15 +168,20 @@ class Canvas(StyledWidget):
         )
 
     def on_resize(self) -> None:
-        self._lines, self._drawing = [], None
-        self.repaint()
-        self.refresh()
+        """Draw for the new size, unless the first picture has shown it already."""
+        if self._drawing is None or self._drawn_size != self.size:
+            self._lines, self._drawing = [], None
+            self.repaint()
+            self.refresh()
 
     def line_at(self, y: int) -> ShadedLine:
         return _line_at(self._lines, y)
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of the last drawing."""
+        """Return one line of the last drawing. The first picture comes before the message about the size."""
+        if self.size and (self._drawing is None or self._drawn_size != self.size):
+            self._drawing, self._drawn_size = self.draw(*self.size), self.size
+            self._lines = self._drawing[: self.size.height]
         return self.to_strip(y, self.line_at(y), self.size.width, self.base)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002

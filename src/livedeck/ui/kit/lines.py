@@ -37,14 +37,14 @@ class DetailPanel(Canvas):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._draw_lines: Callable[[int], list[Line]] = lambda _: []
+        self._draw_lines: Callable[[int], Sequence[ShadedLine]] = lambda _: []
 
-    def show(self, draw_lines: Callable[[int], list[Line]]) -> None:
+    def show(self, draw_lines: Callable[[int], Sequence[ShadedLine]]) -> None:
         """Replace the function that draws the lines for a width."""
         self._draw_lines = draw_lines
         self.repaint()
 
-    def draw(self, width: int, height: int) -> list[Line]:  # noqa: ARG002
+    def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
         return self._draw_lines(width)
 
 

@@ -58,7 +58,7 @@ CONTRAST = Colours(
     ground="#000000", panel="#000000", raised="#1c1c1c", cursor="#262626", grid="#404040", frame="#8a8a8a",
     text="#ffffff", strong="#ffffff", ink="#000000", dim="#d6dde3",
     critical="#ff7468", warning="#ffe55a", key="#e6a8ff", ok="#6cf2cc", info="#74a8ff", tally="#ff5a52",
-    video="#8ff5e6", audio="#d6ccff", fps="#c4e1ff", second="#ffe9b8",
+    video="#8ff5e6", audio="#c0a8ff", fps="#d2f59a", second="#ffe9b8",
 )  # fmt: skip
 
 COLOURS: Mapping[str, Colours] = MappingProxyType({"dark": DARK, "light": LIGHT, "contrast": CONTRAST})

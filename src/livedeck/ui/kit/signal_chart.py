@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from livedeck.monitor import EventState, HealthAssessment
 from livedeck.presentation import events
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import TimeSeries
 from livedeck.text.segments import Group, Line, Segment, ShadedLine, StyleRole, fit, justify
@@ -23,6 +24,12 @@ MARGIN = 1
 
 FIXED_CHART_LINES = 3
 """Number of lines of a chart besides its first panel: head, statuses, times."""
+
+MIN_CHART_LINES, TALL_CHART_LINES = 6, 22
+"""Minimum number of lines of a chart, and minimum number of lines of a chart with three panels."""
+
+Chart = Remembered[list[ShadedLine]]
+"""Cache of the last chart of a pane."""
 
 
 def signal_curves(
@@ -118,3 +125,46 @@ def _number(value: float | None, unit: float, decimals: int) -> str:
 def chart_columns(width: int) -> int:
     """Return the number of cells of a panel in a chart `width` cells wide."""
     return max(8, width - GUTTER - MARGIN)
+
+
+def recent_chart(
+    state: EventState,
+    render_time: RenderTime,
+    series: TimeSeries,
+    *,
+    lines: int,
+    width: int,
+    has_grid: bool = True,
+    cache: Chart | None = None,
+) -> list[ShadedLine]:
+    """Return the chart of a pane with room for `lines` lines.
+
+    A tall chart has three panels, a low one only video. `cache`: the last chart, which is drawn again only for other
+    samples, limits or sizes.
+    """
+    rows, stale, assessment = panel_rows(lines), events.is_doubtful(state, render_time), state.assessment
+
+    def draw() -> list[ShadedLine]:
+        backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=stale)
+        return signal_lines(state, render_time, series, backdrop, rows=rows, width=width)
+
+    limits = assessment.baseline_video, assessment.limit_video, assessment.nominal_fps
+    shown = series, limits, current_numbers(state, render_time), rows, width, has_grid, stale
+    return (cache or Remembered()).get((), shown, draw)
+
+
+def panel_rows(lines: int) -> tuple[int, ...]:
+    """Return the number of rows of each panel: video, audio, frame rate. Odd numbers give evenly spaced ticks.
+
+    Below `TALL_CHART_LINES`, only video has a panel. Otherwise audio has the fewest rows, and the frame rate about half
+    as many as video.
+    """
+    if lines < TALL_CHART_LINES:
+        return (_odd(lines - FIXED_CHART_LINES),)
+    rows = lines - FIXED_CHART_LINES - 2
+    audio, fps = _odd(rows // 5), _odd(rows // 4)
+    return _odd(rows - audio - fps), audio, fps
+
+
+def _odd(rows: int) -> int:
+    return max(1, rows - (rows > MIN_CHART_LINES and not rows % 2))

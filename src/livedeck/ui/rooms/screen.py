@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from textual.containers import Horizontal
 from textual.widget import Widget
 
 from livedeck.client import RelayProfile, Room
@@ -14,13 +15,13 @@ from livedeck.monitor import ROOM_LIST, CachedList, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, relay_profiles
+from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, display_name, relay_profiles
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.canvas import StyledWidget
-from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection
-from livedeck.ui.kit.table import Table
+from livedeck.ui.kit.table import HEAD_LINES, Table
 from livedeck.ui.rooms import view
 from livedeck.ui.rooms.view import REVEALED
 from livedeck.ui.shell.keymap import key_of, with_keys
@@ -30,7 +31,10 @@ DOUBLE_ENTER = 0.5
 """Seconds after the switch to the profiles during which enter opens no form, because of double presses."""
 
 MIN_ROOMS = 4
-"""Minimum height in lines of the table of rooms with its head."""
+"""Minimum height in lines of a table with its head."""
+
+PANES_WIDTH, PANES_HEIGHT = 100, 34
+"""Minimum width and height of a screen with checks of the room and the profiles of all rooms."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
@@ -56,6 +60,9 @@ class RoomsScreen(BaseScreen):
         yield LinesWidget(id="room")
         yield Table(RELAYS, id="relays")
         yield LinesWidget(id="key")
+        with Horizontal(classes="panes"):
+            yield FramedPanel(id="checks")
+            yield FramedPanel(id="all-rooms")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -149,6 +156,22 @@ class RoomsScreen(BaseScreen):
         self.query_one("#filter", LinesWidget).show(filters)
         self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), render_time, cells))
         self._paint_key(cells)
+        self._paint_panes(room, snapshot, render_time)
+
+    def _paint_panes(self, room: Room | None, snapshot: Snapshot, render_time: RenderTime) -> None:
+        self.query_one(".panes").display = self._has_panes
+        self.query_one("#checks", FramedPanel).show(
+            f"Relays of {display_name(room)}" if room else "Relays",
+            "",
+            lambda cells, _: view.check_lines(room, snapshot.rooms.items, snapshot.events, render_time, cells),
+        )
+        self.query_one("#all-rooms", FramedPanel).show(
+            "All rooms", "", lambda cells, rows: view.all_room_lines(snapshot.rooms.items, render_time, cells, rows)
+        )
+
+    @property
+    def _has_panes(self) -> bool:
+        return self.size.width >= PANES_WIDTH and self.size.height >= PANES_HEIGHT
 
     def _fill(self, pane: str, rooms: CachedList[Room], render_time: RenderTime, empty_text: str) -> list[ShadedLine]:
         """Show a table with the operator's filter and sorting. Returns the line of the filter."""
@@ -160,8 +183,11 @@ class RoomsScreen(BaseScreen):
             selection.follow_rows(schema, filtered.rows, rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        if pane == "rooms":  # the profiles get the rest of the height
-            table.styles.height = max(MIN_ROOMS, min(len(filtered.rows) + 1, self.size.height // 2 - 4))
+        lines = max(MIN_ROOMS, min(len(filtered.rows) + HEAD_LINES, self.size.height // 2 - 4))
+        if pane == "rooms" or self._has_panes:  # without panes, the profiles get the rest of the height
+            table.styles.height = lines if pane == "rooms" else min(lines, self.size.height // 3)
+        else:
+            table.styles.height = "1fr"
         empty_text = "" if filtered.total else empty_text
         table.show(filtered.rows, render_time, selection.key, empty_text, table_view)
         return filtering.filter_line(table_view, filtered, key_of("view.clear", self.ctx.actions))

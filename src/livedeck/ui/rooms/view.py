@@ -1,15 +1,32 @@
-"""Lines around the tables of rooms and relay profiles. Pure."""
+"""Lines around the tables of rooms and relay profiles, and the checks of a room. Pure."""
 
 from __future__ import annotations
 
-from livedeck.client import RelayProfile, Room
-from livedeck.monitor import CachedList
+from collections.abc import Iterable, Iterator, Sequence
+
+from livedeck.client import RelayProfile, Room, Secret
+from livedeck.monitor import CachedList, EventState
+from livedeck.presentation import events
 from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.rooms import MAX_RELAYS, WaitingEdit, display_name, relay_profiles, room_status
+from livedeck.presentation.rooms import (
+    ACTIVE,
+    MAX_RELAYS,
+    MAX_RUNNING,
+    WaitingEdit,
+    destination,
+    display_name,
+    doubled,
+    gaps,
+    profile_mark,
+    relay_profiles,
+    relays_cell,
+    room_status,
+    service,
+)
 from livedeck.text import addresses
-from livedeck.text.segments import Group, Line, StyleRole, justify, wrap
-from livedeck.text.values import UNKNOWN, age, safe
+from livedeck.text.segments import Group, Line, StyleRole, clip, justify, labelled, wrap
+from livedeck.text.values import UNKNOWN, age, counted, safe
 
 REVEALED = 10.0
 """Seconds that a stream key stays visible (trust.md, "Secrets")."""
@@ -24,11 +41,16 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
     """Return a line with the numbers of rooms and profiles, their age, and the error of a failed last request."""
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
-        profiles = sum(len(room.restreams or ()) for room in rooms.items)
+        profiles = [profile for room in rooms.items for profile in room.restreams or ()]
+        wrong = sum(bool(gaps(profile)) for profile in profiles) + sum(len(doubled(room)) for room in rooms.items)
+        active = sum(room.status == ACTIVE for room in rooms.items)
         as_of = f"as of {rooms.as_of:%H:%M:%S}Z ({age(render_time.seconds_since(rooms.as_of))})"
         stale = (f"▒ STALE, {as_of}", StyleRole.WARNING)
         left += [
-            (1, [(f"{len(rooms.items)} rooms, {profiles} relay profiles", StyleRole.DIM)]),
+            (0, [(counted(len(rooms.items), "room"), StyleRole.STRONG)]),
+            (3, [("● ", StyleRole.STRONG), (f"{active} active", StyleRole.TEXT)] if active else []),
+            (1, [(counted(len(profiles), "relay profile"), StyleRole.TEXT)]),
+            (0, [(f"▲ {wrong} incomplete or double", StyleRole.WARNING)] if wrong else []),
             (0, [stale if render_time.stale else (as_of, StyleRole.DIM)]),
         ]
     if missing := missing_rows(rooms, "room"):
@@ -63,7 +85,7 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
     left: list[Group] = [
         (0, [(f" {display_name(room)}", StyleRole.STALE if render_time.stale else StyleRole.STRONG)]),
         (0, room_status(room, render_time)),
-        (1, [(f"{len(relay_profiles(room))} of {MAX_RELAYS} relay profiles", StyleRole.DIM)]),
+        (1, relays_cell(room, render_time)),
     ]
     right: list[Group] = [
         (3, [(f"code {safe(room.code or UNKNOWN, 20)}", StyleRole.DIM)]),
@@ -74,6 +96,142 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
         note = f"▲ the edit of {edit.name} has waited since {edit.since:%H:%M:%S}Z; {edit.key} applies it"
         role = StyleRole.WARNING
     return [justify(left, right, cells), *([(" ", StyleRole.TEXT), *line] for line in wrap(note, role, cells - 2))]
+
+
+def check_lines(
+    room: Room | None, rooms: Sequence[Room], states: Iterable[EventState], render_time: RenderTime, cells: int
+) -> list[Line]:
+    """Return whether the relays of a room can work as far as its data show, then its facts.
+
+    `states`: events, whose restreams may send to the same destinations.
+    """
+    if room is None:
+        return [[("no room selected", StyleRole.DIM)]]
+    checks = [
+        ([(mark, StyleRole.STALE if render_time.stale else role)], text)
+        for (mark, role), text in _checks(room, rooms, states)
+    ]
+    facts = (
+        ("join at", addresses.show(room.link)),
+        ("code", safe(room.code or UNKNOWN, 20)),
+        ("type", safe(room.type or UNKNOWN, 40)),
+        ("created", f"{room.created_at:%d %b %Y %H:%M}Z" if room.created_at else UNKNOWN),
+        ("id", safe(room.id, 40)),
+    )
+    return [
+        *(
+            [*(sign if not row else [(" ", StyleRole.TEXT)]), (" ", StyleRole.TEXT), *line]
+            for sign, text in checks
+            for row, line in enumerate(wrap(text, StyleRole.TEXT, cells - 2))
+        ),
+        [],
+        *(clip(labelled(label, [(text, StyleRole.DIM)], LABEL_CELLS), cells) for label, text in facts),
+    ]
+
+
+LABEL_CELLS = 10
+
+_GOOD, _BAD = ("✓", StyleRole.OK), ("▲", StyleRole.WARNING)
+_NOTE, _OPEN = ("·", StyleRole.DIM), ("?", StyleRole.DIM)
+
+
+def _checks(
+    room: Room, rooms: Sequence[Room], states: Iterable[EventState]
+) -> Iterator[tuple[tuple[str, StyleRole], str]]:
+    """Yield the sign and the words of each check of a room."""
+    profiles = relay_profiles(room)
+    if room.restreams is None:
+        yield _OPEN, "the platform did not send the profiles of this room"
+    elif not profiles:
+        yield _NOTE, "no relay profile: this room cannot send to another platform"
+    else:
+        yield from _profile_checks(room, profiles, rooms, states)
+    yield _OPEN, "running relays: the platform does not report them"
+
+
+def _profile_checks(
+    room: Room, profiles: Sequence[RelayProfile], rooms: Sequence[Room], states: Iterable[EventState]
+) -> Iterator[tuple[tuple[str, StyleRole], str]]:
+    count = f"{len(profiles)} of {MAX_RELAYS} relay profiles"
+    if len(profiles) > MAX_RUNNING:
+        yield _NOTE, f"{count}; at most {MAX_RUNNING} can run at once"
+    else:
+        yield _GOOD, f"{count}; all can run at once"
+    lacking = [(profile, gaps(profile)) for profile in profiles]
+    for profile, missing in lacking:
+        if missing:
+            yield _BAD, f"{display_name(profile)} has no {' and no '.join(missing)}"
+    if not any(missing for _, missing in lacking):
+        yield _GOOD, "each profile has an address and a key"
+    for profile in doubled(room):
+        yield _BAD, f"{display_name(profile)} sends to the same destination as another profile of this room"
+    on_air = [state for state in states if state.phase.tally.expects_signal]
+    names = _names_by_destination(on_air)
+    taken = [(profile, name) for profile in profiles if (name := names.get(destination(profile)))]
+    for profile, name in taken:
+        yield _BAD, f"{name}, on air, sends to the destination of {display_name(profile)}"
+    unknown = sum(not _has_known_destinations(state) for state in on_air)
+    if unknown:
+        yield _OPEN, f"the destinations of {counted(unknown, 'event')} on air are not known"
+    elif not taken:
+        yield _GOOD, "no event on air sends to these destinations"
+    for other in rooms:
+        shared = {destination(profile) for profile in relay_profiles(other)} if other.id != room.id else set()
+        for profile in profiles:
+            if destination(profile) in shared - {None}:
+                yield _NOTE, f"{display_name(other)} has the destination of {display_name(profile)}, too"
+
+
+def _names_by_destination(states: Iterable[EventState]) -> dict[tuple[str, Secret] | None, str]:
+    """Return each destination of the events -> name of an event that sends there."""
+    return {
+        (restream.url, restream.key): events.name(state)
+        for state in states
+        for restream in state.event.restreams or ()
+        if restream.enabled and restream.url and restream.key
+    }
+
+
+def _has_known_destinations(state: EventState) -> bool:
+    """Return whether the platform sent address and key of each enabled restream of an event."""
+    restreams = state.event.restreams
+    return restreams is not None and all(
+        restream.url and restream.key for restream in restreams if restream.enabled is not False
+    )
+
+
+def all_room_lines(rooms: Sequence[Room], render_time: RenderTime, cells: int, rows: int) -> list[Line]:
+    """Return every room with its relay profiles and their addresses, unsound ones first. `rows`: lines that fit."""
+    lines: list[Line] = []
+    for room in sorted(rooms, key=_soundness):
+        head: list[Group] = [(0, [(display_name(room), StyleRole.STRONG)]), (0, relays_cell(room, render_time))]
+        code: list[Group] = [(1, [(f"code {safe(room.code or UNKNOWN, 20)}", StyleRole.DIM)])]
+        lines += [*([[]] if lines else []), justify(head, code, cells)]
+        for profile in relay_profiles(room):
+            lines += _profile_lines(profile, room, render_time, cells)
+    if len(lines) > rows:
+        return [*lines[: rows - 1], [("▼ more in the table above", StyleRole.DIM)]]
+    return lines or [[("no rooms", StyleRole.DIM)]]
+
+
+def _profile_lines(profile: RelayProfile, room: Room, render_time: RenderTime, cells: int) -> list[Line]:
+    """Return a profile in two lines: sign, name and platform; then address, end of the key, and last change."""
+    glyph, role = profile_mark(profile, room, render_time)
+    changed = profile.updated_at or profile.created_at
+    address: list[Group] = [(0, [(f"    {addresses.show(profile.url)}", StyleRole.DIM)])]
+    rest: list[Group] = [
+        (1, [(f"key {profile.stream_key or UNKNOWN}", StyleRole.DIM)]),
+        (2, [(f"changed {changed:%d %b %H:%M}", StyleRole.DIM)] if changed else []),
+    ]
+    text = StyleRole.STALE if render_time.stale else StyleRole.TEXT
+    name: list[Group] = [(0, [(f"  {glyph} ", role), (display_name(profile), text)])]
+    return [justify(name, [(1, [(service(profile), text)])], cells), justify(address, rest, cells)]
+
+
+def _soundness(room: Room) -> tuple[bool, bool]:
+    """Return a sort key: rooms with incomplete or double profiles first, rooms without profiles last."""
+    profiles = relay_profiles(room)
+    return not (any(map(gaps, profiles)) or doubled(room)), not profiles
 
 
 def revealed_key(profile: RelayProfile, seconds_left: float, cells: int) -> list[Line]:

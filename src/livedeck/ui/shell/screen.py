@@ -318,9 +318,12 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 SUBJECT_CELLS = 12
 """Maximum width, in cells, of an alarm's subject in the footer."""
 
+CATCH_UP_SECONDS = 0.02
+"""Seconds after which the details are painted if a burst of keys has left them unpainted."""
+
 
 class EventList(BaseScreen):
-    """Table of events.
+    """Table of events, and details of the selected event, which a subclass paints in `paint_selected`.
 
     `EMPTY`: text for a table without rows. `DETAIL`: mode of the screen that opens for a row.
     """
@@ -328,6 +331,10 @@ class EventList(BaseScreen):
     SHOWS_EVENT = True
     EMPTY: ClassVar[str] = ""
     DETAIL: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owes_details = False
 
     def list_events(self, snapshot: Snapshot, render_time: RenderTime) -> EventState | None:
         """Show the table and return the selected event."""
@@ -339,6 +346,30 @@ class EventList(BaseScreen):
         cursor = selected.id if selected else None
         self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
         return selected
+
+    def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Show the details of the selected event."""
+
+    def paint_soon(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Show the details of the selected event, after a burst of keys only those of the last one."""
+        if self.ctx.has_keys_waiting():  # the next key selects another event before anybody sees this one
+            self._owe_details()
+        else:
+            self._owes_details = False
+            self.paint_selected(state, snapshot, render_time)
+
+    def _owe_details(self) -> None:
+        """Paint the selected event soon, once no key waits any more."""
+        if not self._owes_details:
+            self._owes_details = True
+            self.set_timer(CATCH_UP_SECONDS, self._catch_up)
+
+    def _catch_up(self) -> None:
+        owes, self._owes_details = self._owes_details, False
+        if owes and self.ctx.has_keys_under_way():
+            self._owe_details()
+        elif owes:
+            self.refresh_all()
 
     def linked_alarm(self, alarm: Alarm, line: Line) -> ShadedLine:
         """Return the alarm's line as a link that selects the alarm's event."""

@@ -1,48 +1,129 @@
-"""Details of the selected stream: destinations and recordings. Pure."""
+"""Details of the selected stream: its signal, destinations, settings and recordings. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from livedeck.client import EventRestream, Recording
-from livedeck.monitor import CachedList, EventState
+from livedeck.monitor import CachedList, EventState, Snapshot, recordings_key
+from livedeck.presentation import event_detail, events
 from livedeck.presentation.connection import missing_rows
-from livedeck.presentation.event_detail import LABEL_CELLS, restream_mark, title
+from livedeck.presentation.event_detail import LABEL_CELLS, title
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.streams import all_destinations, destination_mark
+from livedeck.presentation.time_series import recent_series
 from livedeck.text import addresses
-from livedeck.text.segments import Line, StyleRole, fit, labelled, wrap_groups
-from livedeck.text.values import UNKNOWN, age, duration, safe
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, labelled
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, compact_duration, duration, safe
+from livedeck.ui.kit.signal_chart import Chart, chart_columns, recent_chart
+
+WIDE_CELLS = 94
+"""Minimum width of a line with a destination and its address. In narrower panes the address has its own line."""
+
+NAME_CELLS, STATUS_CELLS = 22, 22
+
+
+def signal_lines(
+    state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool, chart: Chart
+) -> list[ShadedLine]:
+    """Return the state of the signal, its faults, and its chart in all other lines. `chart`: cache of the chart."""
+    lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=False)]
+    lines += event_detail.problem_lines(state, render_time, width, findings=3)
+    series = recent_series(state, render_time, events.RECENT_SECONDS, chart_columns(width))
+    if series is None or series.is_empty:
+        return [*lines, [], [(safe(state.qos.error) or "No samples yet", StyleRole.DIM)]]
+    left = height - len(lines)
+    return [*lines, *recent_chart(state, render_time, series, lines=left, width=width, has_grid=has_grid, cache=chart)]
+
+
+def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, width: int, height: int) -> list[Line]:
+    """Return the destinations of a stream, its recordings and settings, and the destinations of all streams.
+
+    In a low pane, the last parts go first, but the recordings stay.
+    """
+    parts = [
+        destination_lines(state, render_time, width),
+        recording_lines(snapshot.cached(recordings_key(state.id)), render_time, width),
+        _setting_lines(state, width),
+        _all_lines(snapshot.events, render_time, width),
+    ]
+    while len(parts) > 2 and sum(len(part) + 1 for part in parts) > height + 1:
+        parts.pop()
+    return [line for part in parts for line in (*part, [])][:-1]
+
+
+def _all_lines(states: Iterable[EventState], render_time: RenderTime, width: int) -> list[Line]:
+    """Return the destinations of all streams on air, unconnected ones first."""
+    rows = [
+        [
+            *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True),
+            *fit([(safe(restream.status or UNKNOWN, 20), role)], STATUS_CELLS),
+            (name, StyleRole.TEXT),
+        ]
+        for (glyph, role), name, restream in all_destinations(states, render_time)
+    ]
+    return [clip(labelled("" if index else "on air", row, LABEL_CELLS), width) for index, row in enumerate(rows)]
 
 
 def panel(state: EventState, recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
-    """Return the stream's title, restreams and recordings."""
-    restreams = state.event.restreams or ()
+    """Return the stream's title, destinations and recordings, for a screen without panes."""
     return [
         title(state, render_time, width),
-        *(
-            labelled("" if index else "restreams", _restream(restream, render_time, width - LABEL_CELLS), LABEL_CELLS)
-            for index, restream in enumerate(restreams)
-        ),
-        *([] if restreams else [labelled("restreams", [("none", StyleRole.DIM)], LABEL_CELLS)]),
-        *_recordings(recordings, render_time),
+        *destination_lines(state, render_time, width),
+        *recording_lines(recordings, render_time, width),
     ]
 
 
-def _restream(restream: EventRestream, render_time: RenderTime, cells: int) -> Line:
-    """Return a restream as a line: sign, name, status and whether it is enabled. A wide line also has its address."""
-    glyph, role = restream_mark(restream)
-    role = StyleRole.STALE if render_time.stale else role
-    return wrap_groups(
-        [
-            (0, fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], 26, ellipsis=True)),
-            (0, fit([(safe(restream.status or UNKNOWN, 20), role)], 13)),
-            (2, fit([("enabled", StyleRole.TEXT) if restream.enabled else ("off", StyleRole.DIM)], 8)),
-            (1, [(addresses.show(restream.url), StyleRole.DIM)]),
-        ],
-        cells,
-        1,
+def destination_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
+    """Return each destination: sign, name, status and since when, and its address."""
+    restreams = state.event.restreams or ()
+    if not restreams:
+        text = UNKNOWN if state.event.restreams is None else "no destinations"
+        return [labelled("goes to", [(text, StyleRole.DIM)], LABEL_CELLS)]
+    lines: list[Line] = []
+    for restream in restreams:
+        label = "" if lines else "goes to"
+        glyph, role = destination_mark(state, restream, render_time)
+        status = safe(restream.status or UNKNOWN, 20) if restream.enabled else "off"
+        name = fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True)
+        address, since = addresses.show(restream.url), _fault_words(state, restream, render_time)
+        if width >= WIDE_CELLS:
+            words = fit([(status, role), (since, StyleRole.DIM)], STATUS_CELLS)
+            lines.append(labelled(label, [*name, *words, (address, StyleRole.DIM)], LABEL_CELLS))
+        else:
+            lines.append(labelled(label, [*name, (status, role)], LABEL_CELLS))
+            lines.append(labelled("", [(f"  {address}{since}", StyleRole.DIM)], LABEL_CELLS))
+    return [clip(line, width) for line in lines]
+
+
+def _fault_words(state: EventState, restream: EventRestream, render_time: RenderTime) -> str:
+    """Return how long the destination has been at fault, or how long ago its last fault ended; empty without a fault.
+
+    Only faults that this deck has seen count.
+    """
+    faults = [episode for episode in state.episodes if episode.target and episode.target == restream.id]
+    if not faults:
+        return ""
+    last = faults[-1]
+    return f" for {compact_duration(render_time.server_seconds_since(last.until or last.since))}"
+
+
+def _setting_lines(state: EventState, width: int) -> list[Line]:
+    """Return the addresses of the stream, its settings and its id."""
+    event, stream = state.event, state.event.stream
+    presets = event.video.presets if event.video else None
+    facts = (
+        ("from", safe(str(event.rtmp_link or UNKNOWN)), StyleRole.DIM),
+        ("watch at", addresses.show(event.play_link), StyleRole.DIM),
+        ("quality", " ".join(map(safe, presets)) if presets else NOT_APPLICABLE, StyleRole.TEXT),
+        ("latency", safe(event.latency_mode or UNKNOWN, 20), StyleRole.TEXT),
+        ("stream", safe((stream and stream.id) or UNKNOWN, 40), StyleRole.DIM),
     )
+    return [clip(labelled(label, [(text, role)], LABEL_CELLS), width) for label, text, role in facts]
 
 
-def _recordings(recordings: CachedList[Recording], render_time: RenderTime) -> list[Line]:
+def recording_lines(recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
+    """Return the recordings with the age of their list: length, creation, status, title."""
     if recordings.as_of is None and not recordings.error:
         return [labelled("recorded", [("loading", StyleRole.DIM)], LABEL_CELLS)]
     as_of = recordings.as_of
@@ -56,15 +137,15 @@ def _recordings(recordings: CachedList[Recording], render_time: RenderTime) -> l
         head = [("none", StyleRole.DIM), (f"  {freshness}", StyleRole.DIM)]
     role = StyleRole.STALE if render_time.stale or recordings.error else StyleRole.TEXT
     lines = (labelled("", _recording(recording, role), LABEL_CELLS) for recording in recordings.items)
-    return [labelled("recorded", head, LABEL_CELLS), *lines]
+    return [clip(line, width) for line in (labelled("recorded", head, LABEL_CELLS), *lines)]
 
 
 def _recording(recording: Recording, role: StyleRole) -> Line:
     length = UNKNOWN if recording.duration is None else duration(recording.duration)
     created_at = f"{recording.created_at:%d %b %H:%M}" if recording.created_at else UNKNOWN
     return [
-        *fit([(safe(recording.title or recording.id, 60), role)], 30, ellipsis=True),
-        *fit([(safe(recording.status or UNKNOWN, 20), role)], 14),
         *fit([(length, role)], 10),
-        (f"{created_at}  {safe(recording.id, 40)}", StyleRole.DIM),
+        *fit([(created_at, StyleRole.DIM)], 14),
+        *fit([(safe(recording.status or UNKNOWN, 20), role)], 10),
+        (safe(recording.title or recording.id, 60), role),
     ]

@@ -11,8 +11,9 @@ from textual.widget import Widget
 
 from livedeck.client import Poster, Subtitle
 from livedeck.monitor import CachedList, ResourceKey, Severity, Snapshot, Video, recordings_key
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.videos import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS
+from livedeck.presentation.videos import ANNOTATIONS, CUES, MATERIALS, POSTERS, SUBTITLES, VIDEOS, ListedVideo
 from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.lines import DetailPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
@@ -20,8 +21,8 @@ from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 from livedeck.ui.videos import view
-from livedeck.ui.videos.selection import MAX_EVENTS, PARTS, VideoSelection, recorded_events, selection_of
-from livedeck.ui.videos.thumbnail import Thumbnail
+from livedeck.ui.videos.selection import MAX_EVENTS, PARTS, VideoSelection, extra_key, recorded_events, selection_of
+from livedeck.ui.videos.thumbnail import Thumbnail, picture_size
 
 
 class ExtraPanel(DetailPanel):
@@ -208,7 +209,7 @@ class OrderedScreen(VideoTab):
 
 
 class VideosScreen(VideoTab):
-    """Recordings of completed events and of the selected event, and videos opened by their id."""
+    """Recordings of completed events and of the selected event, and videos opened by their id, with their extras."""
 
     MODE = "videos"
     SCHEMA = VIDEOS
@@ -218,12 +219,54 @@ class VideosScreen(VideoTab):
         super().__init__()
         self._row = RowSelection(follows_first=True)
         self._left_out = 0
+        self._listed_videos: Remembered[tuple[ListedVideo, ...]] = Remembered()
 
-    def rows(self) -> Sequence[Video]:
+    def body(self) -> Iterable[Widget]:
+        yield LinesWidget(id="head")
+        yield Table(self.SCHEMA)
+        yield Horizontal(ExtraPanel(), Thumbnail(), classes="beside")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # plain themes have no thumbnails
+
+    def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
+        super().paint(snapshot, render_time)
+        row = find_row(self.SCHEMA, self.rows(), self._row.key)
+        posters = row.posters.items if row else ()
+        shown = next((poster for poster in posters if poster.active), None)
+        self.query_one(Thumbnail).show(self.ctx.api, shown)
+        panel = self.query_one(ExtraPanel)
+        panel.styles.height = picture_size(self.size)[1]
+        panel.show(lambda width: view.video_panel(row, render_time, width, panel.size.height))
+
+    def rows(self) -> Sequence[ListedVideo]:
         displayed = self.ctx.displayed()
-        return self.selection.videos(displayed[0], self.ctx.selected_event()) if displayed else ()
+        if displayed is None:
+            return ()
+        snapshot = displayed[0]
+        videos = self.selection.videos(snapshot, self.ctx.selected_event())
+        return self._listed_videos.get(
+            (snapshot.lists,),
+            videos,
+            lambda: tuple(
+                ListedVideo(video, *(snapshot.cached(extra_key(video, part)) for part in PARTS[1:])) for video in videos
+            ),
+        )
+
+    def selected_item(self) -> Video | None:
+        """Return the video under the cursor, or None."""
+        row = find_row(self.SCHEMA, self.rows(), self._row.key)
+        return row.video if row else None
 
     def keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:
+        """Return the keys of the recordings, and of the extras of the video under the cursor."""
+        video = self.selected_item()
+        extras = [extra_key(video, part) for part in PARTS[1:]] if video else []
+        return (*self._recording_keys(snapshot), *extras)
+
+    def _recording_keys(self, snapshot: Snapshot) -> Sequence[ResourceKey]:
         events = recorded_events(snapshot, self.ctx.selected_event())
         self._left_out = max(0, len(events) - MAX_EVENTS)
         return tuple(recordings_key(state.id) for state in events[:MAX_EVENTS])
@@ -234,7 +277,7 @@ class VideosScreen(VideoTab):
         if video is not None and video.id != self._row.key:
             self._row.choose(video.id)
         is_listed = video is None or find_row(self.SCHEMA, self.rows(), video.id) is not None
-        has_answers = displayed and all(displayed[0].cached(key).as_of for key in self.keys(displayed[0]))
+        has_answers = displayed and all(displayed[0].cached(key).as_of for key in self._recording_keys(displayed[0]))
         if is_listed or has_answers:  # a list that is still loading may contain it
             self._row.follow_rows(self.SCHEMA, rows, self.rows(), render_time)
         if not is_listed and has_answers:
@@ -247,7 +290,8 @@ class VideosScreen(VideoTab):
         """Do nothing. The other tabs lead back to this one."""
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self.selection.video = next((item for item in self.rows() if item.id == message.key), self.selection.video)
+        row = find_row(self.SCHEMA, self.rows(), message.key)
+        self.selection.video = row.video if row else self.selection.video
         super().on_table_moved(message)
 
     def select_video(self) -> bool:

@@ -48,7 +48,7 @@ class VideoSelection:
         """Return the key of a part's list; None without a selected video, and for cues without a selected track."""
         if self.video is None or (part == "cues" and self.track is None):
             return None
-        return ResourceKey(ResourceKind(part), self.video.id, self.track.id if part == "cues" and self.track else "")
+        return extra_key(self.video, part, self.track.id if part == "cues" and self.track else "")
 
     def open(self, video: Video) -> None:
         """Select a video that was opened by its id."""
@@ -68,6 +68,11 @@ class VideoSelection:
         if self._merged is None or self._merged[0] != lists:
             self._merged = lists, _merge(lists)
         return self._merged[1]
+
+
+def extra_key(video: Video, part: str, track: str = "") -> ResourceKey:
+    """Return the key of a list of a video. `track`: subtitle track, for its cues."""
+    return ResourceKey(ResourceKind(part), video.id, track)
 
 
 def selection_of(ctx: Context) -> VideoSelection:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -20,16 +21,20 @@ from livedeck.ui.kit.decoding import MAX_BYTES, decode
 from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw, pixel_size
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
-SMALL, LARGE = (24, 7), (50, 14)
-"""Columns and rows of a picture in its two sizes. Both are 16:9."""
-
-LARGE_FROM = (110, 36)
-"""Minimum columns and rows of the terminal for a large picture."""
+PICTURES = (((180, 50), (100, 28)), ((110, 36), (50, 14)), ((0, 0), (24, 7)))
+"""Minimum columns and rows of the terminal, and columns and rows of a picture, largest first. All are 16:9."""
 
 MIN_WIDTH = 72
 """Minimum columns of a terminal with a picture. A narrower terminal needs the columns for the text."""
 
 MAX_CACHED = 32
+
+
+def picture_size(terminal: Size) -> tuple[int, int]:
+    """Return columns and rows of a picture in a terminal."""
+    return next(
+        picture for (columns, rows), picture in PICTURES if terminal.width >= columns and terminal.height >= rows
+    )
 
 
 log = Log(__name__)
@@ -48,7 +53,7 @@ class Thumbnail(Widget):
         self._loading: tuple[str, Frame] | None = None
         self._graphics, self._cell = Graphics.BLOCKS, (10, 20)
         self._variables: Mapping[str, str] = {}
-        self._frame = Frame(*SMALL)
+        self._frame = Frame(*PICTURES[-1][1])
         self._api: Api | None = None
         self._address = ""
         self._picture: Picture | None = None
@@ -66,18 +71,25 @@ class Thumbnail(Widget):
 
     def show(self, api: Api | None, poster: Poster | None) -> None:
         """Show a poster; None shows no picture."""
+        self._take_overlay()
         self._api = api
         address = (poster.sm or poster.xs or "") if poster else ""
         self._address = "" if themes.PALETTES[self.app.theme].plain else address
-        size = self.app.size
-        is_large = size.width >= LARGE_FROM[0] and size.height >= LARGE_FROM[1]
-        self._frame = Frame(*(LARGE if is_large else SMALL), *self._cell)
+        self._frame = Frame(*picture_size(self.app.size), *self._cell)
         self.styles.width, self.styles.height = self._frame.columns, self._frame.rows
         key = self._address, self._frame
         if api is not None and self._address and key not in self._pictures and key != self._loading:
             self._loading = key
             self.run_worker(self._load(api, *key), group="picture", exclusive=True)
         self._update()
+
+    def _take_overlay(self) -> None:
+        """Become the picture over the cells. The picture of another screen erases itself."""
+        app = self.app
+        if isinstance(app, ExactApp) and app.overlay != self.painted:
+            if app.overlay is not None:
+                app.overlay(self.screen, None)
+            app.overlay = self.painted
 
     async def _load(self, api: Api, address: str, frame: Frame) -> None:
         self._pictures[address, frame] = await self._picture_at(api, address, frame)
@@ -109,12 +121,8 @@ class Thumbnail(Widget):
         strips = self._picture.strips if self._picture else ()
         return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
-    def on_mount(self) -> None:
-        if isinstance(self.app, ExactApp):
-            self.app.overlay = self.painted
-
     def on_unmount(self) -> None:
-        if isinstance(self.app, ExactApp):
+        if isinstance(self.app, ExactApp) and self.app.overlay == self.painted:
             self.app.overlay = None
 
     def painted(self, screen: Screen[Any], spans: Spans | None) -> None:

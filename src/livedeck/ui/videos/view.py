@@ -8,7 +8,15 @@ from livedeck.client import Annotation, Cue, Poster, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.videos import date_text, length_text, recognition, recorded_at
+from livedeck.presentation.videos import (
+    ListedVideo,
+    date_text,
+    length_text,
+    missing_extras,
+    number_text,
+    recognition,
+    recorded_at,
+)
 from livedeck.text import addresses
 from livedeck.text.segments import (
     Group,
@@ -20,10 +28,12 @@ from livedeck.text.segments import (
     clip,
     join,
     labelled,
+    linked,
     wrap,
     wrap_groups,
 )
-from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe
+from livedeck.text.segments import width as line_width
+from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, position, safe, size
 from livedeck.ui.videos.selection import PARTS
 
 LABEL_CELLS = 12
@@ -63,13 +73,20 @@ def video_title(video: Video | None, cells: int, more: str = "") -> Line:
 def tab_line(
     current: str, counts: dict[str, int], cached: CachedList[Any], render_time: RenderTime, cells: int
 ) -> ShadedLine:
-    """Return the tabs with the numbers of their rows, and the age of the shown list."""
-    line: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
+    """Return the tabs, with the numbers of their rows if these fit, and the age of the shown list."""
+    age_text = freshness_text(cached, render_time)
+    tabs = _tabs(current, counts)
+    fits = line_width(tabs) + line_width(age_text) <= cells
+    return join(tabs if fits else _tabs(current, {}), age_text, cells)
+
+
+def _tabs(current: str, counts: dict[str, int]) -> list[tuple[str, Role]]:
+    tabs: list[tuple[str, Role]] = [(" ", StyleRole.TEXT)]
     for part in PARTS:
         is_current = part == current or (current == "cues" and part == "subtitles")
         count = f" {counts[part]}" if part in counts else ""
-        line.append((f" {part}{count} ", Link(StyleRole.TAB if is_current else StyleRole.DIM, "part.next", part)))
-    return join(line, freshness_text(cached, render_time), cells)
+        tabs.append((f" {part}{count} ", Link(StyleRole.TAB if is_current else StyleRole.DIM, "part.next", part)))
+    return tabs
 
 
 def freshness_text(cached: CachedList[Any], render_time: RenderTime) -> Line:
@@ -102,8 +119,6 @@ def order_text(count: int, keys: str) -> Line:
 def panel(item: Any, cells: int, *, stale: bool) -> list[Line]:
     """Return all lines about the selected item. `stale`: no part of the item may look good."""
     match item:
-        case Video():
-            lines = _video(item)
         case Poster():
             lines = _poster(item)
         case Subtitle():
@@ -123,15 +138,59 @@ def _fact(label: str, text: str | None, role: StyleRole = StyleRole.TEXT) -> Lin
     return labelled(label, [(safe(text or NOT_APPLICABLE, 300), role)], LABEL_CELLS)
 
 
-def _video(video: Video) -> list[Line]:
-    recorded = recorded_at(video)
-    return [
-        _fact("video", video.title, StyleRole.STRONG),
-        _fact("id", video.id),
-        _fact("event", video.event or "unknown: opened by its id"),
-        _fact("recorded", f"{date_text(recorded)}Z" if recorded else UNKNOWN),
-        _fact("then", "posters, subtitles, annotations, additional materials", StyleRole.DIM),
+def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, height: int) -> list[ShadedLine]:
+    """Return what a video lacks, its extras in as many lines as fit, and its facts.
+
+    A line of an extra leads to the tab of the extra.
+    """
+    if row is None:
+        return [[(" nothing selected", StyleRole.DIM)]]
+    missing, recorded = missing_extras(row), recorded_at(row.video)
+    lacks = NOT_ASKED if missing is None else ", ".join(missing) or "nothing"
+    facts = [
+        _fact("event", row.video.event or "unknown: opened by its id"),
+        _fact("recorded", f"{date_text(recorded)}Z, {length_text(row.video)}" if recorded else UNKNOWN),
+        _fact("id", row.id, StyleRole.DIM),
     ]
+    role = StyleRole.STALE if render_time.stale else StyleRole.OK if missing == () else StyleRole.STRONG
+    head = [_fact("video", row.video.title, StyleRole.STRONG), _fact("missing", lacks, role)]
+    room = max(1, (height - len(head) - len(facts)) // (len(PARTS) - 1))
+    extras = [
+        linked(clip(line, cells), "part.next", part)
+        for part, cached in zip(PARTS[1:], row.lists, strict=True)
+        for line in _extra_lines(part, cached, render_time, room)
+    ]
+    rest = facts if len(head) + len(extras) + len(facts) <= height else []
+    return [*(clip(line, cells) for line in head), *extras, *(clip(line, cells) for line in rest)]
+
+
+def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, rows: int) -> list[Line]:
+    """Return the rows of a list, in at most `rows` lines: a line each, or all in one."""
+    role = StyleRole.STALE if render_time.stale else StyleRole.TEXT
+    texts = [_extra_text(item) for item in cached.items]
+    if not texts:
+        words = "none known" if part == "materials" and cached.as_of else number_text(cached)
+        return [labelled(part, [(words, StyleRole.DIM)], LABEL_CELLS)]
+    if rows < 2:
+        return [labelled(part, [(f"{number_text(cached)}  {'; '.join(texts)}", role)], LABEL_CELLS)]
+    shown = texts if len(texts) <= rows else [*texts[: rows - 1], f"{len(texts) - rows + 1} more"]
+    return [labelled("" if index else part, [(text, role)], LABEL_CELLS) for index, text in enumerate(shown)]
+
+
+def _extra_text(item: Any) -> str:
+    """Return an extra in a few words."""
+    match item:
+        case Poster():
+            return f"{'● ' if item.active else ''}{position(item.from_time)}{' shown' if item.active else ''}"
+        case Subtitle():
+            word, _ = recognition(item.status, stale=False)
+            return f"{safe(item.language or UNKNOWN, 8)} {safe(item.description or '', 40)} {word}"
+        case Annotation():
+            return f"{item.start_time} to {item.end_time} {safe(item.title or '', 60)}"
+        case KnownMaterial():
+            size_words = "" if item.size is None else f", {size(item.size)}"
+            return f"{safe(item.title or item.file_name or UNKNOWN, 60)}{size_words}"
+    return ""
 
 
 def _poster(poster: Poster) -> list[Line]:

@@ -26,6 +26,7 @@ from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import RECENT_SECONDS, STANDING_WORDS, Standing, standing
 from livedeck.presentation.qos import HIGHLIGHTED, recent_axis, recent_columns, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.names import name_order
 from livedeck.text.segments import Line, StyleRole, plain
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, evidence_text, short_duration
 from livedeck.ui.wallboard import header
@@ -34,7 +35,6 @@ from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.recent import MAX_STEPS
-from livedeck.ui.wallboard.seats import name_order
 from livedeck.ui.wallboard.tiles import kind_words, silenced_badge, worst_finding
 
 T = TypeVar("T")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import count
 from math import ceil
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from livedeck.monitor import EventState
 from livedeck.presentation import events
+from livedeck.text.names import name_order
 
 _COUNTS = (12, 18, 24, 32, 40, 60, 80, 100, 120, 160, 200)
 """Possible numbers of places in a grid, and multiples of the last one. Free places are for later events."""
@@ -53,15 +53,6 @@ class Seats:
 
 def _places_for(needed: int) -> int:
     return next((places for places in _COUNTS if places >= needed), ceil(needed / _COUNTS[-1]) * _COUNTS[-1])
-
-
-def name_order(name: str) -> tuple[tuple[int, str], ...]:
-    """Return a sort key for names that compares numbers by value: `semi-final 9` before `semi-final 10`."""
-    return tuple(
-        (int(part), "") if part.isdecimal() and part.isascii() else (-1, part)
-        for part in re.split(r"([0-9]{1,18})", name.casefold())
-        if part
-    )
 
 
 class SeatPlan(NamedTuple):

@@ -48,6 +48,9 @@ NARROW = 100
 WIDE = 160
 """Minimum width of a terminal, in cells, for the sections of a form in two columns."""
 
+BOX, WIDE_BOX, FRAME_CELLS = 100, 156, 4
+"""Widths in cells: of the form, of one with two columns of sections, and of its border with blanks (dialogs.tcss)."""
+
 LABEL_CELLS = 20
 
 BROAD = {FieldKind.MULTI_CHOICE, FieldKind.ROWS}
@@ -128,16 +131,27 @@ class Form(Dialog[FormResult | None]):
             yield self._remarks[field.name]
 
     def on_mount(self) -> None:
+        self._arrange()  # before the first picture, so that it is the whole form
+        self._show_remarks()
         first = next(iter(self._errors), self._state.schema.fields[0].name)
         self._editors[first].focus()
         self._show_verdict()
 
     def on_resize(self) -> None:
-        width, sections = self.size.width, len(self.query(".section"))
+        self._arrange()
+        self.call_after_refresh(self._show_remarks)
+
+    def _arrange(self) -> None:
+        """Arrange the fields for the size of the terminal, and show the title."""
+        width, sections = self.app.size.width, len(self.query(".section"))
         self.set_class(width < NARROW, "-narrow")
         self.set_class(width >= WIDE and sections > 1, "-wide")
         self._show_title()
-        self.call_after_refresh(self._show_remarks)
+
+    @property
+    def _cells(self) -> int:
+        """Width of a line of the form in cells (dialogs.tcss)."""
+        return min(WIDE_BOX if self.has_class("-wide") else BOX, self.app.size.width) - FRAME_CELLS
 
     def _show_remarks(self) -> None:
         """Show the remark of each field, and under all fields the hint for the focused field."""
@@ -147,7 +161,7 @@ class Form(Dialog[FormResult | None]):
 
     def _show_title(self) -> None:
         """Show title, number of filled fields and errors of the whole form. The fields get the other lines."""
-        cells = self.query_one("#title").size.width or self.size.width - 4
+        cells = self._cells
         filled = sum(
             self._entries[field.name] is not None and self._entries[field.name] != field.empty
             for field in self._state.schema.fields
@@ -159,7 +173,7 @@ class Form(Dialog[FormResult | None]):
         texts = (self._state.note, *self._state.errors.rest)
         lines += [line for text in texts if text for line in wrap(f"✖ {text}", StyleRole.CRITICAL_MARK, cells)]
         self.query_one("#title", LinesWidget).show([*lines, []])
-        self.query_one(".fields").styles.max_height = max(3, self.size.height - FRAME_LINES - len(lines) + 1)
+        self.query_one(".fields").styles.max_height = max(3, self.app.size.height - FRAME_LINES - len(lines) + 1)
 
     def on_edited(self, message: Edited) -> None:
         """Validate the entry as it is edited."""
@@ -219,7 +233,7 @@ class Form(Dialog[FormResult | None]):
             return "" if has_name else "sent unchanged, as an id"
         if field.describe and is_valid:
             return field.describe(str(entry))
-        is_beside = self.size.width >= NARROW and not self.has_class("-wide") and not _is_broad(field)
+        is_beside = self.app.size.width >= NARROW and not self.has_class("-wide") and not _is_broad(field)
         return field.hint if is_beside else ""
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:  # noqa: ARG002
@@ -240,7 +254,7 @@ class Form(Dialog[FormResult | None]):
         for label in self.query(Label):
             label.set_current(name != "" and label.parent is self._editors[name].parent)
         error = self._errors.get(name, "")
-        cells = max(20, self.query_one("#hint").size.width)
+        cells = self._cells
         lines: list[Line] = (
             list(wrap(f"✖ {error}", StyleRole.CRITICAL_MARK, cells)) if error else [self._hint_line(name)]
         )

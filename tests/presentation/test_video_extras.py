@@ -1,0 +1,77 @@
+"""What a row of the Videos screen says about extras is in the lists that the deck has received."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from livedeck.client import Annotation, Poster, Shortfall, Subtitle
+from livedeck.monitor import CachedList, KnownMaterial, Video
+from livedeck.presentation.table import layout, row_line
+from livedeck.presentation.videos import VIDEOS, ListedVideo, missing_extras
+from livedeck.text.segments import plain
+from livedeck.ui.videos.view import video_panel
+from presentation.test_events import FRESH, NOW
+
+
+def received(*items: Any, **fields: Any) -> CachedList[Any]:
+    return CachedList(items, NOW, **fields)
+
+
+SHOWN, KEPT = (Poster(id=f"{active}", from_time=12.0, active=active) for active in (True, False))
+DONE, PENDING = (Subtitle(id=status, language="uk", status=status) for status in ("done", "pending"))
+WHOLE = ListedVideo(
+    Video("one"),
+    received(SHOWN, KEPT),
+    received(DONE),
+    received(Annotation(id="a", title="Bar 64")),
+    received(KnownMaterial("m", "one", "Programme")),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing"),
+    [
+        ({}, ()),
+        ({"posters": received(KEPT)}, ("no poster shown",)),
+        ({"posters": received()}, ("no poster",)),
+        ({"subtitles": received()}, ("no subtitles",)),
+        ({"subtitles": received(DONE, PENDING)}, ("uk pending",)),
+        ({"annotations": received(), "materials": received()}, ("no annotation", "no known material")),
+        ({"annotations": CachedList()}, None),
+        ({"annotations": CachedList(error="away")}, None),
+    ],
+)
+def test_what_a_video_lacks_is_said_once_all_its_lists_came(
+    changes: dict[str, Any], missing: tuple[str, ...] | None
+) -> None:
+    row = replace(WHOLE, **changes)
+    assert missing_extras(row) == missing
+    words = " ".join(plain(line) for line in video_panel(row, FRESH, 80, 14))
+    assert (", ".join(missing) if missing else "·" if missing is None else "nothing") in words
+
+
+def cells(row: ListedVideo) -> list[str]:
+    """The cells of the extras."""
+    columns = layout(VIDEOS.columns, 160)
+    names = {"posters", "subtitles", "annotations", "materials", "missing"}
+    return [plain(column.render(row, FRESH)) for column, _ in columns if column.name in names]
+
+
+def test_numbers_are_those_that_came_and_nothing_is_made_up() -> None:
+    assert cells(WHOLE) == ["● 2", "uk", "1", "1", "✓ nothing"]
+    assert cells(ListedVideo(Video("one"))) == ["·"] * 5
+    failed = replace(WHOLE, subtitles=CachedList(error="away"), posters=received(KEPT, shortfall=Shortfall(1, 2)))
+    assert cells(failed) == ["1+", "--", "1", "1", "·"]
+
+
+@pytest.mark.parametrize("height", [7, 14, 28])
+def test_the_panel_of_a_video_fits_and_leads_to_each_extra(height: int) -> None:
+    many = replace(WHOLE, annotations=received(*(Annotation(id=f"{n}", title=f"Bar {n}") for n in range(40))))
+    lines = video_panel(many, FRESH, 60, height)
+    assert len(lines) <= height
+    text = " ".join(map(plain, lines))
+    assert all(word in text for word in ("posters", "subtitles", "annotations", "materials", "Programme", "Bar 0"))
+    assert plain(row_line(many, FRESH, layout(VIDEOS.columns, 80))).count("40") == 1

@@ -1,0 +1,85 @@
+"""What the panes of the Rooms screen say about relays is proved by the data that the deck has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from livedeck.client import EventRestream, RelayProfile, Room, Secret
+from livedeck.monitor import EventState
+from livedeck.presentation.rooms import relays_cell
+from livedeck.text.segments import plain
+from livedeck.ui.rooms.view import all_room_lines, check_lines
+from presentation.test_events import FRESH, STALE, state
+
+KEY = Secret("a-key-of-a-relay-1")
+PLACE = "rtmp://live.example/app"
+STUDIO = RelayProfile(id="one", name="Studio", url=PLACE, stream_key=KEY, service="custom")
+OTHER = RelayProfile(id="two", name="Other", url=PLACE, stream_key=Secret("a-key-of-a-relay-2"), service="own")
+
+
+def room(*profiles: RelayProfile, name: str = "Hall", **fields: object) -> Room:
+    return Room.model_validate({"id": name, "name": name, "restreams": [*profiles], **fields})
+
+
+def on_air(**fields: object) -> EventState:
+    """An event on air with one restream."""
+    restream = EventRestream.model_validate({"name": "Out", "url": PLACE, "key": KEY, "enabled": True, **fields})
+    known = state(name="Choir")
+    return replace(known, event=known.event.model_copy(update={"restreams": (restream,)}))
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (room(STUDIO, OTHER), "✓ 2 complete"),
+        (room(), "- no profile"),
+        (room().model_copy(update={"restreams": None}), "?"),
+        (room(STUDIO, OTHER.model_copy(update={"stream_key": None})), "▲ 1 of 2 incomplete"),
+        (room(STUDIO, OTHER.model_copy(update={"url": None})), "▲ 1 of 2 incomplete"),
+        (room(STUDIO, OTHER.model_copy(update={"stream_key": KEY})), "▲ 1 of 2 double"),
+    ],
+)
+def test_a_room_says_whether_its_profiles_are_complete(shown: Room, words: str) -> None:
+    assert plain(relays_cell(shown, FRESH)) == words
+
+
+def checks(*profiles: RelayProfile, events: tuple[EventState, ...] = (), others: tuple[Room, ...] = ()) -> str:
+    """What the checks of a room say, as one line."""
+    hall = room(*profiles)
+    return " ".join(" ".join(plain(line).split()) for line in check_lines(hall, (hall, *others), events, FRESH, 80))
+
+
+def test_a_destination_that_an_event_on_air_uses_is_named_and_one_that_may_be_is_no_good_news() -> None:
+    assert "✓ no event on air sends to these destinations" in checks(STUDIO, events=(on_air(key=Secret("x" * 20)),))
+    assert "▲ Choir, on air, sends to the destination of Studio" in checks(STUDIO, events=(on_air(),))
+    for unknown in (on_air(key=None), on_air(url=None), state(restreams=None)):
+        words = checks(STUDIO, events=(unknown,))
+        assert "? the destinations of 1 event on air are not known" in words
+        assert "✓ no event on air" not in words
+
+
+def test_a_profile_names_what_it_lacks_and_who_else_sends_there() -> None:
+    words = checks(STUDIO, OTHER.model_copy(update={"stream_key": None}), others=(room(STUDIO, name="Foyer"),))
+    assert "▲ Other has no key" in words
+    assert "each profile has an address and a key" not in words
+    assert "· Foyer has the destination of Studio, too" in words
+    assert "? running relays: the platform does not report them" in words
+    double = checks(STUDIO, OTHER.model_copy(update={"stream_key": KEY}))
+    assert "▲ Other sends to the same destination as another profile of this room" in double
+
+
+def test_more_profiles_than_can_run_at_once_are_no_fault() -> None:
+    many = [STUDIO.model_copy(update={"id": f"{n}", "stream_key": Secret(f"a-key-of-relay-{n}")}) for n in range(6)]
+    assert "· 6 of 15 relay profiles; at most 5 can run at once" in checks(*many)
+
+
+@pytest.mark.parametrize("rows", [3, 8, 40])
+def test_the_pane_of_all_rooms_shows_no_key_and_says_if_more_are_there(rows: int) -> None:
+    rooms = [room(STUDIO, OTHER, name=f"Hall {n}") for n in range(4)]
+    for moment in (FRESH, STALE):
+        lines = [plain(line) for line in all_room_lines(rooms, moment, 70, rows)]
+        assert len(lines) <= rows
+        assert KEY.reveal() not in "".join(lines)
+        assert ("▼ more" in lines[-1]) == (rows < 23)
