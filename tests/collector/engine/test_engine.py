@@ -7,7 +7,7 @@ from array import array
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -28,10 +28,13 @@ from livedeck.monitor import (
     History,
     HistoryReader,
     IntentRecord,
+    Matcher,
     OpenChange,
     ProfileChoice,
     Severity,
     SharedAnswer,
+    SilenceDraft,
+    silence_of_draft,
 )
 
 EVENTS = [f"event-{number}" for number in range(30)]
@@ -369,6 +372,46 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
         await store.close()
         for task in tasks:
             task.cancel()
+
+
+async def test_a_silence_and_its_end_are_in_every_history(
+    redis_server: RedisServer, histories: dict[str, History], tmp_path: Path
+) -> None:
+    now = CLOCK.now()
+    draft = SilenceDraft((Matcher.parse("event = e"),), 3600.0, "encoder swap", actor="anna@a:1")
+    running, older = silence_of_draft(draft, (), now), silence_of_draft(replace(draft, uid="o"), (), now)
+    older = replace(older, id="s-older")
+    histories["b"].record_silence(replace(older, at=now - timedelta(days=9)))
+    histories["a"].record_silence(ended := replace(older, uid="p", at=(at := now - timedelta(days=8)), ends_at=at))
+    await histories["a"].flush()
+    async with (
+        fleet_of(redis_server, "a", "b") as fleet,
+        at_work(*fleet.engines.values()),
+        asyncio.TaskGroup() as group,
+    ):
+        tasks = [
+            group.create_task(
+                SharedRows(
+                    fleet.engines[name], fleet.stores[name], history, HistoryReader(tmp_path / f"{name}.sqlite"), CLOCK
+                ).run()
+            )
+            for name, history in histories.items()
+        ]
+        histories["a"].record_silence(running)
+        await until_silenced(histories["b"], {running.id: running.ends_at, ended.id: at})
+        histories["b"].record_silence(replace(running, uid="e", at=(end := CLOCK.now()), ends_at=end))
+        for history in histories.values():
+            await until_silenced(history, {running.id: end, ended.id: at})
+        for task in tasks:
+            task.cancel()
+
+
+async def until_silenced(history: History, ends: dict[str, datetime]) -> None:
+    """Return as soon as the history has these silences, by their ends."""
+    found: dict[str, datetime] = {}
+    while found != ends:
+        await asyncio.sleep(0.02)
+        found = {row.id: row.ends_at for row in await history.silence_log(CLOCK.now() - timedelta(days=30))}
 
 
 async def test_who_starts_again_keeps_nothing_twice(

@@ -20,6 +20,9 @@ _LOOK_SECONDS = 0.3
 _ROWS = "said"
 
 _INTENT_AGE = timedelta(minutes=2)
+_ENDS_KEPT = timedelta(days=31)
+"""Time for which the end of a silence is sent again: a silence lasts no longer."""
+
 _AT_ONCE = 100
 _MAX_ROWS = 20_000
 
@@ -54,8 +57,8 @@ class SharedRows:
         await self._send_silences_again()
         for row in rows:
             uid, text = encode_row(row)
-            is_due = row.ends_at >= self._clock.now() if isinstance(row, Silence) else row.at >= since
-            if is_due and uid not in self._rows:
+            is_running = isinstance(row, Silence) and row.ends_at >= self._clock.now()
+            if (is_running or row.at >= since) and uid not in self._rows:
                 self._rows[uid] = self._unsent[uid] = text
         if self._engine.forgotten != self._forgotten:
             self._forgotten, self._unsent = self._engine.forgotten, dict(self._rows)
@@ -72,12 +75,15 @@ class SharedRows:
             self._engine.note(_ROWS)
 
     async def _send_silences_again(self) -> None:
-        """Send running and planned silences twice a day, because Redis keeps rows for a day only."""
+        """Send silences twice a day, because Redis keeps rows for a day only; also those that ended in the last month.
+
+        A collector that was away for longer has the silence, but not its end.
+        """
         now = self._clock.now()
         if now < self._again_at:
             return
         self._again_at = now + timedelta(seconds=KEPT_ROWS / 2)
-        self._unsent |= dict(map(encode_row, await self._reader.silence_log(now)))
+        self._unsent |= dict(map(encode_row, await self._reader.silence_log(now - _ENDS_KEPT)))
 
     async def _receive(self) -> None:
         for text in self._engine.take_rows():
