@@ -90,6 +90,12 @@ def test_a_scenario_is_played_by_serve_and_by_the_demo(tmp_path: Path) -> None:
     assert (done.returncode, "0 alarms" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
+def test_a_past_time_without_a_screen_is_refused_and_not_answered_with_the_present(tmp_path: Path) -> None:
+    done = called(tmp_path, "--at", "-5m", env={"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "token"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--at needs a screen" in done.stderr
+
+
 def test_status_as_an_object(tmp_path: Path) -> None:
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}

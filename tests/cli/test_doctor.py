@@ -74,6 +74,17 @@ def test_what_is_missing_is_named_with_what_to_do(
     assert checks["log"]["verdict"] == "ok"
 
 
+def test_a_platform_that_is_down_leaves_every_other_setting_of_it_unjudged(tmp_path: Path) -> None:
+    env = {
+        "LIVEDECK_BASE_URL": "http://127.0.0.1:1",
+        "LIVEDECK_UPLOAD_URL": "http://127.0.0.1:1/upload",
+        "LIVEDECK_TOKEN": SECRET,
+        "LIVEDECK_EVENTS": '{"one": {"thresholds": {"low_fps": 0.9}}}',
+    }
+    code, checks = examined(tmp_path, env)
+    assert (code, checks["platform"]["verdict"], {"uploads", "event"} & set(checks)) == (4, "fail", set())
+
+
 def test_an_upload_address_that_cannot_be_reached_is_a_failure_of_its_own(tmp_path: Path) -> None:
     with served(tmp_path) as (_, service):
         env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
@@ -230,7 +241,7 @@ async def test_a_name_in_which_a_key_stands_is_told_by_its_id_and_masked() -> No
 async def test_keys_that_nobody_can_read_are_counted_and_rooms_that_cannot_be_asked_are_told() -> None:
     events = [{"id": "e0", "name": "Choir", "streamkey": "live-key-9c1d"}]
     (fine,) = await keys_of(events, [])
-    assert (fine.status, fine.finding.startswith("1 keys checked: none is a name")) == (CheckStatus.OK, True)
+    assert (fine.status, fine.finding.startswith("1 stream key checked: none is a name")) == (CheckStatus.OK, True)
     (refused,) = await keys_of(events, None)
     assert (refused.status, "rooms and their keys are not checked" in refused.finding) == (CheckStatus.WARN, True)
 

@@ -97,13 +97,13 @@ def test_every_level_is_tried_and_doctor_names_those_without_a_test(tmp_path: Pa
         return [check["found"] for check in checks if check["name"] == "notify" and check["verdict"] == "warn"]
 
     assert untested() == [
-        "ops -> ops: never tested",
-        "ops, level 1 -> boss: never tested",
-        "ops, level 2 -> cto: never tested",
+        "ops -> ops: has accepted no test so far",
+        "ops, level 1 -> boss: has accepted no test so far",
+        "ops, level 2 -> cto: has accepted no test so far",
     ]
     one = called(tmp_path, "notify", "test", "ops", "--level", "1", env=env)
     assert (one.returncode, one.stdout) == (0, "ops, level 1 -> boss: taken: 200 thanks\n")
-    assert untested() == ["ops -> ops: never tested", "ops, level 2 -> cto: never tested"]
+    assert untested() == ["ops -> ops: has accepted no test so far", "ops, level 2 -> cto: has accepted no test so far"]
     every = called(tmp_path, "notify", "test", env=env)
     assert [line.partition(":")[0] for line in every.stdout.splitlines()] == [
         "ops -> ops",
@@ -113,7 +113,7 @@ def test_every_level_is_tried_and_doctor_names_those_without_a_test(tmp_path: Pa
     assert untested() == []
     tested = tmp_path / "history.sqlite.notify.tested"
     tested.write_text(re.sub(r'"20\d\d-', '"2020-', tested.read_text()))
-    assert next(finding.partition(" on ")[0] for finding in untested()) == "ops -> ops: last tested"
+    assert next(finding.partition(" on ")[0] for finding in untested()) == "ops -> ops: last accepted a test"
     none = called(tmp_path, "notify", "test", "--level", "3", env=env)
     assert (none.returncode, "no level 3" in none.stderr) == (2, True)
 
@@ -370,6 +370,8 @@ def test_dead_letters_are_listed_shown_retried_and_dropped(tmp_path: Path, sink:
     (line, *_) = asked("list").stdout.splitlines()
     assert line.endswith("ops           CRIT NO_INGEST abc1  abc1 after 3 tries: 500 broken")
     assert [item["id"] for item in document("list")["items"]] == ["abc1", "abd2", "bcd3"]
+    checks = json.loads(called(tmp_path, "doctor", "--json", env=env).stdout)["checks"]
+    assert "3 dead letters for ops" in [check["found"] for check in checks if check["name"] == "notify"]
     shown = asked("show", "abc")
     assert (shown.returncode, shown.stdout.splitlines()[1:]) == (
         0,

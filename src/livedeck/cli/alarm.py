@@ -118,7 +118,7 @@ def _named_alarm(command: Decorated) -> Decorated:
 @_named_alarm
 @click.pass_context
 def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
-    """Acknowledge an alarm: it is silent until it clears or the acknowledgement expires.
+    """Acknowledge an alarm: it is silent until it clears, gets worse or the acknowledgement expires.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Every deck with the same history or
     collector sees it. Exit code 6 if the alarm does not exist or cannot be acknowledged now.

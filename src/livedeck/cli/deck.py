@@ -13,6 +13,8 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Any
 
+import click
+
 from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_signals, keep_collections_short, lasting_imports
@@ -113,11 +115,14 @@ def _run_opener(program: str, path: Path) -> str:
 
 
 async def run_deck(settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None) -> int:
-    """Run the deck, or print the status if no screen is possible. Returns the exit code. Raises SettingsError.
+    """Run the deck, or print the status if no screen is possible. Returns the exit code.
 
     `limits_source`: source of limits that may change while the deck runs. `at`: the time to show first; None for now.
+    Raises SettingsError, and UsageError if a past time cannot be shown.
     """
     reason = no_screen_reason()
+    if reason and at:
+        raise click.UsageError(f"--at needs a screen: {reason}. Without one, `livedeck past show` prints past charts")
     if reason:
         from livedeck.cli.status_report import print_status
 

@@ -15,7 +15,8 @@ from typing import Any
 import click
 
 from livedeck.cli.collect.engine import engine_faults
-from livedeck.cli.collect.receivers import make_plan, notify_faults
+from livedeck.cli.collect.notify import read_unsent
+from livedeck.cli.collect.receivers import make_plan, notify_faults, spool_file
 from livedeck.cli.collect.tested import untested
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
@@ -42,6 +43,7 @@ from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.monitor.history import StreamKey
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.polling.connection import skew
+from livedeck.notify.spool import DEAD
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
@@ -181,11 +183,14 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
         return [Check("platform", CheckStatus.FAIL, str(error), "correct the named setting", USAGE)]
     async with api:
         (source,) = settings.token_sources
+        token = Check("token", CheckStatus.OK, f"{source} of {loaded.origins[source]}")
         access = await _check_access(api)
+        if access[0].status is not CheckStatus.OK:  # nothing else of the platform can be known
+            return [token, *access]
         uploads, clock = await _check_uploads(api, settings), [*_check_clock(api, settings)]
         is_accepted = access[-1].status is CheckStatus.OK
         return [
-            Check("token", CheckStatus.OK, f"{source} of {loaded.origins[source]}"),
+            token,
             *access,
             *uploads,
             *clock,
@@ -320,7 +325,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
             finding = f"{where}: its name contains a key or another secret, which everyone can read"
             advice = "rename the object, and replace that key; until then messages mask the name"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
-    found = f"{len(keys)} keys checked: none is a name, an id or a part of a name"
+    found = f"{values.counted(len(keys), 'stream key')} checked: none is a name, an id or a part of a name"
     return checks or [Check("keys", CheckStatus.OK, found)]
 
 
@@ -429,14 +434,27 @@ async def check_notify(settings: Settings) -> list[Check]:
         return [Check("notify", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
     targets = ", ".join(settings.notify.targets)
     found = f"{targets} can be used (no message sent)" if targets else "no notifications are set up"
-    return [Check("notify", CheckStatus.OK, found), *_untested(settings)]
+    return [Check("notify", CheckStatus.OK, found), *_untested(settings), *await _check_dead(settings)]
+
+
+async def _check_dead(settings: Settings) -> list[Check]:
+    """Return a warning if the spool of this machine has dead letters."""
+    if settings.collector_urls or not settings.notify.targets or not spool_file(settings).exists():
+        return []
+    try:
+        dead = [unsent for unsent in await read_unsent(settings) if unsent.state == DEAD]
+    except SettingsError as error:
+        return [Check("notify", CheckStatus.FAIL, str(error), "mend the file, or move it away", FAULT)]
+    targets = ", ".join(sorted({values.safe(unsent.target, 60) for unsent in dead}))
+    found = f"{values.counted(len(dead), 'dead letter')} for {targets}"
+    return [Check("notify", CheckStatus.WARN, found, "`livedeck notify dead list` shows them")] if dead else []
 
 
 def _untested(settings: Settings) -> Iterator[Check]:
     """Yield a warning for each level of a route without a test for 30 days."""
     advice = "run `livedeck notify test --end` where the collector runs"
     for place, at in untested(settings, make_plan(settings), datetime.now(UTC)):
-        found = f"last tested on {at:%Y-%m-%d}" if at else "never tested"
+        found = f"last accepted a test on {at:%Y-%m-%d}" if at else "has accepted no test so far"
         yield Check("notify", CheckStatus.WARN, f"{place.words}: {found}", advice)
 
 

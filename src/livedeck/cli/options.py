@@ -89,7 +89,7 @@ def history() -> Callable[[Command], Command]:
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
     """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
-    text = "Where to write. A command with --force replaces an existing file only if you add it."
+    text = "Where to write. Existing files stay, unless the command has --force and you add it."
     return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
 

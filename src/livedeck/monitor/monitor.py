@@ -354,7 +354,7 @@ class Monitor:
         self.refresh()
 
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
-        """Acknowledge an alarm, which is then silent until it clears or the acknowledgement expires.
+        """Acknowledge an alarm, which is then silent until it clears, gets worse or the acknowledgement expires.
 
         Returns False if the alarm needs no acknowledgement. Raises AlarmRefused.
         """

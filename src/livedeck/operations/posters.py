@@ -78,7 +78,7 @@ class CreatePoster(_PosterCreation):
     audit_name = "poster.make"
     verb = "make"
     past = "made"
-    help = "Make a poster from the frame at a time"
+    help = "Make a poster from the video's frame at a time"
     schema = frame_form(None)
 
     position: float
@@ -102,7 +102,7 @@ class UploadPoster(_PosterCreation):
     audit_name = "poster.upload"
     verb = "upload"
     past = "uploaded"
-    help = "Make a poster from the picture at an address"
+    help = "Make a poster from a picture on the web; the platform takes no files"
     evidence = ""
     no_evidence = NOT_TOLD
     may_conflict = False

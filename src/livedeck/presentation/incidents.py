@@ -225,9 +225,9 @@ def incident_lines(incident: Incident, cells: int) -> list[Line]:
     """Return the whole incident: cause, values, hidden alarms, acts and notes of people, and its timeline."""
     record, room = incident.lead.last, max(1, cells - LABEL_CELLS)
     members = [f"{member.last.kind}  {subject(member.last)}{_span(member)}" for member in incident.members]
-    facts = {
+    facts: dict[str, list[str]] = {
         "cause": [record.cause],
-        "actual": [evidence_text(record)],
+        "actual": [str(evidence_text(record))],
         "with it": [f"{counted(len(members), 'alarm')} hidden while it was open", *members] if members else [],
         "people": [f"{act.at:%H:%M:%S}Z {act_text(act)}" for act in incident.acts],
         "timeline": [_entry(entry, incident) for entry in incident.records],

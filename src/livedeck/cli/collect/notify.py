@@ -269,7 +269,7 @@ def unsent_object(unsent: Unsent) -> dict[str, object]:
 
 def unsent_line(unsent: Unsent, words: str) -> str:
     """Return the line of an unsent message. `words`: state of the message."""
-    tries = f" after {unsent.tries} tries" if unsent.tries else ""
+    tries = f" after {unsent.tries} {'try' if unsent.tries == 1 else 'tries'}" if unsent.tries else ""
     answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"
     return f"{unsent.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z  {where}  {words}{tries}{answer}"

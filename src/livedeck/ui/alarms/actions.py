@@ -553,8 +553,8 @@ ALARMS = (
         "alarm.ack",
         ("a",),
         "acknowledge",
-        "Acknowledge this alarm, or all alarms of the selected event (silences them until they clear or the "
-        "acknowledgement expires)",
+        "Acknowledge this alarm, or all alarms of the selected event (silences them until they clear, get "
+        "worse or the acknowledgement expires)",
         acknowledge,
         rank=20,
         home="alarms",
