@@ -59,27 +59,31 @@ def fact_lines(state: EventState, render_time: RenderTime, cells: int) -> list[L
 
 def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
     """Return the event in three lines: first fault, signal, and advice with restreams."""
-    first = state.assessment.findings[0] if state.assessment.findings else None
     name = clip([(f" {events.name(state)}  ", StyleRole.STRONG)], MAX_TITLE_NAME_CELLS)
     problems = problem_lines(state, render_time, width - line_width(name))
     wrong = problems[0] if problems else [_unfaulted(state, render_time)]
     now = wrap_groups(_video_groups(state, render_time), width - GUTTER - MIN_BARS)
     bars = max(1, width - GUTTER - line_width(now) - 2)
     signal = fit(events.recent_signal(state, render_time, bars), bars)
-    is_doubtful = events.is_doubtful(state, render_time)
-    calm = events.doubt_cause(state, render_time).advice if is_doubtful else ""
-    advice = safe(diagnose(first.kind, state).advice if first else calm)
     outputs: Line = [
         (f" {glyph}", StyleRole.STALE if render_time.stale else role)
         for glyph, role in map(restream_mark, state.event.restreams or ())
     ]
     out: Line = [("  out", StyleRole.HEAD), *outputs, (" ", StyleRole.TEXT)] if outputs else []
-    to_do = shorten(advice, width - GUTTER - line_width(out)) or _calm(state, is_doubtful=is_doubtful)
     return [
         clip([*name, *wrong], width),
         labelled("video", [*signal, (" ", StyleRole.TEXT), *now], GUTTER),
-        join(labelled("do", [(to_do, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER), out, width),
+        join(advice_line(state, render_time, width - line_width(out)), out, width),
     ]
+
+
+def advice_line(state: EventState, render_time: RenderTime, width: int) -> Line:
+    """Return what to do about the worst finding, cut to one line; without a finding, whether all is well."""
+    findings, is_doubtful = state.assessment.findings, events.is_doubtful(state, render_time)
+    calm = events.doubt_cause(state, render_time).advice if is_doubtful else ""
+    advice = safe(diagnose(findings[0].kind, state).advice if findings else calm)
+    text = shorten(advice, width - GUTTER) or _calm(state, is_doubtful=is_doubtful)
+    return labelled("do", [(text, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER)
 
 
 def _calm(state: EventState, *, is_doubtful: bool) -> str:

@@ -13,7 +13,7 @@ from livedeck.ui.kit.signal_chart import MIN_CHART_LINES, TALL_CHART_LINES, Char
 from livedeck.ui.shell.context import ActionRegistry
 
 MAX_SHORT_FACTS = 2
-"""Maximum number of facts (destinations and settings) in a pane with one chart."""
+"""Maximum number of facts (advice and destinations) in a pane with one chart."""
 
 
 def waiting_lines(
@@ -51,7 +51,8 @@ def cockpit_lines(
     series = recent_series(state, render_time, events.RECENT_SECONDS, chart_columns(width))
     if series is None or series.is_empty:
         return [*lines, [], [(" " + (safe(state.qos.error) or "No samples yet"), StyleRole.DIM)], [], *facts]
-    facts += event_detail.advice_lines(state, width) if is_tall else []
+    advice = [event_detail.advice_line(state, render_time, width)]
+    facts = [*facts, *(event_detail.advice_lines(state, width) or advice)] if is_tall else [*advice, *facts]
     left = height - len(lines)
     room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
     facts = facts[: room if is_tall else min(room, MAX_SHORT_FACTS)]
