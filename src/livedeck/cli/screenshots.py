@@ -61,7 +61,8 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "rooms-80x24": ((80, 24), ("5", "down", "down")),
     "rooms-120x40": ((120, 40), ("5", "down", "down")),
     "rooms-200x60": ((200, 60), ("5", "down", "down")),
-    "videos-120x40": ((120, 40), ("6", "down", "right_square_bracket")),
+    "streams-120x40": ((120, 40), ("2",)),
+    "videos-120x40": ((120, 40), ("6", "down")),
     "alarms-120x40": ((120, 40), ("7",)),
     "help-120x40": ((120, 40), ("question_mark",)),
 }

@@ -90,9 +90,12 @@ class VideoTab(BaseScreen):
         self.query_one("#head", LinesWidget).show(self._head_lines(render_time))
         empty_text = "" if filtered.total else self._empty_text()
         self.query_one(Table).show(filtered.rows, render_time, self._row.key, empty_text, table_view)
-        item = self.selected_item()
-        self.query_one(ExtraPanel).show(lambda width: view.panel(item, width, stale=stale))
+        self.query_one(ExtraPanel).show(lambda width: self.panel_lines(render_time, width))
         self.ctx.monitor.watch(self.MODE, *(() if self.ctx.preferences.frozen else self.keys(snapshot)))
+
+    def panel_lines(self, render_time: RenderTime, width: int) -> Sequence[ShadedLine]:
+        """Return the lines about the row under the cursor."""
+        return view.panel(self.selected_item(), width, stale=render_time.stale)
 
     def _follow(self, rows: Sequence[Any], render_time: RenderTime) -> None:
         """Update the selected row after a change of the table's rows.
@@ -237,9 +240,11 @@ class VideosScreen(VideoTab):
         posters = row.posters.items if row else ()
         shown = next((poster for poster in posters if poster.active), None)
         self.query_one(Thumbnail).show(self.ctx.api, shown)
-        panel = self.query_one(ExtraPanel)
-        panel.styles.height = picture_size(self.size)[1]
-        panel.show(lambda width: view.video_panel(row, render_time, width, panel.size.height))
+        self.query_one(ExtraPanel).styles.height = picture_size(self.size)[1]
+
+    def panel_lines(self, render_time: RenderTime, width: int) -> Sequence[ShadedLine]:
+        row = find_row(self.SCHEMA, self.rows(), self._row.key)
+        return view.video_panel(row, render_time, width, picture_size(self.size)[1])
 
     def rows(self) -> Sequence[ListedVideo]:
         displayed = self.ctx.displayed()
