@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -15,6 +16,8 @@ from threading import Thread
 import pytest
 
 from breadth import slow
+from livedeck.monitor import History, HistoryReader
+from livedeck.monitor.history.database import Database
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 30
@@ -99,3 +102,37 @@ def test_decks_that_begin_one_history_together_make_it_in_turn(tmp_path: Path) -
         for deck in decks:
             deck.communicate()
     assert [fault for fault in faults if fault] == []
+
+
+_GUEST = """
+import asyncio, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from livedeck.monitor import History
+
+async def work():
+    history = await History.open(Path(sys.argv[1]), datetime.now(UTC))
+    await history.mark("guest", datetime.now(UTC))
+    await history.close()
+
+asyncio.run(work())
+"""
+
+
+async def test_a_process_that_comes_and_goes_takes_no_log_from_one_that_also_reads_its_own_file(tmp_path: Path) -> None:
+    """SQLite deletes the log with the last connection. A lock that is lost makes a guest believe that it has it."""
+    path = tmp_path / "history.sqlite"
+    now = datetime.now(UTC)
+    host = await History.open(path, now)
+    await host.mark("host", now)
+    reader, again = HistoryReader(path), Database(path)
+    assert len(await reader.markers("host")) == 1
+    again.close()
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    subprocess.run([sys.executable, "-c", _GUEST, str(path)], env=env, check=True, timeout=DEADLINE)  # noqa: ASYNC221  alone
+    await host.mark("host", now)
+    await host.flush()
+    assert len(await reader.markers("host")) == 2
+    assert len(await reader.markers("guest")) == 1
+    await host.close()
+    assert len(await reader.markers("host")) == 2

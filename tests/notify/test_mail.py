@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from livedeck.notify import DEAD, SENT, WAITING, AppriseTarget, Message, Notifier, Spool, Spooled
+from livedeck.notify import DEAD, SENT, WAITING, AppriseTarget, Message, Notifier, Plan, Sender, Spool, Spooled
 from notify.sinks import LOOPBACK, Mailbox, http_sink, smtp_sink
 from notify.stage import Desk, alarm
 from notify.test_notifier import play, tell
@@ -69,6 +69,21 @@ async def test_a_mail_says_title_and_text_to_its_reader_whatever_the_event_is_ca
     assert plain(mail) == sent.text.strip()
     rich = mail.get_body(("html",))
     assert rich is None or "<img" not in rich.get_content()
+
+
+async def test_a_mail_carries_each_link_unbroken() -> None:
+    desk = Desk()
+    desk.plan = Plan(desk.plan.routes, Sender(has_links=True))
+    desk.put(alarm("one"), alarm("two"))
+    (message,) = desk.watch(6)
+    links = {
+        beginning.life: f"https://watch.example/v1/link/{number * 300}"
+        for number, beginning in zip("ab", message.beginnings, strict=True)
+    }
+    with smtp_sink() as box:
+        await target(box).send(message.linked(links))
+    words = plain(box.mails[0]).split()
+    assert [word for word in words if word.startswith("https://")] == [*links.values()]
 
 
 def marked(path: Path) -> list[tuple[str, Spooled]]:

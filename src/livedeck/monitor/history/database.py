@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeAlias
 
 from livedeck.atomic_file import open_private
@@ -190,6 +192,47 @@ class StorageError(Exception):
         self.aside = aside
 
 
+class OpenFiles:
+    """Files to which this process has connections.
+
+    The system drops all locks of a process on a file once the process closes any descriptor of it. SQLite guards its
+    own descriptors, so nothing else may open such a file: another process would take itself for the last one and delete
+    the write-ahead log, and all that is written afterwards would be lost.
+    """
+
+    def __init__(self) -> None:
+        self._counts = Counter[tuple[int, int]]()
+        self._lock = RLock()
+
+    @contextmanager
+    def unless_open(self, path: Path) -> Iterator[bool]:
+        """Yield whether this process may open the file by itself. No connection is added meanwhile."""
+        with self._lock:
+            try:
+                status = path.stat()
+            except OSError:
+                yield True
+            else:
+                yield not self._counts[status.st_dev, status.st_ino]
+
+    def add(self, path: Path) -> tuple[int, int]:
+        """Note a connection before it is made, and return the file: device and inode. Raises OSError."""
+        with self._lock:
+            status = path.stat()
+            file = status.st_dev, status.st_ino
+            self._counts[file] += 1
+            return file
+
+    def remove(self, file: tuple[int, int]) -> None:
+        """Note that a connection is closed."""
+        with self._lock:
+            self._counts[file] -= 1
+
+
+OPEN_FILES = OpenFiles()
+"""Files of this process."""
+
+
 class Database:
     """Connection to a history that this program made, for one thread at a time. Every method raises StorageError.
 
@@ -210,12 +253,17 @@ class Database:
             if path and not reads:
                 _make_private(path)
             # before connecting: another process may set the file aside from now on
-            self.inode = path.stat().st_ino if path else 0
-            self._db = _connect(path, reads=reads)
+            self._file = OPEN_FILES.add(path) if path else (0, 0)
+            self.inode = self._file[1]
             try:
-                self._prepare(reads=reads, limit=limit)
+                self._db = _connect(path, reads=reads)
+                try:
+                    self._prepare(reads=reads, limit=limit)
+                except BaseException:
+                    self._db.close()
+                    raise
             except BaseException:
-                self._db.close()
+                OPEN_FILES.remove(self._file)
                 raise
 
     @property
@@ -304,6 +352,7 @@ class Database:
                     self.run("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self._db.close()
+            OPEN_FILES.remove(self._file)
 
     def _prepare(self, *, reads: bool, limit: int | None) -> None:
         db = self._db
@@ -382,7 +431,9 @@ def set_aside(path: Path, now: datetime, word: str = CORRUPT) -> Path:
 
 def _make_private(path: Path) -> None:
     """Create the file, readable by its owner only, if it is missing. SQLite gives the log the same mode."""
-    os.close(open_private(path, os.O_RDWR))
+    with OPEN_FILES.unless_open(path) as may_open:
+        if may_open:
+            os.close(open_private(path, os.O_RDWR))
 
 
 def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:

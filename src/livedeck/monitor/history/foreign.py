@@ -33,6 +33,7 @@ from livedeck.monitor.history.database import (
     MADE,
     NO_RECENT,
     OLDEST,
+    OPEN_FILES,
     RECORDING,
     SCHEMA,
     SILENCES,
@@ -227,16 +228,21 @@ class Foreign(Database):
             check_file(path)
             header = _Header.of(path)
             self.inode, self._size = header.inode, header.size
-            self._db = _connect(path, is_immutable=header.is_recording)
+            self._file = (0, 0) if header.is_recording else OPEN_FILES.add(path)  # a recording is read without locks
             try:
-                self._stop.add(self)
-                self._defend()
-                self.tables = self._recognised()
-                if self.tables and "recent" not in self.tables:
-                    self._add_recent()
-                self._seal()
+                self._db = _connect(path, is_immutable=header.is_recording)
+                try:
+                    self._stop.add(self)
+                    self._defend()
+                    self.tables = self._recognised()
+                    if self.tables and "recent" not in self.tables:
+                        self._add_recent()
+                    self._seal()
+                except BaseException:
+                    self._db.close()
+                    raise
             except BaseException:
-                self._db.close()
+                OPEN_FILES.remove(self._file)
                 raise
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
@@ -407,15 +413,24 @@ class _Header(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> _Header:
-        """Read the first 100 bytes. Raises OSError, or StorageError for a file that is not SQLite's or not in UTF-8."""
+        """Read the first 100 bytes, unless this process has the file open already, so that it has been checked.
+
+        Raises OSError, or StorageError for a file that is not SQLite's or not in UTF-8.
+        """
+        with OPEN_FILES.unless_open(path) as may_open:
+            if may_open:
+                return cls._read(path)
+        status = path.stat()
+        return cls(status.st_ino, status.st_size + _log_size(path), is_recording=False)
+
+    @classmethod
+    def _read(cls, path: Path) -> _Header:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123  a pipe never waits
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
                 raise StorageError(path, "not a regular file")
             head = file.read(_HEADER)
-        log = 0
-        with suppress(OSError):
-            log = Path(f"{path}-wal").stat().st_size
+        log = _log_size(path)
         if head and head[:16] != _MAGIC:
             raise StorageError(path, "not a history or recording", aside=CORRUPT)
         if len(head) == _HEADER and not log and int.from_bytes(head[56:60]) not in {0, _UTF8}:
@@ -423,6 +438,13 @@ class _Header(NamedTuple):
         has_no_log = head[18:20] == b"\x01\x01"
         is_recording = has_no_log and int.from_bytes(head[68:72]) == RECORDING
         return cls(state.st_ino, state.st_size + log, is_recording)
+
+
+def _log_size(path: Path) -> int:
+    """Return the size of the write-ahead log, 0 without one."""
+    with suppress(OSError):
+        return Path(f"{path}-wal").stat().st_size
+    return 0
 
 
 class _Entry(NamedTuple):
