@@ -39,6 +39,9 @@ from livedeck.client.resources.rooms import RelayDraft, RoomDraft
 from livedeck.client.resources.subtitles import SubtitleDraft
 from livedeck.egress import Egress
 from livedeck.monitor import AlarmLimits, Thresholds, limits_of, with_overrides
+from livedeck.monitor.evidence.claims import CLAIMS
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import SampleDetector
 from livedeck.notify import TARGETS
 from livedeck.operations import annotations as notes
 from livedeck.operations import events, rooms, subtitles
@@ -54,6 +57,7 @@ from livedeck.ui.kit.palette import COLOURS
 from livedeck.ui.kit.themes import AUTO, PALETTES
 from monitor.limit_effects import NOT_SHOWN, ROWS, STAGES, limits
 from notify.sinks import Sink, http_sink
+from notify.test_services import MAKES
 from notify.test_targets import message
 from report.readers import Page, markdown_tables
 from report.test_sections import full, recorded, report
@@ -147,6 +151,9 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
     assert kind in HANGS, f"test {kind} with a receiver that hangs, and name that test: HANGS in {__file__}"
     file, _, test = HANGS[kind].partition("::")
     assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), f"{HANGS[kind]} is gone: HANGS"
+    assert HANGS[kind] != SERVICE_HANGS or kind in MAKES, (
+        f"the test does not try {kind}: MAKES in tests/notify/test_services.py"
+    )
     with http_sink() as sink:
         settings = target_settings(kind, sink, home, "127.0.0.1")
         async with way("127.0.0.1") as outgoing:
@@ -166,6 +173,22 @@ async def test_a_kind_of_target_is_complete(kind: str, home: Path) -> None:
         assert setting in template(), f"config init: {setting} is missing in settings/template.py"
     if extra := TARGETS[kind].extra:
         assert f"'.[{extra}]'" in page("notifications"), f"notifications.md: {kind} needs '.[{extra}]'"
+
+
+# Kinds of alarms
+
+ALARM_ROWS = (ROOT / "tests" / "monitor" / "test_detect.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ALARM_KINDS)
+def test_a_kind_of_alarm_is_complete(name: str) -> None:
+    """`monitor/test_kinds.py` compares the tables, and `golden` plays a scenario for each kind."""
+    table = page("monitoring").partition("\n## Alarm kinds\n")[2].partition("\n## ")[0]
+    assert re.search(rf"\| {name} \|", table), f'monitoring.md, "Alarm kinds": a row of {name}'
+    assert name in CLAIMS, f"monitor/evidence/claims.py: CLAIMS lacks {name}, so nothing says what proves it"
+    if isinstance(ALARM_KINDS[name].detector, SampleDetector):
+        is_tried = re.search(rf"\b{name}\b", ALARM_ROWS)
+        assert is_tried, f"tests/monitor/test_detect.py: a sample that raises {name}, and one just within its limit"
 
 
 # Limits
@@ -232,8 +255,6 @@ def test_ever_fewer_values_of_limits_lack_a_stage() -> None:
 
 # Formats of a chat export
 
-EMPTY = {"json": b'{"data":[]}', "csv": b"", "txt": b"", "ndjson": b"", "xlsx": b""}
-
 
 def _read_json(path: Path) -> list[str]:
     return [row["message"] for row in json.loads(path.read_text(encoding="utf-8"))["data"]]
@@ -274,7 +295,10 @@ def test_the_formats_of_a_chat_are_those_of_their_table() -> None:
 @pytest.mark.parametrize("name", CHAT_FORMATS)
 async def test_a_format_of_a_chat_is_complete(name: ChatFormat, tmp_path: Path) -> None:
     assert name in READERS, f"say how {name} is read back: READERS in {__file__}"
-    hostile = [f"{words}" for words in ('=1+1, "two"; three', "\u202eback\u200b", "<b>&amp;", "üñí 🎥", " end ")]
+    hostile = [
+        f"{words}"
+        for words in ('=1+1, "two"; three', "a|b|", "a\tb", "\u202eback\u200b", "<b>&amp;", "üñí 🎥", " end ")
+    ]
     log = [{**row, "message": words} for row, words in zip(chat(len(hostile)), hostile, strict=True)]
     for count in (len(log), 0):
         path = tmp_path / f"{count}.{name}"
@@ -350,6 +374,12 @@ def test_a_field_of_a_shows_facts_is_filled_from_the_records(field: Any) -> None
     place = "report/facts.py, facts_of; or the records in `recorded` of tests/report/test_sections.py"
     is_filled = bool(found) and found != field.default
     assert is_filled, f"nothing fills EventFacts.{field.name}: {place}"
+    is_shown = re.search(rf"\.{field.name}\b", (SOURCE / "report" / "document.py").read_text(encoding="utf-8"))
+    assert is_shown or field.name in ONLY_READ, f"report/document.py: the JSON lacks EventFacts.{field.name}"
+
+
+ONLY_READ = frozenset({"samples", "unrecorded"})
+"""Facts from which sections are computed, and which a report does not show themselves."""
 
 
 @pytest.mark.parametrize("name", REPORT_FORMATS)
@@ -366,7 +396,7 @@ def test_a_format_of_a_report_is_complete(name: str) -> None:
 # Themes
 
 
-@pytest.mark.parametrize("name", sorted({*THEME_NAMES, *PALETTES}))
+@pytest.mark.parametrize("name", sorted({*THEME_NAMES, *PALETTES, *COLOURS}))
 def test_a_theme_is_complete(name: str) -> None:
     """`ui/test_themes.py` measures the contrast of each."""
     assert name in THEME_NAMES, f"text/themes.py: Theme lacks {name}"

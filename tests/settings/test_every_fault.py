@@ -205,7 +205,7 @@ CASES = {
     ),
     # Variables
     "variable of a wrong type": elsewhere(("LIVEDECK_TIMEOUT", "valid number"), env={"LIVEDECK_TIMEOUT": "soon"}),
-    "variable that is no JSON": elsewhere(("LIVEDECK_KEYS", "a table or list, written as JSON"), env={"LIVEDECK_KEYS": "{"}),
+    "variable that is no JSON": elsewhere(("LIVEDECK_KEYS", "list, written as JSON"), env={"LIVEDECK_KEYS": "{"}),
     "variable that is too deep": elsewhere(("LIVEDECK_KEYS", "32 deep"), env={"LIVEDECK_KEYS": "[" * 9999}),
     "variable that is a list": elsewhere(("LIVEDECK_CADENCE", "valid dictionary"), env={"LIVEDECK_CADENCE": "[1]"}),
     "variable not a number": elsewhere(("LIVEDECK_TIMEOUT", "less than or equal"), env={"LIVEDECK_TIMEOUT": "nan"}),
