@@ -59,7 +59,7 @@ def test_encoders_that_fail_at_once_and_come_back_are_one_bell_and_one_alarm_to_
     (alarm,) = left(log)
     assert (alarm.kind, alarm.state) == ("PLATFORM", AlarmState.RETURNED)
     words = [entry.text.split(":")[0] for entry in alarm.timeline]
-    assert (words[0], words[-1], {*words[1:-1]}) == ("raised", "returned", {"joined", "left"})
+    assert (words[0], words[-1], {*words[1:-1]}) == ("raised", "cleared, not acknowledged", {"joined", "left"})
 
 
 @pytest.mark.parametrize(("minutes", "seed"), [(1, 1), *slow_rows(*((10, seed) for seed in (1, 2, 3)))])

@@ -702,6 +702,7 @@ SHARES = [
         "a.example",
         "support",
     ),
+    ([{"rtmp_link": "rtmp://a.example/x"}] * 3, [{}], "Unknown", "Ask two sites"),
     ([{"parent_id": "p1"}] * 3, [{"parent_id": "p2"}], "project p1", "Call the site of project p1"),
     ([{"parent_id": "p1"}] * 3, [{"parent_id": "p1"}], "Unknown", "Ask two sites"),
 ]

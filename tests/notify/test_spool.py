@@ -13,6 +13,7 @@ import pytest
 
 from livedeck.monitor import Severity
 from livedeck.notify import DEAD, SENT, WAITING, Beginning, Box, Outcome, Route, Spool, SpoolError
+from livedeck.notify.spool import OldSpoolError
 from notify.stage import NOW, Desk, acknowledged, alarm
 
 OPS = Box("ops", "ops")
@@ -149,6 +150,15 @@ def test_a_file_of_the_version_before_is_continued_in_place(tmp_path: Path) -> N
         spool.keep(Outcome(replace(desk.state, lives={life.key: life})), desk.now)
         assert len(spool.messages(SENT)) == 1
         spool.close()
+
+
+def test_a_reader_leaves_a_file_of_the_version_before_as_it_is(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "spool")) as old:
+        old.executescript(OLD)
+    with pytest.raises(OldSpoolError, match="the collector upgrades it"):
+        Spool(tmp_path / "spool", reads=True)
+    with closing(sqlite3.connect(tmp_path / "spool")) as old:
+        assert old.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 def test_what_is_tried_again_by_a_person_begins_anew(spool: Spool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,8 +20,11 @@ from livedeck.monitor import (
     ConnectionStatus,
     EventState,
     HealthAssessment,
+    Ingest,
+    IngestState,
     Phase,
     QosState,
+    Readings,
     Snapshot,
     event_key,
 )
@@ -89,6 +93,24 @@ def mark_of(name: str, given: PreflightFacts) -> Mark:
 )
 def test_an_item_is_marked_by_what_is_known(name: str, given: PreflightFacts, mark: Mark) -> None:
     assert mark_of(name, given) is mark
+
+
+@pytest.mark.parametrize(
+    ("tally", "seconds", "mark", "words"),
+    [
+        (BroadcastState.SCHEDULED, 4.0, Mark.GO, "samples arrive, newest 4 s old; not judged before the start"),
+        (BroadcastState.SCHEDULED, 90.0, Mark.CHECK, "newest sample 01:30 old"),
+        (BroadcastState.ON_AIR, 4.0, Mark.GO, "good, newest sample 4 s old"),
+    ],
+)
+def test_a_signal_is_good_only_if_it_was_judged(tally: BroadcastState, seconds: float, mark: Mark, words: str) -> None:
+    at = NOW.timestamp() - seconds
+    time, video, audio, fps = (array("d", [value]) for value in (at, 4e6, 128e3, 30.0))
+    readings = Readings(time, video, audio, fps, array("q", [0]))
+    phase = Phase(tally, ingest=Ingest(IngestState.RECEIVING))
+    state = EventState(event(), NOW, phase, QosState(readings=readings), HealthAssessment())
+    (item,) = (item for item in preflight(facts(state=state)).items if item.name == "signal")
+    assert (item.mark, item.finding) == (mark, words)
 
 
 def test_of_what_the_platform_does_not_say_nothing_has_passed() -> None:

@@ -44,7 +44,7 @@ from livedeck.presentation.alarm_text import (
     rule_change_text,
     stop_text,
 )
-from livedeck.presentation.connection import is_measured, poor_text
+from livedeck.presentation.connection import poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import (
     alarm_action_object,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 @FOLLOW
 @formats("table", "json")
 @click.option(
-    "--raw", is_flag=True, help="With --follow: print each change at its true time, before any wait for others."
+    "--raw", is_flag=True, help="With --follow: print each change at once, before an incident can explain it."
 )
 @click.option("--shelved", is_flag=True, help="Print shelved, suppressed, out-of-service and just cleared alarms too.")
 @platform
@@ -330,7 +330,8 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
     meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
     if alarm := _find_alarm(snapshot, meant, kind, target):
         return meant, alarm
-    if not is_measured(state for state in snapshot.events if state.id == meant.id):
+    state = snapshot.find(meant.id)
+    if state and not state.is_measured:
         unknown = f"unknown whether {_title(meant)} has an alarm {kind}: its samples could not be judged; try again"
         echo(f"livedeck alarm: {unknown}", err=True)
         return UNREACHABLE

@@ -43,7 +43,7 @@ from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.monitor.history import StreamKey
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.polling.connection import skew
-from livedeck.notify.spool import DEAD
+from livedeck.notify.spool import DEAD, OldSpoolError
 from livedeck.settings import LoadedSettings, Settings, SettingsError, load_with_origins, unknown_variables
 from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
@@ -444,7 +444,9 @@ async def _check_dead(settings: Settings) -> list[Check]:
     try:
         dead = [unsent for unsent in await read_unsent(settings) if unsent.state == DEAD]
     except SettingsError as error:
-        return [Check("notify", CheckStatus.FAIL, str(error), "mend the file, or move it away", FAULT)]
+        is_old = isinstance(error.__cause__, OldSpoolError)
+        advice = "restart the collector" if is_old else "until then, no message can be sent"
+        return [Check("notify", CheckStatus.WARN if is_old else CheckStatus.FAIL, str(error), advice, FAULT)]
     targets = ", ".join(sorted({values.safe(unsent.target, 60) for unsent in dead}))
     found = f"{values.counted(len(dead), 'dead letter')} for {targets}"
     return [Check("notify", CheckStatus.WARN, found, "`livedeck notify dead list` shows them")] if dead else []

@@ -20,7 +20,7 @@ from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec
 from livedeck.monitor.tracker import WorldTracker
 
 _OVERDUE = 1.5
-"""Poll intervals without a reply after which a process polls an event without its lease, before the data look stale."""
+"""Number of poll intervals without a reply after which a process polls an event whose lease it does not hold."""
 
 _OVERLAP = 30.0
 """Seconds of samples that are published again, because the platform may correct them and readers may have missed them.

@@ -459,7 +459,7 @@ class EventTracker:
         return self._presence is not None and self._presence.standing is EncoderStanding.GONE
 
     def _judge_presence(self) -> Presence | None:
-        """Return the standing of the encoder at the last good reply."""
+        """Return the standing of the encoder at the last good reply; None without such a reply."""
         return self._delivery_judge().judge()
 
     def _delivery_judge(self) -> DeliveryJudge:

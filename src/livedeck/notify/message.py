@@ -205,8 +205,8 @@ class Message(Record):
     def as_plain_text(self) -> Message:
         """Return the message as short plain text, under a key of its own, for a receiver that refuses it as it is."""
         title = self.title[:MAX_PLAIN]
-        text = self.linked({}).text[: MAX_PLAIN - len(title) - 1]
-        return replace(self, key=f"{self.key}-text", text=text, payload="")
+        plain = replace(self, payload="").linked({})
+        return replace(plain, key=f"{self.key}-text", text=plain.text[: MAX_PLAIN - len(title) - 1])
 
     def linked(self, links: Mapping[str, str]) -> Message:
         """Return the message for a try, with links that acknowledge its alarms. `links`: life -> link.

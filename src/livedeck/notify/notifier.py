@@ -37,7 +37,7 @@ FIRST_LOOK = timedelta(seconds=30)
 """Maximum time that the first step after a start waits for the platform, and for a response of each event on air."""
 
 PROBED_AFTER = 3
-"""Number of failed tries of a message after which another message shows whether the target takes anything."""
+"""Number of failed tries of a message before another message goes to its target as a probe."""
 
 RECONCILED = timedelta(seconds=60)
 """Time between two looks for alarms that are open at a target, although they are over."""
@@ -508,8 +508,10 @@ class Notifier:
         end = self._clock.monotonic() + self._wait(failures, delivery, longest)
         if asked:
             await self._clock.sleep(asked)
-        if self._probe(name, failed) is None and await self._takes_part(name, target, failed):
+        part = None if self._probe(name, failed) else await self._try_part(name, target, failed)
+        if part and part.is_taken:
             return True
+        end = max(end, self._clock.monotonic() + min((part and part.retry_after) or 0.0, MAX_ASKED))
         probed_after = 1 if failed.key in self._parted else PROBED_AFTER
         while failed.key in queue and queue[failed.key].tries >= probed_after:
             probe = self._probe(name, failed)
@@ -556,17 +558,20 @@ class Notifier:
             pause.cancel()
         return news.done() and not news.cancelled()
 
-    async def _takes_part(self, name: str, target: Target, failed: Message) -> bool:
+    async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
         """Try a message about one alarm of a message that failed three times, at each call about the next one.
 
-        If the target takes it, split the failed message and return True.
+        If the target takes it, split the failed message. Returns None if there is nothing to try.
         """
-        queue, parts = self._queues[name], self._parts(failed)
+        queue = self._queues[name]
+        tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
+        if tries < PROBED_AFTER:
+            return None
+        parts = self._parts(failed)
         held_back = withheld(self._state, parts, self._clock.now())
         parts = [part for part in parts if part.key not in held_back]
-        tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
-        if not parts or tries < PROBED_AFTER:
-            return False
+        if not parts or not await self._may_send(failed.key):
+            return None
         part = parts[(tries - PROBED_AFTER) % len(parts)]
         self._on_way.add(failed.key)
         delivery = await self._try(target, part)
@@ -577,7 +582,7 @@ class Notifier:
             self._done.append(part.key)
             await self._mark(Spooled(part, SENT, 1, delivery.answer), receipt=delivery.receipt)
         self._on_way.discard(failed.key)
-        return delivery.is_taken
+        return delivery
 
     def _parts(self, message: Message) -> list[Message]:
         """Return a message for each alarm of a message about several alarms."""
@@ -599,7 +604,7 @@ class Notifier:
         async with self._stepping:
             if message.key in queue:
                 spooled = {part.key: Spooled(part) for part in parts}
-                self._parted = {*spooled, *(self._parted & queue.keys())}
+                self._parted = {*spooled, *(self._parted & {message.key for message in self._queued()})}
                 waiting = [*queue.items()]
                 queue.clear()
                 for key, each in waiting:

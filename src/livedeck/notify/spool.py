@@ -97,6 +97,10 @@ class SpoolError(Exception):
     """The spool cannot be used; the text names the file, the reason and a remedy."""
 
 
+class OldSpoolError(SpoolError):
+    """The spool is of an older version, and this process only reads."""
+
+
 class NotOnDutyError(SpoolError):
     """Another process sends the notifications, so this process sends and stores nothing."""
 
@@ -374,6 +378,10 @@ class Spool:
     def _prepare(self, *, reads: bool) -> None:
         application, schema = (self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version"))
         is_ours = application == _APPLICATION and (schema == _SCHEMA or (schema in _STEPS and not reads))
+        if reads and application == _APPLICATION and schema in _STEPS:
+            raise OldSpoolError(
+                f"{self._path}: an older version of livedeck made it; the collector upgrades it at its start"
+            )
         if not is_ours and (reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]):
             raise SpoolError(f"{self._path}: made by another program or another version of livedeck; move it away")
         if not is_ours:

@@ -20,7 +20,7 @@ from livedeck.notify.message import BEGINNINGS, Beginning, Entry, Message, Statu
 from livedeck.notify.templates import Template, filled, names_field
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
-from livedeck.text.values import safe
+from livedeck.text.values import MASK, safe
 
 NO_TEMPLATE = Template()
 
@@ -213,7 +213,7 @@ def _text_by(template: Template, entries: Sequence[Entry], at: datetime, sender:
         text = "\n".join([*parts, *rest])
         if len(text) + len(end) <= MAX_TEXT:
             return text + end
-    return f"{text[: MAX_TEXT - len(end) - 1]}…{end}"
+    return _cut(text, MAX_TEXT - len(end) - 1) + end
 
 
 def _filled(text: str, entry: Entry, at: datetime, sender: Sender) -> str:
@@ -292,12 +292,20 @@ def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) ->
     elif len(entries) == 1:
         lines = [*_details(entries[0], at, sender)]
     else:
-        lists = ([*_list(entries, at, sender, count)] for count in range(MAX_NAMED, 0, -1))
-        lines = next(lines for lines in lists if len("\n".join(lines)) + len(end) <= MAX_TEXT or len(lines) <= 3)
+        lines = list[str]()
+        for count in range(MAX_NAMED, 0, -1):
+            lines = [*_list(entries, at, sender, count)]
+            if len("\n".join(lines)) + len(end) <= MAX_TEXT:
+                break
     text = "\n".join(lines)
     if len(text) + len(end) > MAX_TEXT:
-        text = text[: MAX_TEXT - len(end) - 1] + "…"
+        text = _cut(text, MAX_TEXT - len(end) - 1)
     return text + end
+
+
+def _cut(text: str, most: int) -> str:
+    """Cut a text to `most` characters and a sign, without half of a place for a link."""
+    return re.sub(rf"{MASK[0]}+[0-9a-f]{{0,7}}$", "", text[:most]) + "…"
 
 
 def _details(entry: Entry, at: datetime, sender: Sender) -> Iterator[str]:

@@ -91,9 +91,10 @@ class NotMatched(Exception):  # noqa: N818  read after `except`
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Objects of a command line. `item`: the object. `owner`: room or video of the object, or None.
+    """Objects of a command line. `item`: the object.
 
-    `order`: typed ids of an order. `siblings`: all objects of the list that is put in order.
+    `owner`: its event, room or video; None for an object of the workspace. `order`: typed ids of an
+    order. `siblings`: all objects of the list that is put in order.
     """
 
     api: Api

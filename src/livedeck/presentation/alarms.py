@@ -9,7 +9,7 @@ from itertools import groupby
 
 from livedeck.monitor import Alarm, AlarmState, RuleChange, Severity, Snapshot, person
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, severity_chip, words_role
-from livedeck.presentation.connection import is_measured, is_seen, missing_text, not_known_text
+from livedeck.presentation.connection import is_seen, missing_text, not_known_text
 from livedeck.presentation.events import MAX_NAME_CELLS, NAME_CELLS
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.render_time import RenderTime
@@ -267,7 +267,9 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
             lost = snapshot.link.state.is_answering and missing_text(snapshot)
             cause = render_time.blame if render_time.stale else snapshot.link.blame
             return [[(lost or not_known_text(snapshot.link.as_of, cause), StyleRole.STALE)]]
-        return [[("No open alarms" if is_measured(snapshot.events) else NOT_MEASURED, StyleRole.DIM)]]
+        return [
+            [("No open alarms" if all(state.is_measured for state in snapshot.events) else NOT_MEASURED, StyleRole.DIM)]
+        ]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
     lines = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +14,8 @@ from livedeck.monitor import (
     ConnectionState,
     ConnectionStatus,
     EndedEvent,
-    EventState,
-    IngestState,
     ListDoubt,
+    Severity,
     Snapshot,
     clock_change_text,
 )
@@ -39,23 +38,16 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
 def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
     """Return the word for no alarms: `clear`, or `measuring` while an event on air has not been judged yet.
 
-    Empty while the data prove neither.
+    Empty with warnings or critical alarms, and while the data prove neither.
     """
-    if not is_seen(snapshot, render_time):
+    has_alarms = any(alarm.severity is not Severity.INFO for alarm in snapshot.alarms)
+    if has_alarms or not is_seen(snapshot, render_time):
         return ""
-    return "clear" if is_measured(snapshot.events) else MEASURING
+    return "clear" if all(state.is_measured for state in snapshot.events) else MEASURING
 
 
 MEASURING = "measuring"
 """Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone."""
-
-
-def is_measured(states: Iterable[EventState]) -> bool:
-    """Return whether each event on air has been judged by its samples."""
-    return not any(state.phase.tally.expects_signal and state.phase.ingest.state in _NOT_JUDGED for state in states)
-
-
-_NOT_JUDGED = frozenset({IngestState.UNKNOWN, IngestState.WARMING_UP})
 
 
 def is_whole(snapshot: Snapshot) -> bool:

@@ -8,7 +8,7 @@ from livedeck.client import EventRestream
 from livedeck.monitor import Content, Episode, EventState, Finding, ProfileChoice, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_RANKS, severity_chip, words_role
-from livedeck.presentation.connection import MEASURING, is_measured, not_known_text
+from livedeck.presentation.connection import MEASURING, not_known_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text import addresses
 from livedeck.text.segments import (
@@ -82,7 +82,7 @@ def advice_line(state: EventState, render_time: RenderTime, width: int) -> Line:
     findings, is_doubtful = state.assessment.findings, events.is_doubtful(state, render_time)
     calm = events.doubt_cause(state, render_time).advice if is_doubtful else ""
     advice = safe(diagnose(findings[0].kind, state).advice if findings else calm)
-    text = shorten(advice, width - GUTTER) or _calm(state, is_doubtful=is_doubtful)
+    text = shorten(advice, width - GUTTER) if advice else _calm(state, is_doubtful=is_doubtful)
     return labelled("do", [(text, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER)
 
 
@@ -92,7 +92,7 @@ def _calm(state: EventState, *, is_doubtful: bool) -> str:
         return "wait for the platform"
     if not state.phase.tally.expects_signal:
         return "Nothing to do"
-    return "All well" if is_measured([state]) else "wait for samples"
+    return "All well" if state.is_measured else "wait for samples"
 
 
 MIN_BARS = 16
@@ -107,7 +107,7 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
         return (unanswered, StyleRole.WARNING)
     if doubt := events.doubt_of_encoder(state, render_time):
         return (doubt, StyleRole.WARNING)
-    calm = ("no faults" if is_measured([state]) else MEASURING) if state.phase.tally.expects_signal else ""
+    calm = ("no faults" if state.is_measured else MEASURING) if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
 
 

@@ -35,11 +35,11 @@ def setting_text(keys: tuple[str, ...]) -> str:
 
 
 def explanation_title(explanation: Explanation) -> str:
-    """Return the event with its state: `Studio A  on air for 51:31, content show (limits events Studio *)`."""
+    """Return the event with its state: `Studio A  on air for 51:31, content show (limits of events Studio *)`."""
     lasted, since = "", explanation.since
     if since and since <= explanation.at and explanation.tally in _SINCE:
         lasted = _SINCE[explanation.tally].format(short_duration((explanation.at - since).total_seconds()))
-    template = f" (limits {safe(explanation.template, 80)})" if explanation.template else ""
+    template = f" (limits of {safe(explanation.template, 80)})" if explanation.template else ""
     state = f"{explanation.tally.value.lower()}{lasted}"
     return f"{safe(explanation.name, 80)}  {state}, content {explanation.content}{template}"
 

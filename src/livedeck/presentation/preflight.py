@@ -372,11 +372,21 @@ def _signal(facts: PreflightFacts) -> Iterator[Item]:
     texts = "; ".join(f"{finding.kind} {evidence_text(finding, 120)}" for finding in findings)
     if any(finding.severity is Severity.CRITICAL for finding in findings):
         yield Item("signal", Mark.NO_GO, texts, "livedeck alarm list has the advice")
-    elif findings:
+        return
+    if findings:
         yield Item("signal", Mark.CHECK, texts, "livedeck alarm list has the advice")
-    else:
-        seconds = max(0.0, facts.now.timestamp() - newest.time)
+        return
+    seconds = max(0.0, facts.now.timestamp() - newest.time)
+    if seconds > OLD_SIGNAL:
+        yield Item("signal", Mark.CHECK, f"newest sample {age(seconds)} old", "send a test signal")
+    elif _is_on_air(facts) and state.is_measured:
         yield Item("signal", Mark.GO, f"good, newest sample {age(seconds)} old")
+    else:  # findings need an event on air (monitoring.md, "Verdicts")
+        yield Item("signal", Mark.GO, f"samples arrive, newest {age(seconds)} old; not judged before the start")
+
+
+OLD_SIGNAL = 60.0
+"""Age of the newest sample in seconds above which a test signal counts as gone."""
 
 
 def _clock(facts: PreflightFacts) -> Iterator[Item]:

@@ -65,7 +65,7 @@ def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
 
 
 def gaps(profile: RelayProfile) -> tuple[str, ...]:
-    """Return the fields without which a relay cannot start and that the profile lacks: `address`, `key`."""
+    """Return what the profile lacks of the fields that a relay needs to start: `address`, `key`."""
     has_key = profile.stream_key is not None and profile.stream_key != _NO_KEY
     return (*([] if profile.url else ["address"]), *([] if has_key else ["key"]))
 

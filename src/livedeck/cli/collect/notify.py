@@ -285,7 +285,7 @@ async def open_storage(settings: Settings, *, reads: bool = False) -> AsyncItera
         with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
             yield storage
     except SpoolError as error:
-        raise SettingsError(str(error)) from None
+        raise SettingsError(str(error)) from error
 
 
 def _spool(settings: Settings, *, reads: bool) -> Spool:

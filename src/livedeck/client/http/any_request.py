@@ -74,7 +74,7 @@ def _decoded_fault(path: str) -> str:
             return "should have no control characters"
         names = {segment.partition(";")[0] for segment in path.split("/")}
         if "\\" in path or names & {".", ".."}:
-            return "should have no `.`, no `..` and no backslash, which may lead out of the base address"
+            return "should have no `.` or `..` between slashes and no backslash: they may lead out of the base address"
         path, before = unquote(path), path
         if path == before:
             return ""

@@ -5,7 +5,7 @@
     ├── Misconfigured            an address, token or id cannot be used; nothing was sent (also a ValueError)
     ├── Invalid                  a value breaks a rule of the document; nothing was sent (also a ValueError)
     ├── FileFault                a file of this machine could not be read or written
-    ├── Incomplete               the result did not appear within the time limit
+    ├── Incomplete               the result does not exist yet, or did not appear in time
     ├── ReadOnly                 a change was requested in read-only mode; nothing was sent
     ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
     ├── Unreadable               a response came that does not match the document
@@ -107,7 +107,7 @@ class FileFault(ApiError):
 
 
 class Incomplete(ApiError):
-    """The result did not appear within the time limit. It may still appear."""
+    """The result does not exist yet, or did not appear within the time limit. It may still appear."""
 
 
 class ReadOnly(ApiError):

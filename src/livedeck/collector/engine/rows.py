@@ -54,14 +54,15 @@ class SharedRows:
         rows: list[Row] = [*await self._reader.new_alarm_actions(), *await self._reader.new_rulings()]
         rows += await self._reader.new_silences()
         rows += await self._reader.intents(self._clock.now() - _INTENT_AGE)
+        if self._engine.forgotten != self._forgotten:
+            self._forgotten, self._again_at = self._engine.forgotten, self._clock.now()
+            self._unsent = dict(self._rows)
         await self._send_silences_again()
         for row in rows:
             uid, text = encode_row(row)
             is_running = isinstance(row, Silence) and row.ends_at >= self._clock.now()
             if (is_running or row.at >= since) and uid not in self._rows:
                 self._rows[uid] = self._unsent[uid] = text
-        if self._engine.forgotten != self._forgotten:
-            self._forgotten, self._unsent = self._engine.forgotten, dict(self._rows)
         for uid in [*self._rows][:-_MAX_ROWS]:
             del self._rows[uid]
         try:

@@ -32,7 +32,7 @@ def diagnose_incident(
     elif not others:
         cause = "Every event on air failed: the platform, or a line that all encoders use."
         advice = "Check the platform's status page; call its support before you change encoders."
-    elif host := _common({_host(event) for event in members}, {_host(event) for event in others}):
+    elif host := _common_host(members, others):
         cause = f"Each failed event sends to {host}, and no other event on air does: that address, or the line to it."
         advice = f"Call the platform's support and name {host} before you change encoders."
     elif project := _common({_project(event) for event in members}, {_project(event) for event in others}):
@@ -50,6 +50,12 @@ def _common(members: set[str], others: set[str]) -> str:
     return "" if value in others else safe(value, 60)
 
 
+def _common_host(members: Collection[EventState], others: Collection[EventState]) -> str:
+    """Return the ingest host that all members have and no other event has; nothing if a host is unknown."""
+    hosts = {_host(event) for event in others}
+    return "" if "" in hosts else _common({_host(event) for event in members}, hosts)
+
+
 def _host(event: EventState) -> str:
     """Return the host of the ingest address, without its key."""
     return urlsplit(str(event.event.rtmp_link or "")).hostname or ""
@@ -61,7 +67,7 @@ def _project(event: EventState) -> str:
 
 def _common_restream(incident: Incident, case: IncidentCase) -> str:
     """Return the name of the failed restreams if no other fault is part of the incident, and all have this name."""
-    alarms = [alarm for alarm in case.alarms if alarm.event_id in incident.affects and alarm.since >= incident.since]
+    alarms = [alarm for alarm in case.alarms if alarm.event_id in incident.affects]
     is_restream = bool(alarms) and all(alarm.kind == RESTREAM_KIND.name for alarm in alarms)
     names = {alarm.target_name for alarm in alarms}
     return safe(next(iter(names)), 60) if is_restream and len(names) == 1 else ""

@@ -123,7 +123,7 @@ def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey,
 
 
 def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventState, ...]:
-    """Return the events without the findings that are not proven yet.
+    """Return the events with their proven findings only.
 
     While the connection or this machine is in trouble, silence of an event does not prove a fault of the event.
     """

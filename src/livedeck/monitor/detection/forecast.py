@@ -114,7 +114,10 @@ def _of_samples(judged: Judged, wanted: str) -> Iterator[Forecast]:
 
 
 def _of_rate(trial: _Trial, rate: str, values: list[float], condition: Condition) -> Iterator[Forecast]:
-    """Yield the forecasts of the kinds that a rate raises. `values`: rates to try; the first is the newest one."""
+    """Yield a forecast for each kind that another value of a rate would raise.
+
+    `values`: the newest value, then those to try.
+    """
     seen = {*trial.onsets()}
     for before, after in pairwise(values):
         for kind in trial.onsets(**{rate: after}):

@@ -142,8 +142,8 @@ def _change(record: AlarmRecord) -> object:
     match record.turn:
         case AlarmTransition.NOTED:
             return record.turn, record.note
-        case turn if turn in _RAISES:
-            return record.turn, record.severity
+        case turn if turn in _RAISES:  # one process may have raised with the severity that the other changed to
+            return record.severity
         case AlarmTransition.CLEARED | AlarmTransition.RETURNED:  # one process may not know yet who ended the event
             return record.turn
     return record.turn, record.reason, record.actor

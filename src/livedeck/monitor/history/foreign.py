@@ -65,7 +65,7 @@ _NEEDED = {
 
 _ENTRIES = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 _MAX_ENTRIES = 64
-"""Maximum number of entries in a schema; livedeck's has 23."""
+"""Maximum number of entries in a schema; livedeck's has fewer than 25."""
 
 _OPENING_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 65_536,

@@ -93,7 +93,10 @@ class Diagnosis(Record):
 
 
 class TimelineEntry(NamedTuple):
-    """Entry in the timeline of an alarm. `actor`: `user@host:pid`; empty if no person acted."""
+    """Entry in the timeline of an alarm.
+
+    `actor`: `user@host:pid`, the name of a collector token, or `link from NAME`; empty if no person acted.
+    """
 
     at: datetime
     text: str

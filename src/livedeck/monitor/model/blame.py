@@ -74,7 +74,7 @@ class Blame(Record):
 
     @property
     def is_own(self) -> bool:
-        """True if this process slept, was stopped or is slow; causes behind that are not known."""
+        """True if this process slept, was stopped or is slow. Any further cause is then unknown."""
         return self.cause in {Culprit.OWN_STOP, Culprit.OWN_SLOWNESS}
 
 

@@ -327,6 +327,12 @@ class EventState(Record):
         return self.evidence is not None and self.evidence.state is not Proof.PROVEN
 
     @property
+    def is_measured(self) -> bool:
+        """False while the event is on air and has not been judged by its samples, or is undecided."""
+        is_open = self.is_undecided or self.phase.ingest.state in {IngestState.UNKNOWN, IngestState.WARMING_UP}
+        return not (self.phase.tally.expects_signal and is_open)
+
+    @property
     def id(self) -> str:
         return self.event.id
 

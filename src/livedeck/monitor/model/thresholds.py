@@ -245,10 +245,7 @@ class Thresholds(Record, kw_only=True):
     ] = 0.05
     poor_link_least: Annotated[int, Limit("lost replies", "fewer losses may be chance")] = 3
     ahead: Annotated[
-        float,
-        Limit(
-            "s", "a sample dated further in the future comes from a wrong clock, because the skew is measured better"
-        ),
+        float, Limit("s", "a sample dated further ahead has a wrong clock: the skew is known more exactly")
     ] = 30.0
     skew_least: Annotated[
         float, Limit("s", "a smaller skew is not corrected, because the Date header has whole seconds")

@@ -37,7 +37,7 @@ from livedeck.client import (
 from livedeck.monitor.model import alarm, alarm_action, explanation, limits, matching, own, ruling, silence, state
 from livedeck.monitor.model.blame import Blame, Failure
 from livedeck.monitor.model.readings import Readings
-from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind, event_key
+from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import OFTEN_UNLISTED, Snapshot
 from livedeck.monitor.model.state import EventState, QosState
 from livedeck.monitor.model.withheld import Withheld, withheld
@@ -337,7 +337,10 @@ def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | Non
         found = snapshot.withheld
     else:
         parts, last = (
-            [part for state in one.events for part in (state.event, one.lists.get(event_key(state.id)))]
+            [
+                *(state.event for state in one.events),
+                *(cached for key, cached in one.lists.items() if key.kind is ResourceKind.EVENT),
+            ]
             for one in (snapshot, before)
         )
         if encoded is not None and len(parts) == len(last) and all(map(is_, parts, last)):

@@ -170,7 +170,7 @@ def is_frozen(samples: QosSamples, readings: Readings) -> bool:
 
 
 def missing_fields(readings: Readings, seconds: float) -> tuple[str, ...]:
-    """Return the fields (of video, fps and status) without a value in all samples of the last `seconds`."""
+    """Return which of video, fps and status have no value in any sample of the last `seconds`."""
     start = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
     is_missing = {
         "video": mean_measured(readings.video[start:]) is None,

@@ -74,8 +74,6 @@ class AnnotationCreate(AnnotationUpdate):
 class AnnotationList(ListQuery):
     """Query of the list of annotations."""
 
-    """Query of the list of annotations."""
-
     order: Annotated[Order, ordering("start_time", "end_time", "title", "created_at", "updated_at")] = (
         ("start_time", "asc"),
     )

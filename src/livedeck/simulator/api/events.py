@@ -122,8 +122,6 @@ class Event(ApiObject):
 class EventList(ListQuery):
     """Query of the list of events."""
 
-    """Query of the list of events."""
-
     order: Annotated[Order, ordering("created_at", "updated_at", "name")] = (("created_at", "desc"), ("name", "asc"))
     project_id: Uuid = UNSET
     folder_id: Uuid = UNSET

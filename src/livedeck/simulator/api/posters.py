@@ -50,8 +50,6 @@ class PosterUpload(Parameters):
 class PosterList(ListQuery):
     """Query of the list of posters."""
 
-    """Query of the list of posters."""
-
     order: Annotated[Order, ordering("created_at", "from_time")] = (("created_at", "asc"),)
 
 

@@ -102,8 +102,6 @@ class SubtitleUpdate(RequestBody):
 class SubtitleList(ListQuery):
     """Query of the list of subtitles."""
 
-    """Query of the list of subtitles."""
-
     order: Annotated[Order, ordering("position", "language", "updated_at")] = (("position", "asc"),)
 
 

@@ -35,8 +35,6 @@ class EventVideo(ApiObject):
 class EventVideoList(ListQuery):
     """Query of the list of an event's recordings."""
 
-    """Query of the list of an event's recordings."""
-
     order: Annotated[Order, ordering("created_at", "title", "duration")] = (("created_at", "asc"),)
 
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
-from livedeck.presentation.connection import is_measured, is_seen, is_whole, missing_text, way_lines
+from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.incidents import INCIDENTS, Incident, incident_lines, incident_title, incidents
 from livedeck.presentation.render_time import RenderTime
@@ -241,7 +241,11 @@ class AlarmsScreen(BaseScreen):
             if snapshot.link.as_of is None:
                 return waiting_text(snapshot)
             if is_seen(snapshot, render_time):
-                return clear_text(snapshot, render_time) if is_measured(snapshot.events) else NOT_MEASURED
+                return (
+                    clear_text(snapshot, render_time)
+                    if all(state.is_measured for state in snapshot.events)
+                    else NOT_MEASURED
+                )
             return NOT_SEEN if is_whole(snapshot) else f"{NOT_SEEN}; {missing_text(snapshot)}"
         if self._tab == SILENCES:
             return "No silence runs or is planned"

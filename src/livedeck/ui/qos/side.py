@@ -13,7 +13,7 @@ from typing import NamedTuple
 from livedeck.monitor import Episode, EventState, Readings, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES
-from livedeck.presentation.connection import MEASURING, is_measured
+from livedeck.presentation.connection import MEASURING
 from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.qos import BARS, HIGHLIGHTED, Axis, status_style
 from livedeck.presentation.render_time import RenderTime
@@ -59,7 +59,7 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
     faults = view.fault_lines(shown.episodes, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
-    judged = ("✓ no faults known", StyleRole.OK) if is_measured([shown.state]) else (MEASURING, StyleRole.DIM)
+    judged = ("✓ no faults known", StyleRole.OK) if shown.state.is_measured else (MEASURING, StyleRole.DIM)
     calm = (doubt_text(shown.state, shown.render_time), StyleRole.STALE) if shown.is_doubtful else judged
     listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[calm]]
     signs = view.legend(shown.chart.series.counts, is_stale=shown.is_doubtful)

@@ -212,7 +212,7 @@ ROOMS = (
         "relay.apply",
         ("g",),
         "apply edit",
-        "Apply the edit that waits for the end of its relay, after a question",
+        "Send the edit that waits for the end of its relay, after a confirmation",
         apply,
         HERE,
         writes=True,

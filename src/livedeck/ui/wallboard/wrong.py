@@ -13,7 +13,7 @@ from itertools import islice
 from livedeck.monitor import Alarm, AlarmState, EventState, Grade, diagnose
 from livedeck.presentation import events
 from livedeck.presentation.alarms import alarm_line, answered_by
-from livedeck.presentation.connection import MEASURING, is_measured
+from livedeck.presentation.connection import MEASURING
 from livedeck.presentation.events import STANDING_WORDS, Standing, standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import (
@@ -147,7 +147,7 @@ class FaultArea:
         scale = min(self._scale, LARGE) if self._cells >= MIN_LARGE_CELLS // 2 else PLAIN
         cells = self._cells - 2 * len(_INDENT)
         glyph, _, role = STANDING_WORDS[Standing.GOOD]
-        is_judged = is_measured(self._model.states)
+        is_judged = all(state.is_measured for state in self._model.states)
         words, role = (f"{glyph} nothing is wrong", role) if is_judged else (MEASURING, StyleRole.DIM)
         lines: list[ShadedLine] = [*text_lines(words, role, scale, cells)]
         for state in self._model.upcoming[: max(0, (height - len(lines)) // (HEIGHTS[scale] + 1))]:
@@ -191,7 +191,7 @@ def _health(state: EventState) -> str:
 
 
 def _words(state: EventState, alarm: Alarm | None, render_time: RenderTime, size: tuple[int, int]) -> list[ShadedLine]:
-    """Draw a problem in words: severity, kind, start, numbers, handler, other findings, and advice if it fits."""
+    """Draw a problem in words: severity, kind, start, numbers, handler, other findings, note, and advice."""
     cells, height = size
     finding = worst_finding(state)
     actual = plain(interruption(state, render_time)) or (evidence_text(finding) if finding else "")
