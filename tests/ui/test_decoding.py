@@ -95,6 +95,7 @@ async def served(monkeypatch: pytest.MonkeyPatch, files: Iterable[bytes]) -> Non
             contents[str(poster and poster.id)] = content
         stage.deck.dispatch("part.next", "posters")
         await stage.settle()
+        await stage.act("app.ask")
         await asked(stage)
         count = len((await stage.api.posters.list(video, per_page=100)).items)
         thumbnail = stage.deck.screen.query_one(Thumbnail)
@@ -251,6 +252,7 @@ async def test_whoever_moves_on_has_the_picture_of_the_newest_poster_only(monkey
             await stage.api.posters.create(video, number + 1.0)
         stage.deck.dispatch("part.next", "posters")
         await stage.settle()
+        await stage.act("app.ask")
         await asked(stage)
         for _ in range(6):
             await stage.until(lambda: running == 1)

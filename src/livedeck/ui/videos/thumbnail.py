@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.worker import Worker
 
 from livedeck.client import Api, ApiError, Poster
 from livedeck.log import Log
@@ -51,6 +52,7 @@ class Thumbnail(Widget):
         super().__init__()
         self._pictures: dict[tuple[str, Frame], Picture | None] = {}
         self._loading: tuple[str, Frame] | None = None
+        self._worker: Worker[None] | None = None
         self._graphics, self._cell = Graphics.BLOCKS, (10, 20)
         self._variables: Mapping[str, str] = {}
         self._frame = Frame(*PICTURES[-1][1])
@@ -80,7 +82,8 @@ class Thumbnail(Widget):
         key = self._address, self._frame
         if api is not None and self._address and key not in self._pictures and key != self._loading:
             self._loading = key
-            self.run_worker(self._load(api, *key), group="picture", exclusive=True)
+            # by the app, so that one picture of all screens is decoded at a time
+            self._worker = self.app.run_worker(self._load(api, *key), group="picture", exclusive=True)
         self._update()
 
     def _take_overlay(self) -> None:
@@ -92,8 +95,11 @@ class Thumbnail(Widget):
             app.overlay = self.painted
 
     async def _load(self, api: Api, address: str, frame: Frame) -> None:
-        self._pictures[address, frame] = await self._picture_at(api, address, frame)
-        self._loading = None
+        try:
+            self._pictures[address, frame] = await self._picture_at(api, address, frame)
+        finally:
+            if self._loading == (address, frame):
+                self._loading = None
         while len(self._pictures) > MAX_CACHED:
             self._pictures.pop(next(iter(self._pictures)))
         self._update()
@@ -122,6 +128,8 @@ class Thumbnail(Widget):
         return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
     def on_unmount(self) -> None:
+        if self._worker:
+            self._worker.cancel()
         if isinstance(self.app, ExactApp) and self.app.overlay == self.painted:
             self.app.overlay = None
 
