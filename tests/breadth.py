@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 TURNS = 5
 """Number of commits in which each rotated test runs once on average."""
 
-DEAR = 1.0
+DEAR = 0.5
 """Processor seconds of all cases of a test, children included, above which it is rotated."""
 
 ALWAYS = ("tests/hygiene/", "tests/ui/test_cost.py")
