@@ -63,7 +63,7 @@ def test_each_face_shows_the_value_with_its_limit() -> None:
         "pane": plain(alarm_lines(alarm, at, 160)[1]),
         "panel": " ".join(plain(line) for line in detail(alarm, at, 160)),
         "event": plain(short_lines(event, at, 160)[0]),
-        "incident": " ".join(plain(line) for line in incident_lines(incidents([AlarmRecord.of(change)])[0], 160)),
+        "incident": " ".join(plain(line) for line in incident_lines(incidents([AlarmRecord.of(change)])[0], 160, 40)),
         "alarm list": alarm_text(alarm, at, snapshot)[0],
         "follow": change_text(change),
         "check": check_event(event, snapshot.alarms, at).text,

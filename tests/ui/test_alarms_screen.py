@@ -12,7 +12,9 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
+    AlarmChange,
     AlarmState,
+    AlarmTransition,
     AuditOutcome,
     ConnectionProblem,
     ConnectionState,
@@ -20,6 +22,7 @@ from livedeck.monitor import (
     Diagnosis,
     Episode,
     FieldChange,
+    History,
     LinkRecord,
     Severity,
     Silenced,
@@ -41,6 +44,7 @@ from livedeck.text.segments import plain
 from livedeck.ui.alarms import hour, view
 from livedeck.ui.alarms.screen import AlarmsScreen
 from livedeck.ui.alarms.view import TABS
+from livedeck.ui.kit.lines import FramedPanel
 from livedeck.ui.shell.preferences import Notice
 from presentation.test_events import FRESH, NOW, state
 from ui.stage import act, known, running, show, text_of
@@ -269,6 +273,33 @@ async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
         deck.dispatch("log.next", "board")
         await act(pilot, "row.open")
         assert (deck.current_mode, getattr(deck.selected_event(), "id", "")) == ("qos", known(deck).alarms[1].event_id)
+
+
+async def test_an_unchanged_log_keeps_its_incidents_and_the_drawn_pane() -> None:
+    history = await History.open(None, EVENING)
+    async with running((80, 24), "7", history=history) as (deck, pilot):
+        raised = AlarmChange(EVENING, AlarmTransition.RAISED, replace(ALARM, since=EVENING, changed=EVENING))
+        await history.append(replace(known(deck), changes=(raised,)))
+        await history.flush()
+        deck.dispatch("log.next", "incidents")
+        seen = []
+        for step in range(3):
+            if step:
+                deck.snapshot = replace(known(deck), seq=known(deck).seq + 1)
+                deck.snapshot_signal.publish(None)
+            await pilot.pause()
+            for worker in [worker for worker in deck.workers if worker.group == "log"]:
+                await worker.wait()
+            await pilot.pause()
+            screen = deck.screen
+            assert isinstance(screen, AlarmsScreen)
+            (incident,) = screen.listing(known(deck)).rows
+            panel = screen.query_one("#incident", FramedPanel)
+            seen.append((incident, panel.draw(panel.size.width, panel.size.height)))
+        assert len({id(incident) for incident, _ in seen}) == 1
+        assert len({id(lines) for _, lines in seen}) == 1
+        assert "PACKET_LOSS" in text_of(deck)
+    await history.close()
 
 
 async def test_the_cursor_follows_the_alarm_and_a_flood_is_called_one() -> None:

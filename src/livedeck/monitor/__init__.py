@@ -18,6 +18,7 @@ from livedeck.monitor.alarms.silencing import (
     silence_of,
     silence_of_draft,
 )
+from livedeck.monitor.alarms.suppression import possible_parents
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.evidence.dating import Dated
@@ -305,6 +306,7 @@ __all__ = [
     "not_watched_text",
     "person",
     "planned_start",
+    "possible_parents",
     "preview_of",
     "read_figures",
     "recordings_key",

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
-from livedeck.monitor import DECK, AlarmKey, AlarmRecord, AlarmState, AlarmTransition, person
+from livedeck.monitor import (
+    DECK,
+    AlarmKey,
+    AlarmRecord,
+    AlarmState,
+    AlarmTransition,
+    Severity,
+    person,
+    possible_parents,
+)
 from livedeck.presentation.badges import SEVERITY_BADGES, severity_chip, words_role
 from livedeck.presentation.events import MAX_NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema
-from livedeck.text.segments import Line, StyleRole, labelled, shorten, wrap
+from livedeck.text.segments import Line, StyleRole, cell_len, labelled, shorten, wrap
 from livedeck.text.values import compact_duration, counted, evidence_text, safe
 
 _OVER = frozenset({AlarmState.RETURNED, AlarmState.CLEARED})
+
+_HIDDEN_OR_OVER = _OVER | {AlarmState.SUPPRESSED}
+
+_UNANSWERED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 _BEGINS = frozenset({AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SILENCED})
 """Transitions with which the log of an alarm begins, unless its beginning is older than the log."""
@@ -43,15 +57,18 @@ class Thread(NamedTuple):
         over = [*takewhile(lambda record: record.state in _OVER, reversed(self.records))]
         return over[-1].at if over else None
 
-    def is_open_at(self, at: datetime) -> bool:
-        """Return whether the alarm was present and not hidden at a time."""
-        states = [record.state for record in self.records if record.at <= at]
-        return bool(states) and states[-1] not in _OVER | {AlarmState.SUPPRESSED}
+    def record_at(self, at: datetime) -> AlarmRecord | None:
+        """Return the newest record at a time; None if the occurrence began later."""
+        return next((record for record in reversed(self.records) if record.at <= at), None)
 
     @property
     def hidden_at(self) -> datetime | None:
-        """Time at which another alarm began to hide this one; None if none did."""
-        return next((record.at for record in self.records if record.turn is AlarmTransition.SUPPRESSED), None)
+        """Time at which another alarm hid this one for good; None if none did."""
+        turns = [record.turn for record in self.records]
+        if AlarmTransition.SUPPRESSED not in turns:
+            return None
+        hidden, *later = self.records[turns.index(AlarmTransition.SUPPRESSED) :]
+        return hidden.at if all(record.state in _HIDDEN_OR_OVER for record in later) else None
 
 
 class Incident:
@@ -77,28 +94,37 @@ class Incident:
         threads = (self.lead, *self.members)
         return tuple(sorted((record for thread in threads for record in thread.records), key=lambda record: record.at))
 
-    @property
+    @cached_property
     def acts(self) -> tuple[AlarmRecord, ...]:
         """Records of what people did."""
-        return tuple(record for record in self.records if record.actor or record.turn is AlarmTransition.NOTED)
+        return tuple(filter(_is_act, self.records))
 
 
 def incidents(records: Iterable[AlarmRecord]) -> tuple[Incident, ...]:
     """Return the incidents of a log, newest first. `records`: oldest first."""
     threads = _threads(records)
-    by_event: dict[str, list[Thread]] = {}
+    by_key: dict[AlarmKey, list[Thread]] = {}
     for thread in threads:
-        by_event.setdefault(thread.first.event_id, []).append(thread)
+        by_key.setdefault(_key(thread.first), []).append(thread)
+    lead_of: dict[int, Thread] = {}
+
+    def root(thread: Thread) -> Thread:
+        return root(lead_of[id(thread)]) if id(thread) in lead_of else thread
+
+    for thread in threads:
+        lead = next((lead for lead in map(root, _parents(thread, by_key)) if lead is not thread), None)
+        if lead is not None:
+            lead_of[id(thread)] = lead
     members: dict[int, list[Thread]] = {}
-    leads: list[Thread] = []
     for thread in threads:
-        lead = _lead(thread, (*by_event.get(DECK, ()), *by_event[thread.first.event_id]))
-        if lead is None:
-            leads.append(thread)
-        else:
-            members.setdefault(id(lead), []).append(thread)
-    found = [Incident(lead, members.get(id(lead), ())) for lead in leads]
+        if id(thread) in lead_of:
+            members.setdefault(id(root(thread)), []).append(thread)
+    found = [Incident(thread, members.get(id(thread), ())) for thread in threads if id(thread) not in lead_of]
     return tuple(sorted(found, key=lambda incident: incident.at, reverse=True))
+
+
+def _is_act(record: AlarmRecord) -> bool:
+    return bool(record.actor) or record.turn is AlarmTransition.NOTED
 
 
 def _key(record: AlarmRecord) -> AlarmKey:
@@ -108,27 +134,32 @@ def _key(record: AlarmRecord) -> AlarmKey:
 def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
     """Return the occurrences: records of one alarm, up to the one after which its fault began anew."""
     current: dict[AlarmKey, list[AlarmRecord]] = {}
-    done: list[list[AlarmRecord]] = []
+    found: list[list[AlarmRecord]] = []
     for record in records:
-        before = current.get(_key(record))
-        if before and before[-1].state in _OVER and record.since != before[-1].since:
-            done.append(before)
-            before = None
-        current[_key(record)] = [*(before or ()), record]
-    return [Thread(tuple(thread)) for thread in (*done, *current.values())]
+        thread = current.get(_key(record))
+        if thread is None or (thread[-1].state in _OVER and record.since != thread[-1].since):
+            thread = current[_key(record)] = []
+            found.append(thread)
+        thread.append(record)
+    return [Thread(tuple(thread)) for thread in found]
 
 
-def _lead(thread: Thread, others: Iterable[Thread]) -> Thread | None:
-    """Return the alarm of the deck, or else of the same event, that was open when this one was hidden."""
-    at = thread.hidden_at
-    if at is None or any(thread.is_open_at(record.at) for record in thread.records if record.at > at):
-        return None
-    candidates = [other for other in others if other is not thread and other.is_open_at(at)]
-    return min(
-        candidates,
-        key=lambda other: (other.first.event_id != DECK, other.first.severity.rank, other.first.at),
-        default=None,
-    )
+def _parents(thread: Thread, by_key: Mapping[AlarmKey, Sequence[Thread]]) -> Iterator[Thread]:
+    """Yield the alarms that can have hidden this one, the widest first: present then, and graver than an info.
+
+    They can be hidden themselves, as RECONNECTING by PLATFORM. Occurrences of one alarm follow each other, so the last
+    that began before this one was hidden is the only candidate.
+    """
+    at, event_id = thread.hidden_at, thread.first.event_id
+    if at is None:
+        return
+    for kind in possible_parents(thread.first.kind, event_id):
+        for key in (AlarmKey(DECK, kind), AlarmKey(event_id, kind)):
+            others = by_key.get(key, ())
+            begun = bisect_right(others, at, key=lambda other: other.first.at)
+            record = others[begun - 1].record_at(at) if begun else None
+            if record is not None and record.state not in _OVER and record.severity is not Severity.INFO:
+                yield others[begun - 1]
 
 
 def _began(incident: Incident, _: RenderTime) -> Line:
@@ -178,11 +209,21 @@ def act_text(record: AlarmRecord) -> str:
 
 
 def _handled(incident: Incident, _: RenderTime, cells: int = 0) -> Line:
-    """Return the last act of a person; `not acknowledged` if the whole log of the alarm has none."""
-    if incident.acts:
-        text = act_text(incident.acts[-1])
-        return [(shorten(text, cells) if cells else text, StyleRole.TEXT)]
-    return [("not acknowledged" if incident.lead.first.turn in _BEGINS else "", StyleRole.DIM)]
+    """Return the last act of a person on the lead, after `not acknowledged` if it waits for that.
+
+    Also says so if the whole log of the lead has no act.
+    """
+    lead = incident.lead
+    act = next((act_text(record) for record in reversed(lead.records) if _is_act(record)), "")
+    is_unanswered = not act and lead.last.state is not AlarmState.ACKNOWLEDGED and lead.first.turn in _BEGINS
+    if not is_unanswered and lead.last.state not in _UNANSWERED:
+        return [(shorten(act, cells) if cells else act, StyleRole.TEXT)]
+    rest = f"; {act}" if act else ""
+    has_room = not cells or cell_len(_NOT_ACKNOWLEDGED + rest) <= cells
+    return [(_NOT_ACKNOWLEDGED, StyleRole.DIM), (rest if has_room else "", StyleRole.TEXT)]
+
+
+_NOT_ACKNOWLEDGED = "not acknowledged"
 
 
 INCIDENTS: TableSchema[Incident] = TableSchema(
@@ -221,23 +262,59 @@ def incident_title(incident: Incident) -> str:
     return f"{SEVERITY_BADGES[record.severity].glyph} {record.kind}  {subject(record)}"
 
 
-def incident_lines(incident: Incident, cells: int) -> list[Line]:
-    """Return the whole incident: cause, values, hidden alarms, acts and notes of people, and its timeline."""
-    record, room = incident.lead.last, max(1, cells - LABEL_CELLS)
-    members = [f"{member.last.kind}  {subject(member.last)}{_span(member)}" for member in incident.members]
-    facts: dict[str, list[str]] = {
-        "cause": [record.cause],
-        "actual": [str(evidence_text(record))],
-        "with it": [f"{counted(len(members), 'alarm')} hidden while it was open", *members] if members else [],
-        "people": [f"{act.at:%H:%M:%S}Z {act_text(act)}" for act in incident.acts],
-        "timeline": [_entry(entry, incident) for entry in incident.records],
-    }
-    lines: list[Line] = []
-    for label, texts in facts.items():
-        role = StyleRole.DIM if label == "timeline" else StyleRole.TEXT
-        rows = [row for text in texts if text for row in wrap(text, role, room)]
-        lines += [labelled("" if index else label, row, LABEL_CELLS) for index, row in enumerate(rows)]
-    return lines
+def incident_lines(incident: Incident, cells: int, rows: int) -> list[Line]:
+    """Return cause, values, acts and notes of people, hidden alarms and timeline of an incident.
+
+    Entries that do not fit in `rows` lines are counted. People, hidden alarms and timeline have a line each at least.
+    """
+    record, room, has_members = incident.lead.last, max(1, cells - LABEL_CELLS), bool(incident.members)
+    lines = _fact("cause", wrap(record.cause, StyleRole.TEXT, room))
+    lines += _fact("actual", wrap(evidence_text(record), StyleRole.TEXT, room))
+    people = _newest(incident.acts, _act_entry, rows - len(lines) - has_members - 1, StyleRole.TEXT, room)
+    lines += _fact("people", people)
+    lines += _fact("with it", _with_it(incident.members, rows - len(lines) - 1))
+    entries = _newest(incident.records, lambda entry: _entry(entry, incident), rows - len(lines), StyleRole.DIM, room)
+    return [*lines, *_fact("timeline", entries)]
+
+
+def _fact(label: str, lines: Iterable[Line]) -> list[Line]:
+    return [labelled("" if row else label, line, LABEL_CELLS) for row, line in enumerate(lines)]
+
+
+def _newest(
+    records: Sequence[AlarmRecord], write: Callable[[AlarmRecord], str], rows: int, role: StyleRole, cells: int
+) -> list[Line]:
+    """Return the newest records that fit in the rows, one at least, preceded by the number of earlier ones."""
+    rows = max(1, rows)
+    texts = [write(record) for record in records[-rows:]]
+    while texts:
+        earlier = len(records) - len(texts)
+        head = f"{earlier:,} earlier · " if earlier else ""
+        lines = [line for text in (head + texts[0], *texts[1:]) for line in wrap(text, role, cells)]
+        if len(lines) <= rows:
+            return lines
+        if len(texts) == 1:
+            *above, last = [*wrap(head + texts[0], role, max(1, cells - 2))][:rows]
+            return [*above, [*last, (" …", role)]]
+        del texts[0]
+    return []
+
+
+MOST_MEMBERS = 3
+"""Maximum number of hidden alarms that the pane names."""
+
+
+def _with_it(members: Sequence[Thread], rows: int) -> list[Line]:
+    """Return the number of hidden alarms, and the first of them if the rows have room."""
+    if not members:
+        return []
+    named = len(members)
+    if named > min(MOST_MEMBERS, rows - 1):
+        named = max(0, min(MOST_MEMBERS, rows - 2))
+    texts = [f"{counted(len(members), 'alarm')} hidden while it was open"]
+    texts += [f"{member.last.kind}  {subject(member.last)}{_span(member)}" for member in members[:named]]
+    texts += [f"{len(members) - named:,} more"] if 0 < named < len(members) else []
+    return [[(text, StyleRole.TEXT)] for text in texts]
 
 
 def _span(thread: Thread) -> str:
@@ -245,10 +322,14 @@ def _span(thread: Thread) -> str:
     return f"  {thread.last.since:%H:%M:%S}-{f'{ended:%H:%M:%S}Z' if ended else ''}"
 
 
+def _act_entry(act: AlarmRecord) -> str:
+    return f"{act.at:%H:%M:%S}Z {act_text(act)}"
+
+
 def _entry(record: AlarmRecord, incident: Incident) -> str:
     """Return a record as a line of the timeline, with the name of a member, and with the value if that is news."""
-    name = "" if record in incident.lead.records else f"  {record.kind} {subject(record)}"
-    act = act_text(record) if record in incident.acts else record.turn.words
+    name = "" if _key(record) == _key(incident.lead.first) else f"  {record.kind} {subject(record)}"
+    act = act_text(record) if _is_act(record) else record.turn.words
     value = f"  {evidence_text(record)}" if record.turn in _WITH_VALUE else ""
     return f"{record.at:%H:%M:%S}Z {act}{name}{value}"
 

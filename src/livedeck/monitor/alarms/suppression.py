@@ -57,6 +57,12 @@ def priority(kind: str) -> int:
     return _PRIORITIES.get(kind, len(_PRIORITIES))
 
 
+def possible_parents(kind: str, event_id: str) -> tuple[str, ...]:
+    """Return the kinds that can hide a kind: its parents, the widest first, then other signs of a picture fault."""
+    signs = tuple(other for other in _OF_PICTURE if other != kind) if kind in _OF_PICTURE else ()
+    return tuple(dict.fromkeys((*_parents(kind, event_id), *signs)))
+
+
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
     """Return the parents of a kind. A kind that only the history knows has API_BLIND alone."""
     if kind in _PARENTS:

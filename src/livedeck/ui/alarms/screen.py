@@ -13,9 +13,10 @@ from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_al
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.incidents import INCIDENTS, Incident, incident_lines, incident_title, incidents
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import named
-from livedeck.text.segments import Groups, Link, Role, ShadedLine, StyleRole, justify
+from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
@@ -83,6 +84,8 @@ class AlarmsScreen(BaseScreen):
         self._selections = {name: RowSelection() for name in ("alarms", "incidents", "log", "figures")}
         self._figures: tuple[FigureRow, ...] = ()
         self._incidents: tuple[Incident, ...] = ()
+        self._grouped: Remembered[tuple[Incident, ...]] = Remembered()
+        self._incident_lines: Remembered[list[Line]] = Remembered()
         self._log: tuple[LogRecord, ...] = ()
         self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
@@ -204,7 +207,13 @@ class AlarmsScreen(BaseScreen):
         if incident is None:
             panel.show("Incident", "", lambda _cells, _rows: [[("No incident selected", StyleRole.DIM)]])
         else:
-            panel.show(incident_title(incident), "", lambda cells, _: incident_lines(incident, cells))
+            panel.show(
+                incident_title(incident),
+                "",
+                lambda cells, rows: self._incident_lines.get(
+                    (incident,), (cells, rows), lambda: incident_lines(incident, cells, rows)
+                ),
+            )
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
         alarm, panel = self.alarm_at_cursor(), self.query_one("#alarm", FramedPanel)
@@ -266,7 +275,8 @@ class AlarmsScreen(BaseScreen):
             await self._read_figures()
         elif tab == "incidents" and self.ctx.records is not None:
             since = self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
-            self._incidents = incidents((await self.ctx.records.alarm_log(since))[-MAX_INCIDENT_RECORDS:])
+            log = tuple(await self.ctx.records.alarm_log(since))[-MAX_INCIDENT_RECORDS:]
+            self._incidents = self._grouped.get((), log, lambda: incidents(log))
         elif tab == SILENCES:
             displayed = self.ctx.displayed()
             self._log = named(displayed[0].silences, _names(displayed[0])) if displayed else ()
