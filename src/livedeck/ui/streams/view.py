@@ -39,29 +39,34 @@ def signal_lines(
 def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """Return the destinations of a stream, its recordings and settings, and the destinations of all streams.
 
-    In a low pane, the last parts go first, but the recordings stay.
+    In a low pane, the settings go, and only some destinations of all streams are left, the worst.
     """
     parts = [
         destination_lines(state, render_time, width),
         recording_lines(snapshot.cached(recordings_key(state.id)), render_time, width),
         _setting_lines(state, width),
-        _all_lines(snapshot.events, render_time, width),
     ]
-    while len(parts) > 2 and sum(len(part) + 1 for part in parts) > height + 1:
+    left = height - sum(len(part) + 1 for part in parts)
+    if left < -1:
         parts.pop()
+    elif left > 1:
+        parts.append(_all_lines(snapshot.events, render_time, width, left))
     return [line for part in parts for line in (*part, [])][:-1]
 
 
-def _all_lines(states: Iterable[EventState], render_time: RenderTime, width: int) -> list[Line]:
-    """Return the destinations of all streams on air, unconnected ones first."""
-    rows = [
+def _all_lines(states: Iterable[EventState], render_time: RenderTime, width: int, height: int) -> list[Line]:
+    """Return the destinations of all streams on air that fit, unconnected ones first."""
+    found = all_destinations(states, render_time)
+    count = len(found) if len(found) <= height else height - 1
+    rows: list[Line] = [
         [
             *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True),
             *fit([(safe(restream.status or UNKNOWN, 20), role)], STATUS_CELLS),
             (name, StyleRole.TEXT),
         ]
-        for (glyph, role), name, restream in all_destinations(states, render_time)
+        for (glyph, role), name, restream in found[:count]
     ]
+    rows += [[(f"{len(found) - count} more", StyleRole.DIM)]] if found[count:] else []
     return [clip(labelled("" if index else "on air", row, LABEL_CELLS), width) for index, row in enumerate(rows)]
 
 
@@ -84,15 +89,15 @@ def destination_lines(state: EventState, render_time: RenderTime, width: int) ->
     for restream in restreams:
         label = "" if lines else "goes to"
         glyph, role = destination_mark(state, restream, render_time)
-        status = safe(restream.status or UNKNOWN, 20) if restream.enabled else "off"
+        status = "off" if glyph == "·" else safe(restream.status or UNKNOWN, 20)
         name = fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True)
         address, since = addresses.show(restream.url), _fault_words(state, restream, render_time)
         if width >= WIDE_CELLS:
             words = fit([(status, role), (since, StyleRole.DIM)], STATUS_CELLS)
             lines.append(labelled(label, [*name, *words, (address, StyleRole.DIM)], LABEL_CELLS))
         else:
-            lines.append(labelled(label, [*name, (status, role)], LABEL_CELLS))
-            lines.append(labelled("", [(f"  {address}{since}", StyleRole.DIM)], LABEL_CELLS))
+            lines.append(labelled(label, [*name, (status, role), (since, StyleRole.DIM)], LABEL_CELLS))
+            lines.append(labelled("", [(f"  {address}", StyleRole.DIM)], LABEL_CELLS))
     return [clip(line, width) for line in lines]
 
 
