@@ -55,13 +55,17 @@ def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, wi
 
 
 def _all_lines(states: Iterable[EventState], render_time: RenderTime, width: int, height: int) -> list[Line]:
-    """Return the destinations of all streams on air that fit, unconnected ones first."""
+    """Return the destinations of all streams on air that fit, unconnected ones first.
+
+    In a narrow line, the name of the event takes the place of the status, because the sign tells the status.
+    """
     found = all_destinations(states, render_time)
     count = len(found) if len(found) <= height else height - 1
+    has_status = width >= LABEL_CELLS + NAME_CELLS + STATUS_CELLS + events.NAME_CELLS
     rows: list[Line] = [
         [
             *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True),
-            *fit([(safe(restream.status or UNKNOWN, 20), role)], STATUS_CELLS),
+            *(fit([(safe(restream.status or UNKNOWN, 20), role)], STATUS_CELLS) if has_status else ()),
             (name, StyleRole.TEXT),
         ]
         for (glyph, role), name, restream in found[:count]
