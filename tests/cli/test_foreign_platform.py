@@ -164,7 +164,7 @@ def test_a_status_that_nobody_documented_is_shown_as_it_is_and_raises_nothing(tm
         with terminal(tmp_path, size=(120, 40), program=LIVEDECK, **settings(platform)) as deck:
             deck.until("Elsewhere warming(.|\n)*100 GOOD")
             deck.press("2")
-            deck.until("publ…hing")
+            deck.until("publishing")
             deck.press("5")
             deck.until("hibernating")
             assert "CRIT" not in words(deck.written)

@@ -8,9 +8,10 @@ from datetime import timedelta
 import pytest
 
 from livedeck.client import Scheduled, Stream
-from livedeck.monitor import BroadcastState, Ingest, IngestState
+from livedeck.monitor import BroadcastState, Episode, EventState, Ingest, IngestState, Severity
 from livedeck.presentation.streams import STREAMS, destinations, summary_line
-from livedeck.text.segments import plain
+from livedeck.text.segments import StyleRole, plain
+from livedeck.ui.streams.view import destination_lines
 from presentation.test_events import FRESH, NOW, STALE, state
 
 
@@ -52,6 +53,48 @@ def test_one_line_says_what_arrives_where_it_goes_and_what_is_lost() -> None:
     assert "→ 1 of 2 destinations connected" in text
     assert "lost" not in plain(summary_line(states, STALE, 160)), "nothing is known of it now"
     assert summary_line([], FRESH, 160) == []
+
+
+def words(states: list[EventState]) -> str:
+    return plain(summary_line(states, FRESH, 160))
+
+
+def test_events_whose_polls_fail_neither_arrive_nor_count_as_connected() -> None:
+    unseen = replace(state(restreams=restreams("connected")), is_stale=True)
+    text = words([state(restreams=restreams("connected")), unseen])
+    assert text.startswith(" ↓ 1 of 2 arrive")
+    assert "? 1 unknown" in text
+    assert "→ 1 of 2 destinations connected, ? 1 unknown" in text
+
+
+def test_destinations_without_a_status_are_unknown_and_no_fault() -> None:
+    unknown = state(restreams=[{"name": "Out 0", "enabled": True}, *restreams("connected")])
+    assert plain(destinations(unknown, FRESH, 80)) == "? Out 0  ✓ Out 0"
+    line = summary_line([unknown], FRESH, 160)
+    assert "→ 1 of 2 destinations connected, ? 1 unknown" in plain(line)
+    assert StyleRole.WARNING not in {role for _, role in line}
+    (out,) = [column for column in STREAMS.columns if column.name == "out"]
+    assert out.render(unknown, FRESH) == [("?/2", StyleRole.TEXT)]
+    hidden = state(restreams=None)
+    assert plain(destinations(hidden, FRESH, 80)) == plain(out.render(hidden, FRESH)) == "?"
+
+
+def test_a_destination_with_an_unknown_switch_counts_as_on() -> None:
+    known = state(restreams=[{"name": "Out", "status": "connected"}])
+    assert plain(destinations(known, FRESH, 80)) == "✓ Out"
+    assert "→ 1 of 1 destinations connected" in words([known])
+    assert "off" not in "".join(plain(line) for line in destination_lines(known, FRESH, 80))
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_the_time_since_a_fault_stands_after_the_status(width: int) -> None:
+    fault = Episode("RESTREAM_DOWN", Severity.WARNING, "r", NOW - timedelta(seconds=190), None, "", "")
+    down = {"id": "r", "name": "Out", "status": "disconnected", "enabled": True, "url": "rtmp://a.example/live"}
+    text = "\n".join(
+        plain(line) for line in destination_lines(replace(state(restreams=[down]), episodes=(fault,)), FRESH, width)
+    )
+    assert "disconnected for 03:10" in text
+    assert "live for" not in text
 
 
 def test_how_long_a_signal_arrives_is_at_least_as_long_as_the_samples_in_memory_show() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from livedeck.client import Annotation, Poster, Shortfall, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.presentation.table import layout, row_line
 from livedeck.presentation.videos import VIDEOS, ListedVideo, missing_extras
-from livedeck.text.segments import plain
+from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.videos.view import video_panel
 from presentation.test_events import FRESH, NOW
 
@@ -40,6 +41,11 @@ WHOLE = ListedVideo(
         ({"subtitles": received()}, ("no subtitles",)),
         ({"subtitles": received(DONE, PENDING)}, ("uk pending",)),
         ({"annotations": received(), "materials": received()}, ("no annotation", "no known material")),
+        ({"posters": received(shortfall=Shortfall(1, 2))}, ("posters ?",)),
+        ({"posters": received(KEPT, unreadable=1)}, ("posters ?",)),
+        ({"posters": received(SHOWN, unreadable=1)}, ()),
+        ({"subtitles": received(DONE, unreadable=1)}, ("subtitles ?",)),
+        ({"annotations": received(unreadable=1)}, ("annotations ?",)),
         ({"annotations": CachedList()}, None),
         ({"annotations": CachedList(error="away")}, None),
     ],
@@ -67,6 +73,17 @@ def test_numbers_are_those_that_came_and_nothing_is_made_up() -> None:
     assert cells(failed) == ["1+", "--", "1", "1", "·"]
 
 
+@pytest.mark.parametrize("row", [WHOLE, replace(WHOLE, posters=received())])
+def test_old_lists_make_the_words_dim_and_never_green(row: ListedVideo) -> None:
+    old = replace(row, subtitles=replace(row.subtitles, as_of=NOW - timedelta(minutes=5)))
+    (column,) = [column for column in VIDEOS.columns if column.name == "missing"]
+    ((_, fresh),), ((_, dim),) = column.render(row, FRESH), column.render(old, FRESH)
+    assert fresh is not StyleRole.DIM
+    assert dim is StyleRole.DIM
+    ((_, role),) = [part for part in video_panel(old, FRESH, 80, 14)[1] if "no" in part[0]]
+    assert role is StyleRole.DIM
+
+
 @pytest.mark.parametrize("height", [7, 14, 28])
 def test_the_panel_of_a_video_fits_and_leads_to_each_extra(height: int) -> None:
     many = replace(WHOLE, annotations=received(*(Annotation(id=f"{n}", title=f"Bar {n}") for n in range(40))))
@@ -74,4 +91,5 @@ def test_the_panel_of_a_video_fits_and_leads_to_each_extra(height: int) -> None:
     assert len(lines) <= height
     text = " ".join(map(plain, lines))
     assert all(word in text for word in ("posters", "subtitles", "annotations", "materials", "Programme", "Bar 0"))
+    assert " ".join(text.split()).count("id one") == 1, "the id is seen in the smallest panel, too"
     assert plain(row_line(many, FRESH, layout(VIDEOS.columns, 80))).count("40") == 1

@@ -7,16 +7,22 @@ from dataclasses import replace
 import pytest
 
 from livedeck.client import EventRestream, RelayProfile, Room, Secret
-from livedeck.monitor import EventState
-from livedeck.presentation.rooms import relays_cell
+from livedeck.monitor import CachedList, EventState
+from livedeck.monitor.published.codec import encode_record
+from livedeck.presentation.rooms import RELAYS, Relay, relays_cell
 from livedeck.text.segments import plain
-from livedeck.ui.rooms.view import all_room_lines, check_lines
-from presentation.test_events import FRESH, STALE, state
+from livedeck.ui.rooms.view import all_room_lines, check_lines, freshness_line
+from presentation.test_events import FRESH, NOW, STALE, state
 
 KEY = Secret("a-key-of-a-relay-1")
 PLACE = "rtmp://live.example/app"
 STUDIO = RelayProfile(id="one", name="Studio", url=PLACE, stream_key=KEY, service="custom")
 OTHER = RelayProfile(id="two", name="Other", url=PLACE, stream_key=Secret("a-key-of-a-relay-2"), service="own")
+
+
+def sent(profile: RelayProfile) -> RelayProfile:
+    """The profile as an attached deck and a recording have it."""
+    return RelayProfile.model_validate(encode_record(profile))
 
 
 def room(*profiles: RelayProfile, name: str = "Hall", **fields: object) -> Room:
@@ -39,6 +45,10 @@ def on_air(**fields: object) -> EventState:
         (room(STUDIO, OTHER.model_copy(update={"stream_key": None})), "▲ 1 of 2 incomplete"),
         (room(STUDIO, OTHER.model_copy(update={"url": None})), "▲ 1 of 2 incomplete"),
         (room(STUDIO, OTHER.model_copy(update={"stream_key": KEY})), "▲ 1 of 2 double"),
+        (room(STUDIO, OTHER.model_copy(update={"stream_key": KEY, "url": f"{PLACE}/"})), "▲ 1 of 2 double"),
+        (room(STUDIO, sent(OTHER)), "? 1 not known"),
+        (room(sent(STUDIO), sent(OTHER)), "? 2 not known"),
+        (room(STUDIO.model_copy(update={"url": ""}), sent(OTHER)), "▲ 1 of 2 incomplete"),
     ],
 )
 def test_a_room_says_whether_its_profiles_are_complete(shown: Room, words: str) -> None:
@@ -53,7 +63,8 @@ def checks(*profiles: RelayProfile, events: tuple[EventState, ...] = (), others:
 
 def test_a_destination_that_an_event_on_air_uses_is_named_and_one_that_may_be_is_no_good_news() -> None:
     assert "✓ no event on air sends to these destinations" in checks(STUDIO, events=(on_air(key=Secret("x" * 20)),))
-    assert "▲ Choir, on air, sends to the destination of Studio" in checks(STUDIO, events=(on_air(),))
+    for same in (on_air(), on_air(url=f"{PLACE}/"), on_air(enabled=None)):
+        assert "▲ Choir, on air, sends to the destination of Studio" in checks(STUDIO, events=(same,))
     for unknown in (on_air(key=None), on_air(url=None), state(restreams=None)):
         words = checks(STUDIO, events=(unknown,))
         assert "? the destinations of 1 event on air are not known" in words
@@ -68,6 +79,26 @@ def test_a_profile_names_what_it_lacks_and_who_else_sends_there() -> None:
     assert "? running relays: the platform does not report them" in words
     double = checks(STUDIO, OTHER.model_copy(update={"stream_key": KEY}))
     assert "▲ Other sends to the same destination as another profile of this room" in double
+
+
+def test_withheld_addresses_and_keys_are_unknown_and_neither_missing_nor_sound() -> None:
+    words = checks(sent(STUDIO), sent(OTHER))
+    assert "? not recorded or sent: addresses and keys" in words
+    assert " has no " not in words
+    assert "✓ each profile" not in words
+    assert "✓ no event on air" not in words
+    pane = "\n".join(plain(line) for line in all_room_lines([room(sent(STUDIO))], FRESH, 70, 8))
+    assert "  ? Studio" in pane
+    assert "key ?" in pane
+    assert "▲" not in plain(freshness_line(CachedList((room(sent(STUDIO)),), NOW), FRESH, 160))
+
+
+def test_an_empty_key_is_none_and_no_hidden_one() -> None:
+    empty = OTHER.model_copy(update={"stream_key": Secret("")})
+    (column,) = [column for column in RELAYS.columns if column.name == "key"]
+    cells = [plain(column.render(Relay(profile), FRESH)) for profile in (empty, STUDIO, sent(STUDIO))]
+    assert cells == ["none", f"{KEY}", "?"]
+    assert "key none" in "".join(plain(line) for line in all_room_lines([room(empty)], FRESH, 70, 8))
 
 
 def test_more_profiles_than_can_run_at_once_are_no_fault() -> None:

@@ -31,7 +31,7 @@ from ui.meeting import (
     stored,
     words,
 )
-from ui.stage import known
+from ui.stage import known, show
 from ui.test_bursts import post
 
 
@@ -56,6 +56,20 @@ async def test_a_room_shows_its_profiles_in_the_order_of_their_making_and_no_key
         assert places == sorted(places)
         assert not [profile for profile in held if profile.stream_key and profile.stream_key.reveal() in shown]
         assert "participants start and stop relays inside the room" in shown
+
+
+async def test_a_double_profile_has_its_mark_in_the_table_of_profiles_too() -> None:
+    async with meeting() as stage:
+        listed = rooms(stage)
+        first, *others = room(stage).restreams or ()
+        copy = first.model_copy(update={"id": "copy", "name": "Copy", "created_at": EVENING})
+        twice = room(stage).model_copy(update={"restreams": (first, *others, copy)})
+        items = tuple(twice if item.id == twice.id else item for item in listed.items)
+        await show(stage.deck, stage.pilot, lists={ROOM_LIST: replace(listed, items=items)})
+        region = stage.deck.screen.query_one("#relays").region
+        rows = [row[region.x : region.right] for row in stage.rows()[region.y : region.bottom] if " Copy " in row]
+        assert rows
+        assert all("▲" in row for row in rows), rows
 
 
 async def test_enter_goes_to_the_profiles_and_on_to_the_form_and_escape_back() -> None:

@@ -139,6 +139,7 @@ from livedeck.monitor.model.thresholds import (
     with_overrides,
 )
 from livedeck.monitor.model.unit import BitrateUnit
+from livedeck.monitor.model.withheld import destination, enabled, is_enabled
 from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale, stale_blame
@@ -295,9 +296,12 @@ __all__ = [
     "clock_change_text",
     "covered_alarms",
     "current_stream",
+    "destination",
     "diagnose",
+    "enabled",
     "end_of_silence",
     "event_key",
+    "is_enabled",
     "is_stale",
     "known_streams",
     "limits_of",

@@ -21,7 +21,7 @@ from livedeck.client import (
     Stream,
     VideoDraft,
 )
-from livedeck.monitor import BroadcastState, EventState
+from livedeck.monitor import BroadcastState, EventState, enabled
 from livedeck.operations.diff import Change, ParsedForm, differences
 from livedeck.operations.nouns import unreadable_inside
 from livedeck.operations.operation import (
@@ -320,9 +320,8 @@ def describe_state(state: EventState, render_time: RenderTime) -> str:
         parts[0] += f" for {clock}" if elapsed >= 0 else f", starts in {clock}"
     if phase.tally.expects_signal:
         parts.append(f"health {values.NO_DATA if health.score is None else health.score} {health.grade}".rstrip())
-        enabled = [restream for restream in state.event.restreams or () if restream.enabled is not False]
-        connected = sum(restream.status == "connected" for restream in enabled)
-        parts += [f"{connected} of {len(enabled)} restreams connected"] if enabled else []
+        statuses = [restream.status for restream in enabled(state.event.restreams or ())]
+        parts += [f"{statuses.count('connected')} of {len(statuses)} restreams connected"] if statuses else []
     return ", ".join(parts)
 
 

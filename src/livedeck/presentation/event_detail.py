@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.client import EventRestream
-from livedeck.monitor import Content, Episode, EventState, Finding, ProfileChoice, diagnose
+from livedeck.monitor import Content, Episode, EventState, Finding, ProfileChoice, diagnose, is_enabled
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.connection import MEASURING, not_known_text
@@ -231,15 +231,17 @@ def _restreams(state: EventState, render_time: RenderTime, cells: int) -> Line:
         glyph, role = restream_mark(restream)
         name, status = safe(restream.name or UNKNOWN, 40), safe(restream.status or UNKNOWN, 20)
         is_connected = glyph == "✓"
-        words = f"{glyph} {name}" if is_connected else f"{glyph} {name} {status}"
+        words = f"{glyph} {name}" if glyph in {"✓", UNKNOWN} else f"{glyph} {name} {status}"
         groups.append((index if is_connected else 0, [(words, StyleRole.STALE if render_time.stale else role)]))
     return clip(wrap_groups(groups, cells, 3), cells) or [("none", StyleRole.DIM)]
 
 
 def restream_mark(restream: EventRestream) -> tuple[str, StyleRole]:
-    """Return glyph and role of a restream: off, connected or not connected."""
-    if not restream.enabled:
+    """Return glyph and role of a restream: off, not known, connected or not connected."""
+    if not is_enabled(restream):
         return "·", StyleRole.DIM
+    if restream.status is None:
+        return UNKNOWN, StyleRole.DIM
     return ("✓", StyleRole.OK) if restream.status == "connected" else ("○", StyleRole.TEXT)
 
 

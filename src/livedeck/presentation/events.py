@@ -21,6 +21,7 @@ from livedeck.monitor import (
     IngestState,
     Reading,
     Severity,
+    enabled,
 )
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import recent_axis, recent_columns, signal_bars, unwatched_columns
@@ -282,20 +283,26 @@ def _measured(state: EventState, render_time: RenderTime, text: str | None, role
 
 
 def outputs(state: EventState, render_time: RenderTime) -> Line:
-    """Return the numbers of connected and enabled restreams on air: `1/2`. Otherwise returns the number enabled."""
-    enabled, connected = _enabled_restreams(state)
-    if not enabled:
+    """Return the numbers of connected and enabled restreams on air: `1/2`, or `?/2` if a status is unknown.
+
+    Otherwise returns the number enabled.
+    """
+    if state.event.restreams is None:
+        return [(UNKNOWN, StyleRole.DIM)]
+    count, connected = _enabled_restreams(state)
+    if not count:
         return [(NOT_APPLICABLE, StyleRole.DIM)]
     if not state.phase.tally.expects_signal:
-        return [(str(enabled), StyleRole.DIM)]
-    role = StyleRole.TEXT if connected == enabled else StyleRole.WARNING
-    return [(f"{connected}/{enabled}", StyleRole.STALE if render_time.stale else role)]
+        return [(str(count), StyleRole.DIM)]
+    role = StyleRole.TEXT if connected in {None, count} else StyleRole.WARNING
+    text = f"{UNKNOWN if connected is None else connected}/{count}"
+    return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
 
-def _enabled_restreams(state: EventState) -> tuple[int, int]:
-    """Return the number of enabled restreams, and the number of enabled restreams that are connected."""
-    enabled = [restream for restream in state.event.restreams or () if restream.enabled]
-    return len(enabled), sum(restream.status == "connected" for restream in enabled)
+def _enabled_restreams(state: EventState) -> tuple[int, int | None]:
+    """Return the number of enabled restreams, and how many of them are connected; None if a status is unknown."""
+    statuses = [restream.status for restream in enabled(state.event.restreams or ())]
+    return len(statuses), None if None in statuses else statuses.count("connected")
 
 
 RECENT_SECONDS = 300.0
@@ -356,8 +363,8 @@ def health_score(state: EventState, render_time: RenderTime) -> Value:
 
 
 def _connected_share(state: EventState, _: RenderTime) -> Value:
-    enabled, connected = _enabled_restreams(state)
-    return connected / enabled if enabled else None
+    count, connected = _enabled_restreams(state)
+    return connected / count if count and connected is not None else None
 
 
 def _alarm_words(state: EventState, _: RenderTime) -> Value:

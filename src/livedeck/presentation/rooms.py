@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from livedeck.client import RelayProfile, Room, Secret
+from livedeck.monitor import destination
 from livedeck.presentation.events import MAX_NAME_CELLS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column, TableSchema, Value, text_column
@@ -38,11 +39,13 @@ class WaitingEdit(NamedTuple):
 class Relay(Record):
     """Row of a relay profile. `locked_at`: time at which a change was refused because the profile broadcasts.
 
-    Only a refused change proves that a profile broadcasts. No response proves that it does not.
+    Only a refused change proves that a profile broadcasts. No response proves that it does not. `is_double`: an earlier
+    profile of the room sends to the same destination.
     """
 
     profile: RelayProfile
     locked_at: datetime | None = None
+    is_double: bool = False
 
 
 def display_name(item: Room | RelayProfile) -> str:
@@ -64,27 +67,30 @@ def relay_profiles(room: Room) -> tuple[RelayProfile, ...]:
     return tuple(sorted(room.restreams or (), key=created))
 
 
+def is_known(profile: RelayProfile) -> bool:
+    """Return whether address and key were received. Recordings and attached decks have neither (past.md)."""
+    return {"url", "stream_key"} <= profile.model_fields_set
+
+
 def gaps(profile: RelayProfile) -> tuple[str, ...]:
-    """Return what the profile lacks of the fields that a relay needs to start: `address`, `key`."""
-    has_key = profile.stream_key is not None and profile.stream_key != _NO_KEY
+    """Return what a known profile lacks of the fields that a relay needs to start: `address`, `key`."""
+    if not is_known(profile):
+        return ()
+    has_key = profile.stream_key not in {None, _NO_KEY}
     return (*([] if profile.url else ["address"]), *([] if has_key else ["key"]))
 
 
 _NO_KEY = Secret("")
 
 
-def destination(profile: RelayProfile) -> tuple[str, Secret] | None:
-    """Return address and key of a profile, by which equal destinations are found; None if one is missing."""
-    return (
-        None
-        if gaps(profile) or profile.url is None or profile.stream_key is None
-        else (profile.url, profile.stream_key)
-    )
+def key_text(profile: RelayProfile) -> str:
+    """Return the masked key: `none` if the profile has no key, `?` if the key is not known."""
+    return "none" if "key" in gaps(profile) else str(profile.stream_key or UNKNOWN)
 
 
 def doubled(room: Room) -> tuple[RelayProfile, ...]:
     """Return the profiles of a room that send to the destination of an earlier profile of the room."""
-    seen: set[tuple[str, Secret]] = set()
+    seen: set[tuple[str, str]] = set()
     found = []
     for profile in relay_profiles(room):
         place = destination(profile)
@@ -95,17 +101,23 @@ def doubled(room: Room) -> tuple[RelayProfile, ...]:
     return tuple(found)
 
 
-def profile_mark(profile: RelayProfile, room: Room | None, render_time: RenderTime) -> tuple[str, StyleRole]:
-    """Return glyph and role of a profile: complete, or not able to work as its fields are."""
-    is_sound = not gaps(profile) and (room is None or profile not in doubled(room))
-    glyph, role = ("✓", StyleRole.OK) if is_sound else ("▲", StyleRole.WARNING)
+def profile_mark(profile: RelayProfile, render_time: RenderTime, *, is_double: bool) -> tuple[str, StyleRole]:
+    """Return glyph and role of a profile: complete, not known, or not able to work as its fields are."""
+    glyph, role = ("✓", StyleRole.OK) if is_known(profile) else (UNKNOWN, StyleRole.DIM)
+    if is_double or gaps(profile):
+        glyph, role = "▲", StyleRole.WARNING
     return glyph, StyleRole.STALE if render_time.stale else role
+
+
+MARKS = ("▲", UNKNOWN, "✓", NOT_APPLICABLE)
+"""Marks of profiles and rooms, worst first."""
 
 
 def relays_cell(room: Room, render_time: RenderTime) -> Line:
     """Return whether the profiles of a room are complete: `✓ 3 complete`, `▲ 1 of 3 incomplete`, `▲ 1 of 3 double`.
 
-    Complete is no promise: the platform does not report whether a relay runs.
+    Complete is no promise: the platform does not report whether a relay runs. `? 3 not known` without their addresses
+    and keys.
     """
     if room.restreams is None:
         return _cell(UNKNOWN, render_time, StyleRole.DIM)
@@ -118,6 +130,8 @@ def relays_cell(room: Room, render_time: RenderTime) -> Line:
     ):
         if wrong:
             return _cell(f"▲ {wrong} of {count} {word}", render_time, StyleRole.WARNING)
+    if unknown := sum(not is_known(profile) for profile in room.restreams):
+        return _cell(f"{UNKNOWN} {unknown} not known", render_time, StyleRole.DIM)
     return _cell(f"✓ {count} complete", render_time, StyleRole.OK)
 
 
@@ -129,8 +143,13 @@ def changed_at(room: Room) -> datetime | None:
 
 def goes_to(room: Room, render_time: RenderTime, cells: int) -> Line:
     """Return the profiles that fit, by name, the unsound ones first."""
-    marked = [(*profile_mark(profile, room, render_time), display_name(profile)) for profile in relay_profiles(room)]
-    parts: list[Line] = [[(f"{glyph} {name}", role)] for glyph, role, name in sorted(marked, key=lambda m: m[0] == "✓")]
+    doubles = doubled(room)
+    marked = [
+        (*profile_mark(profile, render_time, is_double=profile in doubles), display_name(profile))
+        for profile in relay_profiles(room)
+    ]
+    marked.sort(key=lambda mark: MARKS.index(mark[0]))
+    parts: list[Line] = [[(f"{glyph} {name}", role)] for glyph, role, name in marked]
     return list_parts(parts, cells) or [(UNKNOWN if room.restreams is None else NOT_APPLICABLE, StyleRole.DIM)]
 
 
@@ -212,7 +231,7 @@ ROOMS: TableSchema[Room] = TableSchema(
 
 
 def _ready(relay: Relay, render_time: RenderTime) -> Line:
-    return [profile_mark(relay.profile, None, render_time)]
+    return [profile_mark(relay.profile, render_time, is_double=relay.is_double)]
 
 
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
@@ -224,7 +243,7 @@ def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
 
 RELAYS: TableSchema[Relay] = TableSchema(
     columns=(
-        Column("ready", " ", 1, 0, _ready, lambda relay, _: float(bool(gaps(relay.profile)))),
+        Column("ready", " ", 1, 0, _ready, lambda relay, _: float(relay.is_double or bool(gaps(relay.profile)))),
         text_column("platform", "PLATFORM", 13, 0, lambda relay: service(relay.profile), role=StyleRole.STRONG),
         text_column("name", "RELAY PROFILE", 16, 0, lambda relay: display_name(relay.profile)),
         text_column(
@@ -237,7 +256,7 @@ RELAYS: TableSchema[Relay] = TableSchema(
             role=StyleRole.DIM,
             grows=True,
         ),
-        Column("key", "KEY", 8, 1, lambda relay, at: _cell(str(relay.profile.stream_key or UNKNOWN), at)),
+        Column("key", "KEY", 8, 1, lambda relay, at: _cell(key_text(relay.profile), at)),
         text_column(
             "created",
             "CREATED (UTC)",

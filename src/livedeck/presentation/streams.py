@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from math import isfinite
 
 from livedeck.client import EventRestream
-from livedeck.monitor import BroadcastState, EventState, IngestState, Snapshot, planned_start
+from livedeck.monitor import BroadcastState, EventState, IngestState, Snapshot, enabled, planned_start
 from livedeck.presentation.event_detail import restream_mark
 from livedeck.presentation.events import (
     EVENTS,
@@ -110,7 +110,7 @@ def _since_value(state: EventState, render_time: RenderTime) -> Value:
 def destination_mark(state: EventState, restream: EventRestream, render_time: RenderTime) -> tuple[str, StyleRole]:
     """Return glyph and role of a destination. On air, one that is enabled but not connected is a fault."""
     glyph, role = restream_mark(restream)
-    is_missed = bool(restream.enabled) and glyph != "✓" and state.phase.tally.expects_signal
+    is_missed = glyph == "○" and state.phase.tally.expects_signal
     glyph, role = ("▲", StyleRole.WARNING) if is_missed else (glyph, role)
     return glyph, StyleRole.STALE if is_doubtful(state, render_time) else role
 
@@ -126,10 +126,11 @@ def destinations(state: EventState, render_time: RenderTime, cells: int) -> Line
     for (glyph, role), restream in marked:
         word = {"▲": f" {safe(restream.status or UNKNOWN, 20)}", "·": " off"}.get(glyph, "")
         parts.append([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}{word}", role)])
-    return list_parts(parts, cells) or [(NOT_APPLICABLE, StyleRole.DIM)]
+    nothing = UNKNOWN if state.event.restreams is None else NOT_APPLICABLE
+    return list_parts(parts, cells) or [(nothing, StyleRole.DIM)]
 
 
-_MARKS = ("▲", "○", "✓", "·")
+_MARKS = ("▲", UNKNOWN, "○", "✓", "·")
 """Marks of destinations, worst first."""
 
 
@@ -142,8 +143,7 @@ def all_destinations(states: Iterable[EventState], render_time: RenderTime) -> l
         (destination_mark(state, restream, render_time), name(state), restream)
         for state in states
         if state.phase.tally.expects_signal
-        for restream in state.event.restreams or ()
-        if restream.enabled
+        for restream in enabled(state.event.restreams or ())
     ]
     return sorted(found, key=lambda row: (_MARKS.index(row[0][0]), name_order(row[1])))
 
@@ -159,11 +159,10 @@ GOES_TO_CELLS = 25
 def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: int) -> Line:
     """Return what arrives and where it goes: `↓ 7 of 8 arrive, 31.1 Mbit/s   ✖ 1 lost   → 12 of 14 connected`."""
     expected = [state for state in states if state.phase.tally.expects_signal]
-    ingests = Counter(state.phase.ingest.state for state in expected if not state.is_undecided)
+    trusted = [state for state in expected if not is_doubtful(state, render_time)]
+    ingests = Counter(state.phase.ingest.state for state in trusted if not state.is_undecided)
     arriving = ingests[IngestState.RECEIVING] + ingests[IngestState.WARMING_UP]
     rate = sum(_rate(state) for state in expected)
-    restreams = [restream for state in expected for restream in state.event.restreams or () if restream.enabled]
-    connected = sum(restream.status == "connected" for restream in restreams)
     if render_time.stale:
         return [(f" ▒ {len(expected)} on air, not up to date", StyleRole.STALE)] if states else []
     unknown = len(expected) - sum(ingests[state] for state in _DECIDED)
@@ -174,7 +173,7 @@ def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: i
         (0, [(f" ✖ {lost} lost ", StyleRole.CRITICAL)] if (lost := ingests[IngestState.INTERRUPTED]) else []),
         (1, [(f"▲ {none} without signal", StyleRole.WARNING)] if (none := ingests[IngestState.NONE]) else []),
         (1, [(f"{UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []),
-        (1, _connected_line(connected, len(restreams))),
+        (1, _connected_line(expected, trusted)),
         (3, [("○ ", StyleRole.INFO), (f"{pending} planned", StyleRole.DIM)] if pending else []),
     ]
     return wrap_groups(groups, cells, 3) if states else []
@@ -183,11 +182,22 @@ def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: i
 _DECIDED = (IngestState.RECEIVING, IngestState.WARMING_UP, IngestState.INTERRUPTED, IngestState.NONE, IngestState.ENDED)
 
 
-def _connected_line(connected: int, enabled: int) -> Line:
-    if not enabled:
+def _connected_line(expected: Sequence[EventState], trusted: Sequence[EventState]) -> Line:
+    """Return how many destinations are connected: `12 of 14 destinations connected, ? 2 unknown`.
+
+    `trusted`: the expected events whose data are up to date.
+    """
+    count = sum(len(enabled(state.event.restreams or ())) for state in expected)
+    if not count:
         return []
-    role = StyleRole.OK if connected == enabled else StyleRole.WARNING
-    return [("→ ", StyleRole.DIM), (f"{connected} of {enabled} destinations connected", role)]
+    statuses = Counter(restream.status for state in trusted for restream in enabled(state.event.restreams or ()))
+    connected = statuses["connected"]
+    lost = statuses.total() - connected - statuses[None]
+    has_all = connected == count and all(state.event.restreams is not None for state in expected)
+    role = StyleRole.WARNING if lost else StyleRole.OK if has_all else StyleRole.TEXT
+    unknown = count - connected - lost
+    doubt: Line = [(f", {UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []
+    return [("→ ", StyleRole.DIM), (f"{connected} of {count} destinations connected", role), *doubt]
 
 
 def _rate(state: EventState) -> float:

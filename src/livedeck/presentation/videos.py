@@ -68,57 +68,69 @@ def number_text(cached: CachedList[Any]) -> str:
     """Return the number of rows of a list, with `+` if some were not received; `·` before its first request."""
     if cached.as_of is None:
         return NO_DATA if cached.error else NOT_ASKED
-    return f"{len(cached.items)}{'+' if cached.shortfall or cached.unreadable else ''}"
+    return f"{len(cached.items)}{'+' if _is_partial(cached) else ''}"
 
 
 def missing_extras(row: ListedVideo) -> tuple[str, ...] | None:
     """Return the extras that a video lacks, as its received lists show; None before all lists were received.
 
-    The platform has no list of materials, so only known ones count.
+    `posters ?`: the received rows do not show it, and others were not received. The platform has no list of materials,
+    so only known ones count.
     """
     if any(cached.as_of is None for cached in row.lists):
         return None
     posters, tracks = row.posters.items, row.subtitles.items
+    has_shown = any(poster.active for poster in posters)
     pending = [_or_unknown(track.language, 8) for track in tracks if track.status == "pending"]
     return (
-        *([] if any(poster.active for poster in posters) else ["no poster shown" if posters else "no poster"]),
-        *([] if tracks else ["no subtitles"]),
+        *_lack(row.posters, "posters", "no poster shown" if posters else "no poster", is_proven=has_shown),
+        *_lack(row.subtitles, "subtitles", "" if tracks else "no subtitles"),
         *(f"{language} pending" for language in pending),
-        *([] if row.annotations.items else ["no annotation"]),
-        *([] if row.materials.items else ["no known material"]),
+        *_lack(row.annotations, "annotations", "no annotation", is_proven=bool(row.annotations.items)),
+        *_lack(row.materials, "materials", "no known material", is_proven=bool(row.materials.items)),
     )
 
 
-def _extras_role(cached: CachedList[Any], render_time: RenderTime) -> StyleRole:
-    """Return a dim role for a list that is not polled now, because only that of the selected video is."""
-    is_old = cached.as_of is None or cached.is_stale(render_time.now)
-    return StyleRole.STALE if render_time.stale else StyleRole.DIM if is_old else StyleRole.TEXT
+def _lack(cached: CachedList[Any], name: str, lack: str, *, is_proven: bool = False) -> list[str]:
+    """Return what a list lacks, or that it is not known because rows are missing. `is_proven`: it lacks nothing."""
+    if is_proven:
+        return []
+    return [f"{name} {UNKNOWN}"] if _is_partial(cached) else [lack] if lack else []
+
+
+def _is_partial(cached: CachedList[Any]) -> bool:
+    return bool(cached.shortfall or cached.unreadable)
+
+
+def missing_line(row: ListedVideo, render_time: RenderTime) -> Line:
+    """Return the extras that a video lacks; `✓ nothing` if fresh and complete lists show them all."""
+    missing = missing_extras(row)
+    text = NOT_ASKED if missing is None else ", ".join(missing) or "✓ nothing"
+    return [(text, _extras_role(render_time, *row.lists, fresh=StyleRole.STRONG if missing else StyleRole.OK))]
+
+
+def _extras_role(render_time: RenderTime, *lists: CachedList[Any], fresh: StyleRole = StyleRole.TEXT) -> StyleRole:
+    """Return a dim role if a list is not polled now, because only those of the selected video are."""
+    if render_time.stale:
+        return StyleRole.STALE
+    return StyleRole.DIM if any(cached.is_stale(render_time.now) for cached in lists) else fresh
 
 
 def _posters(row: ListedVideo, render_time: RenderTime) -> Line:
     text = number_text(row.posters)
     sign = "● " if any(poster.active for poster in row.posters.items) else ""
-    return [(f"{sign}{text}", _extras_role(row.posters, render_time))]
+    return [(f"{sign}{text}", _extras_role(render_time, row.posters))]
 
 
 def _subtitles(row: ListedVideo, render_time: RenderTime) -> Line:
     """Return the languages of the tracks; `○` marks a track whose speech is being recognised."""
-    role, tracks = _extras_role(row.subtitles, render_time), row.subtitles.items
+    role, tracks = _extras_role(render_time, row.subtitles), row.subtitles.items
     words = (f"{'○' if track.status == 'pending' else ''}{_or_unknown(track.language, 8)}" for track in tracks)
     return [(" ".join(words) or number_text(row.subtitles), role)]
 
 
 def _numbers(lists: Callable[[ListedVideo], CachedList[Any]]) -> Callable[[ListedVideo, RenderTime], Line]:
-    return lambda row, at: [(number_text(lists(row)), _extras_role(lists(row), at))]
-
-
-def _missing(row: ListedVideo, render_time: RenderTime) -> Line:
-    missing = missing_extras(row)
-    if missing is None:
-        return [(NOT_ASKED, StyleRole.DIM)]
-    if not missing:
-        return [("✓ nothing", StyleRole.STALE if render_time.stale else StyleRole.OK)]
-    return [(", ".join(missing), StyleRole.STALE if render_time.stale else StyleRole.STRONG)]
+    return lambda row, at: [(number_text(lists(row)), _extras_role(at, lists(row)))]
 
 
 def _number_of(cached: CachedList[Any]) -> Value:
@@ -178,7 +190,7 @@ VIDEOS: TableSchema[ListedVideo] = TableSchema(
             lambda row, _: _number_of(row.materials),
             right=True,
         ),
-        Column("missing", "MISSING", 24, 4, _missing, lambda row, _: missing_extras(row), grows=True),
+        Column("missing", "MISSING", 24, 4, missing_line, lambda row, _: missing_extras(row), grows=True),
         text_column("event", "EVENT", 20, 7, lambda row: _text(row.video.event) or NOT_APPLICABLE, role=StyleRole.DIM),
         text_column("status", "STATUS", 9, 6, _status),
     ),

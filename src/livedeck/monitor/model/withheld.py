@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from livedeck.client import Event, EventRestream
+from livedeck.client import Event, EventRestream, RelayProfile
 from livedeck.record import Record
 from livedeck.text.values import safe
 
@@ -50,14 +50,20 @@ def destinations(event: Event) -> frozenset[tuple[str, str]]:
 
 def enabled(restreams: Iterable[EventRestream]) -> list[EventRestream]:
     """Return the restreams that are not switched off."""
-    return [restream for restream in restreams if restream.enabled is not False]
+    return [restream for restream in restreams if is_enabled(restream)]
 
 
-def destination(restream: EventRestream) -> tuple[str, str] | None:
-    """Return the address and the key of a restream; None if either is missing."""
-    if not restream.url or not restream.key or not restream.key.reveal():
+def is_enabled(restream: EventRestream) -> bool:
+    """Return whether a restream is not switched off. One with an unknown switch counts as on."""
+    return restream.enabled is not False
+
+
+def destination(target: EventRestream | RelayProfile) -> tuple[str, str] | None:
+    """Return the address and the key of a restream or a relay profile; None if either is missing."""
+    key = target.stream_key if isinstance(target, RelayProfile) else target.key
+    if not target.url or not key or not key.reveal():
         return None
-    return restream.url.rstrip("/"), restream.key.reveal()
+    return target.url.rstrip("/"), key.reveal()
 
 
 def public_keys(event: Event) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from livedeck.monitor import ROOM_LIST, CachedList, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, display_name, relay_profiles
+from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, display_name, doubled, relay_profiles
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.canvas import StyledWidget
@@ -196,8 +196,11 @@ class RoomsScreen(BaseScreen):
         if pane == "rooms":
             return rooms.items
         room, edits = rooms.find(self._selections["rooms"].key or ""), self.edits.waiting
-        profiles = relay_profiles(room) if room else ()
-        return [Relay(profile, edits[profile.id].since if profile.id in edits else None) for profile in profiles]
+        doubles = doubled(room) if room else ()
+        return [
+            Relay(profile, edits[profile.id].since if profile.id in edits else None, profile in doubles)
+            for profile in (relay_profiles(room) if room else ())
+        ]
 
     def _waiting_edit(self, room: Room | None) -> WaitingEdit | None:
         """Return the oldest waiting edit of the room, with the key that applies it; None if no edit waits."""

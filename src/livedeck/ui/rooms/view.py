@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from livedeck.client import RelayProfile, Room, Secret
-from livedeck.monitor import CachedList, EventState
+from livedeck.client import RelayProfile, Room
+from livedeck.monitor import CachedList, EventState, destination, enabled
 from livedeck.presentation import events
 from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import (
     ACTIVE,
+    MARKS,
     MAX_RELAYS,
     MAX_RUNNING,
     WaitingEdit,
-    destination,
     display_name,
     doubled,
     gaps,
+    is_known,
+    key_text,
     profile_mark,
     relay_profiles,
     relays_cell,
@@ -157,11 +159,12 @@ def _profile_checks(
         yield _NOTE, f"{count}; at most {MAX_RUNNING} can run at once"
     else:
         yield _GOOD, f"{count}; all can run at once"
-    lacking = [(profile, gaps(profile)) for profile in profiles]
-    for profile, missing in lacking:
-        if missing:
-            yield _BAD, f"{display_name(profile)} has no {' and no '.join(missing)}"
-    if not any(missing for _, missing in lacking):
+    for profile in filter(gaps, profiles):
+        yield _BAD, f"{display_name(profile)} has no {' and no '.join(gaps(profile))}"
+    all_known = all(map(is_known, profiles))
+    if not all_known:
+        yield _OPEN, "not recorded or sent: addresses and keys"
+    elif not any(map(gaps, profiles)):
         yield _GOOD, "each profile has an address and a key"
     for profile in doubled(room):
         yield _BAD, f"{display_name(profile)} sends to the same destination as another profile of this room"
@@ -173,7 +176,7 @@ def _profile_checks(
     unknown = sum(not _has_known_destinations(state) for state in on_air)
     if unknown:
         yield _OPEN, f"the destinations of {counted(unknown, 'event')} on air are not known"
-    elif not taken:
+    elif all_known and not taken:
         yield _GOOD, "no event on air sends to these destinations"
     for other in rooms:
         shared = {destination(profile) for profile in relay_profiles(other)} if other.id != room.id else set()
@@ -182,56 +185,58 @@ def _profile_checks(
                 yield _NOTE, f"{display_name(other)} has the destination of {display_name(profile)}, too"
 
 
-def _names_by_destination(states: Iterable[EventState]) -> dict[tuple[str, Secret] | None, str]:
+def _names_by_destination(states: Iterable[EventState]) -> dict[tuple[str, str] | None, str]:
     """Return each destination of the events -> name of an event that sends there."""
     return {
-        (restream.url, restream.key): events.name(state)
+        place: events.name(state)
         for state in states
-        for restream in state.event.restreams or ()
-        if restream.enabled and restream.url and restream.key
+        for place in map(destination, enabled(state.event.restreams or ()))
+        if place
     }
 
 
 def _has_known_destinations(state: EventState) -> bool:
     """Return whether the platform sent address and key of each enabled restream of an event."""
     restreams = state.event.restreams
-    return restreams is not None and all(
-        restream.url and restream.key for restream in restreams if restream.enabled is not False
-    )
+    return restreams is not None and all(map(destination, enabled(restreams)))
 
 
 def all_room_lines(rooms: Sequence[Room], render_time: RenderTime, cells: int, rows: int) -> list[Line]:
-    """Return every room with its relay profiles and their addresses, unsound ones first. `rows`: lines that fit."""
+    """Return the rooms that fit in `rows` lines, with their relay profiles and addresses, unsound ones first."""
     lines: list[Line] = []
-    for room in sorted(rooms, key=_soundness):
-        head: list[Group] = [(0, [(display_name(room), StyleRole.STRONG)]), (0, relays_cell(room, render_time))]
+    found = sorted(((relays_cell(room, render_time), room) for room in rooms), key=lambda row: _rank(row[0]))
+    for relays, room in found:
+        if len(lines) > rows:
+            break
+        head: list[Group] = [(0, [(display_name(room), StyleRole.STRONG)]), (0, relays)]
         code: list[Group] = [(1, [(f"code {safe(room.code or UNKNOWN, 20)}", StyleRole.DIM)])]
         lines += [*([[]] if lines else []), justify(head, code, cells)]
+        doubles = doubled(room)
         for profile in relay_profiles(room):
-            lines += _profile_lines(profile, room, render_time, cells)
+            lines += _profile_lines(profile, render_time, cells, is_double=profile in doubles)
     if len(lines) > rows:
         return [*lines[: rows - 1], [("▼ more in the table above", StyleRole.DIM)]]
     return lines or [[("no rooms", StyleRole.DIM)]]
 
 
-def _profile_lines(profile: RelayProfile, room: Room, render_time: RenderTime, cells: int) -> list[Line]:
+def _rank(relays: Line) -> int:
+    """Return the place of a room by the mark of its profiles, the worst first."""
+    ((text, _),) = relays
+    return MARKS.index(text[0])
+
+
+def _profile_lines(profile: RelayProfile, render_time: RenderTime, cells: int, *, is_double: bool) -> list[Line]:
     """Return a profile in two lines: sign, name and platform; then address, end of the key, and last change."""
-    glyph, role = profile_mark(profile, room, render_time)
+    glyph, role = profile_mark(profile, render_time, is_double=is_double)
     changed = profile.updated_at or profile.created_at
     address: list[Group] = [(0, [(f"    {addresses.show(profile.url)}", StyleRole.DIM)])]
     rest: list[Group] = [
-        (1, [(f"key {profile.stream_key or UNKNOWN}", StyleRole.DIM)]),
+        (1, [(f"key {key_text(profile)}", StyleRole.DIM)]),
         (2, [(f"changed {changed:%d %b %H:%M}", StyleRole.DIM)] if changed else []),
     ]
     text = StyleRole.STALE if render_time.stale else StyleRole.TEXT
     name: list[Group] = [(0, [(f"  {glyph} ", role), (display_name(profile), text)])]
     return [justify(name, [(1, [(service(profile), text)])], cells), justify(address, rest, cells)]
-
-
-def _soundness(room: Room) -> tuple[bool, bool]:
-    """Return a sort key: rooms with incomplete or double profiles first, rooms without profiles last."""
-    profiles = relay_profiles(room)
-    return not (any(map(gaps, profiles)) or doubled(room)), not profiles
 
 
 def revealed_key(profile: RelayProfile, seconds_left: float, cells: int) -> list[Line]:

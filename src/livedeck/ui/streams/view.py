@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from livedeck.client import EventRestream, Recording
+from livedeck.client import EventRestream, Recording, Stream
 from livedeck.monitor import CachedList, EventState, Snapshot, recordings_key
 from livedeck.presentation import event_detail, events
 from livedeck.presentation.connection import missing_rows
@@ -39,29 +39,38 @@ def signal_lines(
 def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """Return the destinations of a stream, its recordings and settings, and the destinations of all streams.
 
-    In a low pane, the last parts go first, but the recordings stay.
+    In a low pane, the settings go, and only some destinations of all streams are left, the worst.
     """
     parts = [
         destination_lines(state, render_time, width),
         recording_lines(snapshot.cached(recordings_key(state.id)), render_time, width),
         _setting_lines(state, width),
-        _all_lines(snapshot.events, render_time, width),
     ]
-    while len(parts) > 2 and sum(len(part) + 1 for part in parts) > height + 1:
+    left = height - sum(len(part) + 1 for part in parts)
+    if left < -1:
         parts.pop()
+    elif left > 1:
+        parts.append(_all_lines(snapshot.events, render_time, width, left))
     return [line for part in parts for line in (*part, [])][:-1]
 
 
-def _all_lines(states: Iterable[EventState], render_time: RenderTime, width: int) -> list[Line]:
-    """Return the destinations of all streams on air, unconnected ones first."""
-    rows = [
+def _all_lines(states: Iterable[EventState], render_time: RenderTime, width: int, height: int) -> list[Line]:
+    """Return the destinations of all streams on air that fit, unconnected ones first.
+
+    In a narrow line, the name of the event takes the place of the status, because the sign tells the status.
+    """
+    found = all_destinations(states, render_time)
+    count = len(found) if len(found) <= height else height - 1
+    has_status = width >= LABEL_CELLS + NAME_CELLS + STATUS_CELLS + events.NAME_CELLS
+    rows: list[Line] = [
         [
             *fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True),
-            *fit([(safe(restream.status or UNKNOWN, 20), role)], STATUS_CELLS),
+            *(fit([(safe(restream.status or UNKNOWN, 20), role)], STATUS_CELLS) if has_status else ()),
             (name, StyleRole.TEXT),
         ]
-        for (glyph, role), name, restream in all_destinations(states, render_time)
+        for (glyph, role), name, restream in found[:count]
     ]
+    rows += [[(f"{len(found) - count} more", StyleRole.DIM)]] if found[count:] else []
     return [clip(labelled("" if index else "on air", row, LABEL_CELLS), width) for index, row in enumerate(rows)]
 
 
@@ -84,15 +93,15 @@ def destination_lines(state: EventState, render_time: RenderTime, width: int) ->
     for restream in restreams:
         label = "" if lines else "goes to"
         glyph, role = destination_mark(state, restream, render_time)
-        status = safe(restream.status or UNKNOWN, 20) if restream.enabled else "off"
+        status = "off" if glyph == "·" else safe(restream.status or UNKNOWN, 20)
         name = fit([(f"{glyph} {safe(restream.name or UNKNOWN, 40)}", role)], NAME_CELLS, ellipsis=True)
         address, since = addresses.show(restream.url), _fault_words(state, restream, render_time)
         if width >= WIDE_CELLS:
             words = fit([(status, role), (since, StyleRole.DIM)], STATUS_CELLS)
             lines.append(labelled(label, [*name, *words, (address, StyleRole.DIM)], LABEL_CELLS))
         else:
-            lines.append(labelled(label, [*name, (status, role)], LABEL_CELLS))
-            lines.append(labelled("", [(f"  {address}{since}", StyleRole.DIM)], LABEL_CELLS))
+            lines.append(labelled(label, [*name, (status, role), (since, StyleRole.DIM)], LABEL_CELLS))
+            lines.append(labelled("", [(f"  {address}", StyleRole.DIM)], LABEL_CELLS))
     return [clip(line, width) for line in lines]
 
 
@@ -117,9 +126,14 @@ def _setting_lines(state: EventState, width: int) -> list[Line]:
         ("watch at", addresses.show(event.play_link), StyleRole.DIM),
         ("quality", " ".join(map(safe, presets)) if presets else NOT_APPLICABLE, StyleRole.TEXT),
         ("latency", safe(event.latency_mode or UNKNOWN, 20), StyleRole.TEXT),
-        ("stream", safe((stream and stream.id) or UNKNOWN, 40), StyleRole.DIM),
+        ("stream", _stream_text(stream) if stream else NOT_APPLICABLE, StyleRole.DIM),
     )
     return [clip(labelled(label, [(text, role)], LABEL_CELLS), width) for label, text, role in facts]
+
+
+def _stream_text(stream: Stream) -> str:
+    """Return the platform's status of a stream, as it is, and its id."""
+    return f"{safe(stream.status or UNKNOWN, 20)}  {safe(stream.id or UNKNOWN, 40)}"
 
 
 def recording_lines(recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:

@@ -12,7 +12,7 @@ from livedeck.presentation.videos import (
     ListedVideo,
     date_text,
     length_text,
-    missing_extras,
+    missing_line,
     number_text,
     recognition,
     recorded_at,
@@ -33,7 +33,7 @@ from livedeck.text.segments import (
     wrap_groups,
 )
 from livedeck.text.segments import width as line_width
-from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, position, safe, size
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe, size
 from livedeck.ui.videos.selection import PARTS
 
 LABEL_CELLS = 12
@@ -139,28 +139,29 @@ def _fact(label: str, text: str | None, role: StyleRole = StyleRole.TEXT) -> Lin
 
 
 def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, height: int) -> list[ShadedLine]:
-    """Return what a video lacks, its extras in as many lines as fit, and its facts.
+    """Return what a video lacks, its extras in as many lines as fit, and the facts that fit, the id first.
 
     A line of an extra leads to the tab of the extra.
     """
     if row is None:
         return [[(" nothing selected", StyleRole.DIM)]]
-    missing, recorded = missing_extras(row), recorded_at(row.video)
-    lacks = NOT_ASKED if missing is None else ", ".join(missing) or "nothing"
+    recorded = recorded_at(row.video)
     facts = [
+        _fact("id", row.id, StyleRole.DIM),
         _fact("event", row.video.event or "unknown: opened by its id"),
         _fact("recorded", f"{date_text(recorded)}Z, {length_text(row.video)}" if recorded else UNKNOWN),
-        _fact("id", row.id, StyleRole.DIM),
     ]
-    role = StyleRole.STALE if render_time.stale else StyleRole.OK if missing == () else StyleRole.STRONG
-    head = [_fact("video", row.video.title, StyleRole.STRONG), _fact("missing", lacks, role)]
+    head = [
+        _fact("video", row.video.title, StyleRole.STRONG),
+        labelled("missing", missing_line(row, render_time), LABEL_CELLS),
+    ]
     room = max(1, (height - len(head) - len(facts)) // (len(PARTS) - 1))
     extras = [
         linked(clip(line, cells), "part.next", part)
         for part, cached in zip(PARTS[1:], row.lists, strict=True)
         for line in _extra_lines(part, cached, render_time, room)
     ]
-    rest = facts if len(head) + len(extras) + len(facts) <= height else []
+    rest = facts[: max(0, height - len(head) - len(extras))]
     return [*(clip(line, cells) for line in head), *extras, *(clip(line, cells) for line in rest)]
 
 
