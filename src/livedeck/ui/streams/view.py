@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from livedeck.client import EventRestream, Recording, Stream
+from livedeck.client import EventRestream, Recording
 from livedeck.monitor import CachedList, EventState, Snapshot, recordings_key
 from livedeck.presentation import event_detail, events
 from livedeck.presentation.connection import missing_rows
@@ -118,7 +118,7 @@ def _fault_words(state: EventState, restream: EventRestream, render_time: Render
 
 
 def _setting_lines(state: EventState, width: int) -> list[Line]:
-    """Return the addresses of the stream, its settings and its id."""
+    """Return the addresses of the stream, its settings, and its status and id as the platform has them."""
     event, stream = state.event, state.event.stream
     presets = event.video.presets if event.video else None
     facts = (
@@ -126,14 +126,10 @@ def _setting_lines(state: EventState, width: int) -> list[Line]:
         ("watch at", addresses.show(event.play_link), StyleRole.DIM),
         ("quality", " ".join(map(safe, presets)) if presets else NOT_APPLICABLE, StyleRole.TEXT),
         ("latency", safe(event.latency_mode or UNKNOWN, 20), StyleRole.TEXT),
-        ("stream", _stream_text(stream) if stream else NOT_APPLICABLE, StyleRole.DIM),
+        ("status", safe((stream and stream.status) or UNKNOWN, 20), StyleRole.TEXT),
+        ("stream", safe((stream and stream.id) or UNKNOWN, 40), StyleRole.DIM),
     )
     return [clip(labelled(label, [(text, role)], LABEL_CELLS), width) for label, text, role in facts]
-
-
-def _stream_text(stream: Stream) -> str:
-    """Return the platform's status of a stream, as it is, and its id."""
-    return f"{safe(stream.status or UNKNOWN, 20)}  {safe(stream.id or UNKNOWN, 40)}"
 
 
 def recording_lines(recordings: CachedList[Recording], render_time: RenderTime, width: int) -> list[Line]:
