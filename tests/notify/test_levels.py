@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from livedeck.monitor import Severity
+from livedeck.monitor import DECK, Severity
 from livedeck.notify import (
     GROUPINGS,
     Board,
@@ -170,6 +170,17 @@ def test_warnings_that_join_a_group_wait_for_its_interval_and_criticals_do_not()
     desk.watch(120)
     at = {message.title: round((message.at - NOW).total_seconds()) for message in desk.told}
     assert at == {"WARN FPS_LOW ONE": 5, "CRIT BLACKOUT ONE": 35, "WARN 2 alarms: AUDIO_LOW ONE, VIDEO_LOW ONE": 95}
+
+
+def test_a_failing_target_is_told_by_the_others_at_once() -> None:
+    desk = Desk(Route("ops", "ops", group_wait=timedelta(seconds=20), group_interval=timedelta(seconds=300)))
+    for number in range(8):  # the allowance is used up, and the group has just had its message
+        desk.put(alarm(f"event-{number}", severity=Severity.WARNING, since=desk.now, changed=desk.now))
+        desk.watch(40)
+    desk.put(alarm(DECK, "NOTIFY_FAILING", Severity.WARNING, since=desk.now, changed=desk.now))
+    at = desk.now
+    (first, *_) = [message for message in desk.watch(30) if "NOTIFY_FAILING" in message.title]
+    assert (first.at - at).total_seconds() <= 1
 
 
 def test_groups_beyond_the_allowance_share_a_message() -> None:

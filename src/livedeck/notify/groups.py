@@ -30,7 +30,7 @@ from livedeck.monitor import (
     watched_seconds,
 )
 from livedeck.monitor import case_of as case_of_alarm
-from livedeck.notify.message import BEGINNINGS, NOT_NOTIFIED, Entry, Message, Open, Status
+from livedeck.notify.message import BEGINNINGS, NOT_NOTIFIED, NOTIFY_FAILING, Entry, Message, Open, Status
 from livedeck.notify.routes import Level, Route, reasons_against
 from livedeck.notify.templates import Template
 from livedeck.notify.texts import NO_TEMPLATE, Sender, compose, shown_status
@@ -418,7 +418,8 @@ class _Turn:
     def collect_firing(self) -> None:
         """Open a group at its first alarm. `group_wait` after that alarm was raised, hold an entry for each of them.
 
-        An alarm that waited for an incident before it was announced has waited already, and so has the incident.
+        An alarm that waited for an incident before it was announced has waited already, and so has the incident. A
+        failing target is reported at once.
         """
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
@@ -428,7 +429,8 @@ class _Turn:
             for key, alarms in by_key.items():
                 began = min(self._began(route, alarm) for alarm in alarms)
                 opened_at = min(began, self.before.opened.get((route.name, key), self.now))
-                if self.now - opened_at < route.group_wait and not alarms[0].affects:
+                is_ready = bool(alarms[0].affects) or any(alarm.kind == NOTIFY_FAILING for alarm in alarms)
+                if self.now - opened_at < route.group_wait and not is_ready:
                     self.opened[route.name, key] = opened_at
                     continue
                 self._hold(route, alarms)
@@ -832,7 +834,7 @@ def _group_key(route: Route, incident: str, key: AlarmKey, project: str, life: s
 
 
 def _is_free(entries: Iterable[Entry]) -> bool:
-    """Return whether a message needs no allowance: it has news of a critical alarm, or an acknowledgement."""
+    """Return whether a message needs no allowance: it has urgent news, or an acknowledgement."""
     return any(entry.is_urgent or entry.status is Status.ACKNOWLEDGED for entry in entries)
 
 

@@ -22,6 +22,9 @@ _WORDS = ("event", "part", "actual", "expected", "cause", "viewers", "advice", "
 MAX_PLAIN = 300
 """Maximum number of characters of a message as plain text."""
 
+NOTIFY_FAILING = "NOTIFY_FAILING"
+"""Kind of alarm that waits for no group and no allowance, because it says that other messages do not arrive."""
+
 NOT_NOTIFIED = -1
 """The stage of an alarm without a notification."""
 
@@ -98,9 +101,9 @@ class Entry(Record):
 
     @property
     def is_urgent(self) -> bool:
-        """True if the entry has news of a critical alarm that is present. Such an entry needs no allowance."""
+        """True if the entry has news of a present alarm that is critical or NOTIFY_FAILING. It needs no allowance."""
         is_news = self.status in {Status.FIRING, Status.ESCALATED} and not self.is_cleared
-        return self.severity is Severity.CRITICAL and is_news
+        return is_news and (self.severity is Severity.CRITICAL or self.kind == NOTIFY_FAILING)
 
     def as_end(self, seconds: float, *, is_undated: bool = False) -> Entry:
         """Return the entry for the end of the alarm, `seconds` after its onset."""
@@ -167,7 +170,7 @@ class Message(Record):
 
     `key`: the same for every try. `payload`: the JSON of the webhook; empty for plain text. `beginnings`: the alarms
     that the message reports as present; empty if it reports their end. `ends`: lives of the alarms whose end it
-    reports. `is_urgent`: one of its alarms is critical and present, so that it goes before the other messages of its
+    reports. `is_urgent`: it has urgent news (`Entry.is_urgent`), so that it goes before the other messages of its
     target. `acknowledged`: lives of the alarms that it reports as acknowledged. `opened`: the alarms that are open at
     the target at the time of a try; not stored. `entries`: the entries of a message about several alarms, as JSON.
     """
