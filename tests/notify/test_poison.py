@@ -279,6 +279,36 @@ def test_alarms_that_share_a_message_with_a_refused_one_are_told_without_it(
     assert {title for title, *_ in letters if title.startswith("CRIT")} == {f"CRIT NO_INGEST {poison.upper()}"}
 
 
+def test_ends_that_share_a_message_with_a_refused_alarm_do_not_wait_behind_its_beginning(tmp_path: Path) -> None:
+    """Nothing else is left to prove that the target works."""
+    board = Board()
+
+    async def work(notifier: Notifier, _: Sink) -> None:
+        for name in ("one", "two"):
+            board.begin(name)
+        await watch(notifier, board.alarms, 60)
+        for name in ("poison", "foul"):
+            board.begin(name)
+        await watch(notifier, board.alarms, 60)
+        for name in ("poison", "one", "two"):
+            board.end(name)
+        await watch(notifier, board.alarms, 400)
+
+    def answer(body: str) -> tuple[int, str]:
+        return (500, "") if '"poison"' in body or '"foul"' in body else (200, "")
+
+    sink = played(tmp_path / "spool", work, Sink(answer))
+    ended = {
+        found["event_id"]
+        for post in sink.posts
+        if post.status == 200 and post.json and post.json["status"] == "resolved"
+        for found in post.json["alarms"]
+    }
+    assert ended == {"one", "two"}
+    first = next(post.at for post in sink.posts if post.json and post.json["status"] == "resolved")
+    assert max(post.at for post in sink.posts if post.status == 200 and post.json) - first <= 15
+
+
 def test_a_target_that_is_down_gets_the_shared_message_whole(tmp_path: Path) -> None:
     board, down = Board(), [True]
 

@@ -499,19 +499,21 @@ class Notifier:
     async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
         """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
 
-        After its third failed try, another message of the target goes as a probe; without one, a message about one of
-        its alarms. If the target takes the probe, the failed message is given up or split. Otherwise the target is
-        down. A message out of a split one lets others go first at each failed try. `failures`: failed tries in a row.
+        After its third failed try, another message of the target goes as a probe. If there is none, or the target does
+        not take it either, a message about one alarm of a shared message is the probe. If the target takes a probe, the
+        failed message is given up or split. Otherwise the target is down. A message out of a split one lets others go
+        first at each failed try. `failures`: failed tries in a row.
         """
-        queue, asked = self._queues[name], min(delivery.retry_after or 0.0, MAX_ASKED)
+        queue, asked = self._queues[name], _asked(delivery)
         longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
         end = self._clock.monotonic() + self._wait(failures, delivery, longest)
         if asked:
             await self._clock.sleep(asked)
-        part = None if self._probe(name, failed) else await self._try_part(name, target, failed)
-        if part and part.is_taken:
-            return True
-        end = max(end, self._clock.monotonic() + min((part and part.retry_after) or 0.0, MAX_ASKED))
+        if self._probe(name, failed) is None:
+            part = await self._try_part(name, target, failed)
+            if part and part.is_taken:
+                return True
+            end = max(end, self._clock.monotonic() + _asked(part))
         probed_after = 1 if failed.key in self._parted else PROBED_AFTER
         while failed.key in queue and queue[failed.key].tries >= probed_after:
             probe = self._probe(name, failed)
@@ -527,7 +529,11 @@ class Notifier:
                 if is_poison and failed.key not in self._called_back:
                     await self._give_up(name, target, failed, probe.alarms)
                 return True
-            end = max(end, self._clock.monotonic() + min(probed.retry_after or 0.0, MAX_ASKED))
+            end = max(end, self._clock.monotonic() + _asked(probed))
+            part = None if _asked(probed) else await self._try_part(name, target, failed)
+            if part and part.is_taken:
+                return True
+            end = max(end, self._clock.monotonic() + _asked(part))
             break
         await self._clock.sleep(max(0.0, end - self._clock.monotonic()))
         return False
@@ -559,29 +565,41 @@ class Notifier:
         return news.done() and not news.cancelled()
 
     async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
-        """Try a message about one alarm of a message that failed three times, at each call about the next one.
+        """Try a message about one alarm of a shared message, while another one fails. Each call tries the next alarm.
 
-        If the target takes it, split the failed message. Returns None if there is nothing to try.
+        An alarm of several waiting messages is left out, so that nothing overtakes. If the target takes the part, the
+        shared message is split, and the failed one is split or given up. Returns None if there is nothing to try, and
+        before the third failed try.
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
         if tries < PROBED_AFTER:
             return None
-        parts = self._parts(failed)
-        held_back = withheld(self._state, parts, self._clock.now())
-        parts = [part for part in parts if part.key not in held_back]
-        if not parts or not await self._may_send(failed.key):
+        waiting = [*self._sendable(name)]
+        count = Counter(alarm for message in waiting for alarm in message.alarms)
+        parts = {part.key: (part, message) for message in waiting for part in self._parts(message)}
+        held_back = withheld(self._state, [part for part, _ in parts.values()], self._clock.now())
+        ready = [
+            (part, shared)
+            for part, shared in parts.values()
+            if part.key not in held_back and all(count[alarm] == 1 for alarm in part.alarms)
+        ]
+        if not ready:
             return None
-        part = parts[(tries - PROBED_AFTER) % len(parts)]
-        self._on_way.add(failed.key)
+        part, shared = ready[(tries - PROBED_AFTER) % len(ready)]
+        if not await self._may_send(shared.key):
+            return None
+        self._on_way.add(shared.key)
         delivery = await self._try(target, part)
         self._note(name, delivery)
         self.results[part.route, _RESULTS[SENT if delivery.is_taken else WAITING]] += 1
-        if delivery.is_taken and await self._split(name, failed) and part.key in queue:
+        if delivery.is_taken and await self._split(name, shared) and part.key in queue:
             del queue[part.key]
             self._done.append(part.key)
             await self._mark(Spooled(part, SENT, 1, delivery.answer), receipt=delivery.receipt)
-        self._on_way.discard(failed.key)
+        self._on_way.discard(shared.key)
+        if delivery.is_taken and failed.key in queue and failed.key not in self._called_back:
+            await self._give_up(name, target, failed, frozenset())
         return delivery
 
     def _parts(self, message: Message) -> list[Message]:
@@ -717,3 +735,8 @@ class Notifier:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _asked(delivery: Delivery | None) -> float:
+    """Return the seconds for which the reply asks to wait (`Retry-After`), at most an hour."""
+    return min((delivery and delivery.retry_after) or 0.0, MAX_ASKED)
