@@ -396,15 +396,14 @@ class Notifier:
         try:
             if self._is_open:
                 await self._in_thread(partial(self._spool.forget_old, self._clock.now() + self._ahead))
-            waiting = [self._ours(spooled) for spooled in await self._in_thread(partial(self._spool.messages, WAITING))]
-            if self._is_open:
-                await self._give_up_orphans(waiting)
             self._dead = len(await self._in_thread(partial(self._spool.messages, DEAD)))
+            waiting = [self._ours(spooled) for spooled in await self._in_thread(partial(self._spool.messages, WAITING))]
         except SpoolError as error:
             _log.warning("spool cannot be read", reason=str(error))
             return
         if self._is_open:
-            self._enqueue(waiting)
+            self._enqueue(waiting)  # at once: a message that leaves the queue meanwhile must not come back
+            await self._give_up_orphans(waiting)
         else:
             tried = [spooled.message for spooled in waiting if spooled.tries]
             self._failing = {message.target: message.at for message in reversed(tried)}
@@ -424,9 +423,10 @@ class Notifier:
 
     def _enqueue(self, messages: Iterable[Spooled]) -> None:
         for spooled in messages:
-            name = spooled.message.target
-            if name in self._queues and spooled.message.key not in self._done:  # other messages have lost their target
-                self._queues[name].setdefault(spooled.message.key, spooled)
+            name, key = spooled.message.target, spooled.message.key
+            is_known = key in self._done or key in self._unmarked
+            if name in self._queues and not is_known:  # other messages have lost their target
+                self._queues[name].setdefault(key, spooled)
                 self._news[name].set()
 
     async def _send_all(self, name: str, target: Target) -> None:
@@ -642,11 +642,12 @@ class Notifier:
         """
         parts = await self._split(name, message)
         for letter in (part for part in parts or [message] if not parts or part.alarms & overtaken):
-            if spooled := self._queues[name].pop(letter.key, None):
+            if spooled := self._queues[name].get(letter.key):
                 dead = replace(spooled, state=DEAD)
                 self.results[letter.route, _RESULTS[DEAD]] += 1
                 self._dead += 1
                 await self._mark(dead)
+                self._queues[name].pop(letter.key, None)  # after the file knows it, or `_reload` would queue it again
                 if not letter.alarms & overtaken:
                     await self._send_as_plain_text(name, target, dead)
 
