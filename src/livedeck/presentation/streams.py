@@ -168,11 +168,10 @@ def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: i
     unknown = len(expected) - sum(ingests[state] for state in _DECIDED)
     pending = sum(state.phase.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE} for state in states)
     groups: list[Group] = [
-        (0, [(f" ↓ {arriving} of {len(expected)} arrive", StyleRole.STRONG)]),
+        (0, [(f" ↓ {arriving} of {len(expected)} arrive", StyleRole.STRONG), *_doubt(unknown)]),
         (2, [(f"{rate / 1e6:.1f} Mbit/s in", StyleRole.VIDEO)] if rate else []),
         (0, [(f" ✖ {lost} lost ", StyleRole.CRITICAL)] if (lost := ingests[IngestState.INTERRUPTED]) else []),
         (1, [(f"▲ {none} without signal", StyleRole.WARNING)] if (none := ingests[IngestState.NONE]) else []),
-        (1, [(f"{UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []),
         (1, _connected_line(expected, trusted)),
         (3, [("○ ", StyleRole.INFO), (f"{pending} planned", StyleRole.DIM)] if pending else []),
     ]
@@ -195,9 +194,13 @@ def _connected_line(expected: Sequence[EventState], trusted: Sequence[EventState
     lost = statuses.total() - connected - statuses[None]
     has_all = connected == count and all(state.event.restreams is not None for state in expected)
     role = StyleRole.WARNING if lost else StyleRole.OK if has_all else StyleRole.TEXT
-    unknown = count - connected - lost
-    doubt: Line = [(f", {UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []
-    return [("→ ", StyleRole.DIM), (f"{connected} of {count} destinations connected", role), *doubt]
+    words = f"{connected} of {count} destinations connected"
+    return [("→ ", StyleRole.DIM), (words, role), *_doubt(count - connected - lost)]
+
+
+def _doubt(unknown: int) -> Line:
+    """Return how many are unknown, beside the count that leaves them out."""
+    return [(f", {UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []
 
 
 def _rate(state: EventState) -> float:
