@@ -153,7 +153,8 @@ def test_an_older_collector_does_not_record_unwatched_time_and_that_is_told(nigh
     for done in (shown, shown_json, found, report):
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
         assert words in done.stdout
-    assert any(words in sentence for sentence in json.loads(report.stdout)["events"][0]["limits"])
+    limits = json.loads(report.stdout)["events"][0]["limits"]
+    assert any("This collector (older version) does not record" in sentence for sentence in limits)
     file = called(tmp_path, *COMMANDS["history"], env={"LIVEDECK_HISTORY": str(night), "TZ": "UTC"})
     assert {*file.stdout.splitlines()} < {*shown.stdout.splitlines()}
 
