@@ -129,16 +129,27 @@ def _subtitles(row: ListedVideo, render_time: RenderTime) -> Line:
     return [(" ".join(words) or number_text(row.subtitles), role)]
 
 
-def _numbers(lists: Callable[[ListedVideo], CachedList[Any]]) -> Callable[[ListedVideo, RenderTime], Line]:
-    return lambda row, at: [(number_text(lists(row)), _extras_role(at, lists(row)))]
-
-
 def _number_of(cached: CachedList[Any]) -> Value:
     return None if cached.as_of is None else float(len(cached.items))
 
 
 def _status(row: ListedVideo) -> str:
     return _or_unknown(row.video.recording.status if row.video.recording else None, 20)
+
+
+def _number_column(
+    name: str, title: str, width: int, rank: int, extras: Callable[[ListedVideo], CachedList[Any]]
+) -> Column[ListedVideo]:
+    """Return a column with the number of extras of one kind. `extras`: returns their list."""
+    return Column(
+        name,
+        title,
+        width,
+        rank,
+        lambda row, at: [(number_text(extras(row)), _extras_role(at, extras(row)))],
+        lambda row, _: _number_of(extras(row)),
+        right=True,
+    )
 
 
 VIDEOS: TableSchema[ListedVideo] = TableSchema(
@@ -172,24 +183,8 @@ VIDEOS: TableSchema[ListedVideo] = TableSchema(
         ),
         Column("posters", "POSTERS", 7, 0, _posters, lambda row, _: _number_of(row.posters), right=True),
         Column("subtitles", "SUBTITLES", 12, 0, _subtitles, lambda row, _: _number_of(row.subtitles)),
-        Column(
-            "annotations",
-            "ANNOT.",
-            6,
-            0,
-            _numbers(lambda row: row.annotations),
-            lambda row, _: _number_of(row.annotations),
-            right=True,
-        ),
-        Column(
-            "materials",
-            "MATERIALS",
-            9,
-            1,
-            _numbers(lambda row: row.materials),
-            lambda row, _: _number_of(row.materials),
-            right=True,
-        ),
+        _number_column("annotations", "ANNOT.", 6, 0, lambda row: row.annotations),
+        _number_column("materials", "MATERIALS", 9, 1, lambda row: row.materials),
         Column("missing", "MISSING", 24, 4, missing_line, lambda row, _: missing_extras(row), grows=True),
         text_column("event", "EVENT", 20, 7, lambda row: _text(row.video.event) or NOT_APPLICABLE, role=StyleRole.DIM),
         text_column("status", "STATUS", 9, 6, _status),

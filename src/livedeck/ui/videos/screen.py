@@ -211,7 +211,25 @@ class OrderedScreen(VideoTab):
         return [*lines, view.order_text(count, f"{send} sends the whole order, {drop} drops it")]
 
 
-class VideosScreen(VideoTab):
+class PictureScreen(VideoTab):
+    """Screen with the picture of a poster beside its panel."""
+
+    def body(self) -> Iterable[Widget]:
+        yield LinesWidget(id="head")
+        yield Table(self.SCHEMA)
+        yield Horizontal(ExtraPanel(), Thumbnail(), classes="beside")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # plain themes have no thumbnails
+
+    def show_poster(self, poster: Poster | None) -> None:
+        """Show the picture of a poster; None shows no picture."""
+        self.query_one(Thumbnail).show(self.ctx.api, poster)
+
+
+class VideosScreen(PictureScreen):
     """Recordings of completed events and of the selected event, and videos opened by their id, with their extras."""
 
     MODE = "videos"
@@ -224,22 +242,11 @@ class VideosScreen(VideoTab):
         self._left_out = 0
         self._listed_videos: Remembered[tuple[ListedVideo, ...]] = Remembered()
 
-    def body(self) -> Iterable[Widget]:
-        yield LinesWidget(id="head")
-        yield Table(self.SCHEMA)
-        yield Horizontal(ExtraPanel(), Thumbnail(), classes="beside")
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # plain themes have no thumbnails
-
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         super().paint(snapshot, render_time)
         row = find_row(self.SCHEMA, self.rows(), self._row.key)
         posters = row.posters.items if row else ()
-        shown = next((poster for poster in posters if poster.active), None)
-        self.query_one(Thumbnail).show(self.ctx.api, shown)
+        self.show_poster(next((poster for poster in posters if poster.active), None))
         self.query_one(ExtraPanel).styles.height = picture_size(self.size)[1]
 
     def panel_lines(self, render_time: RenderTime, width: int) -> Sequence[ShadedLine]:
@@ -310,27 +317,17 @@ class VideosScreen(VideoTab):
             self.ctx.go_to("posters")
 
 
-class PostersScreen(VideoTab):
+class PostersScreen(PictureScreen):
     """Posters of the video, with a mark at the poster that the player shows."""
 
     MODE = "posters"
     SCHEMA = POSTERS
     EMPTY = "no posters; {poster.create} makes one from a frame, {poster.import} from a picture's address"
 
-    def body(self) -> Iterable[Widget]:
-        yield LinesWidget(id="head")
-        yield Table(self.SCHEMA)
-        yield Horizontal(ExtraPanel(), Thumbnail(), classes="beside")
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # plain themes have no thumbnails
-
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         super().paint(snapshot, render_time)
         poster = self.selected_item()
-        self.query_one(Thumbnail).show(self.ctx.api, poster if isinstance(poster, Poster) else None)
+        self.show_poster(poster if isinstance(poster, Poster) else None)
 
 
 class SubtitlesScreen(OrderedScreen):
