@@ -328,6 +328,20 @@ async def histories(tmp_path: Path) -> AsyncIterator[dict[str, History]]:
         yield opened
 
 
+def sharing(
+    group: asyncio.TaskGroup, fleet: Fleet, histories: dict[str, History], folder: Path
+) -> list[asyncio.Task[None]]:
+    """Start to share the rows of each history."""
+    return [
+        group.create_task(
+            SharedRows(
+                fleet.engines[name], fleet.stores[name], history, HistoryReader(folder / f"{name}.sqlite"), CLOCK
+            ).run()
+        )
+        for name, history in histories.items()
+    ]
+
+
 async def test_what_persons_say_is_in_every_history_though_redis_forgot(
     mortal_server: RedisServer, histories: dict[str, History], tmp_path: Path
 ) -> None:
@@ -344,14 +358,7 @@ async def test_what_persons_say_is_in_every_history_though_redis_forgot(
         at_work(*fleet.engines.values()),
         asyncio.TaskGroup() as group,
     ):
-        tasks = [
-            group.create_task(
-                SharedRows(
-                    fleet.engines[name], fleet.stores[name], history, HistoryReader(tmp_path / f"{name}.sqlite"), CLOCK
-                ).run()
-            )
-            for name, history in histories.items()
-        ]
+        tasks = sharing(group, fleet, histories, tmp_path)
         histories["a"].record_alarm_action(old)
         histories["a"].record_alarm_action(answer)
         await histories["a"].record_ruling(choice)
@@ -389,14 +396,7 @@ async def test_a_silence_and_its_end_are_in_every_history(
         at_work(*fleet.engines.values()),
         asyncio.TaskGroup() as group,
     ):
-        tasks = [
-            group.create_task(
-                SharedRows(
-                    fleet.engines[name], fleet.stores[name], history, HistoryReader(tmp_path / f"{name}.sqlite"), CLOCK
-                ).run()
-            )
-            for name, history in histories.items()
-        ]
+        tasks = sharing(group, fleet, histories, tmp_path)
         histories["a"].record_silence(running)
         await until_silenced(histories["b"], {running.id: running.ends_at, ended.id: at})
         histories["b"].record_silence(replace(running, uid="e", at=(end := CLOCK.now()), ends_at=end))
