@@ -486,7 +486,7 @@ class ListDoubt(TypedDict):
 
 
 class Workspace(OpenAlarms):
-    """All data of the monitor. `unreadable`: number of events that could not be read.
+    """Whole state of the monitor. `unreadable`: number of events that could not be read.
 
     `shortfall`: events that the last list announced and lacks; None if the list is complete. `list_doubt`: known events
     that a whole list lacks; None without any.

@@ -37,7 +37,7 @@ _BEGINS = frozenset({AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTr
 
 
 class Thread(NamedTuple):
-    """One occurrence of an alarm, as its records tell it, oldest first."""
+    """Records of an alarm's occurrence, oldest first."""
 
     records: tuple[AlarmRecord, ...]
 

@@ -738,7 +738,7 @@ class LimitSettings(BaseModel):
 
 
 class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings):
-    """All settings. The TOML file uses these names; an environment variable is called `LIVEDECK_<NAME>`.
+    """Settings of a profile. The TOML file uses these names; an environment variable is called `LIVEDECK_<NAME>`.
 
     The token itself comes only from the environment (trust.md, "Secrets"). It never comes from a flag, because every
     process of the machine can see flags.

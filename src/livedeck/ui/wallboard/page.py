@@ -128,7 +128,7 @@ class Banner(Struct, frozen=True, array_like=True):
 
 
 class Head(Struct, frozen=True):
-    """All parts of the page except the events.
+    """Parts of the page except the events.
 
     Attributes:
         summary: the counts as a sentence.
