@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import click
 import pytest
@@ -33,6 +33,8 @@ from livedeck.cli.command_tree import describe
 from livedeck.cli.description import description_file
 from livedeck.cli.docs import renew_tables
 from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, Draft, Outgoing
+from livedeck.client.chat_export import formats
+from livedeck.client.chat_export.formats import RowFormatter
 from livedeck.client.resources.annotations import AnnotationDraft
 from livedeck.client.resources.events import EventDraft, EventRestreamDraft
 from livedeck.client.resources.rooms import RelayDraft, RoomDraft
@@ -48,7 +50,7 @@ from livedeck.operations import events, rooms, subtitles
 from livedeck.operations.schema import FormSchema
 from livedeck.report.facts import EventFacts, facts_of
 from livedeck.report.formats import REPORT_FORMATS
-from livedeck.report.sections import SECTIONS, Section
+from livedeck.report.sections import FIGURES, SECTIONS, Section
 from livedeck.settings import ADDRESS_SOURCES, Settings, TargetSettings, settings_table, template
 from livedeck.text.segments import StyleRole
 from livedeck.text.themes import THEME_NAMES
@@ -292,6 +294,13 @@ def test_the_formats_of_a_chat_are_those_of_their_table() -> None:
     assert {*CHAT_FORMATS} == {*get_args(ChatFormat)}, "client/chat_export/format_table.py: ChatFormat and CHAT_FORMATS"
 
 
+def test_every_formatter_of_a_chat_is_in_the_table_of_formats() -> None:
+    classes = {each.__name__ for each in vars(formats).values() if isinstance(each, type) and hasattr(each, "rows")}
+    used = {type(kind.writer(False)).__name__ for kind in CHAT_FORMATS.values() if not kind.extra}
+    unused = classes - used - {RowFormatter.__name__}
+    assert not unused, f"client/chat_export/format_table.py: no format uses {', '.join(unused)}"
+
+
 @pytest.mark.parametrize("name", CHAT_FORMATS)
 async def test_a_format_of_a_chat_is_complete(name: ChatFormat, tmp_path: Path) -> None:
     assert name in READERS, f"say how {name} is read back: READERS in {__file__}"
@@ -376,6 +385,26 @@ def test_a_field_of_a_shows_facts_is_filled_from_the_records(field: Any) -> None
     assert is_filled, f"nothing fills EventFacts.{field.name}: {place}"
     is_shown = re.search(rf"\.{field.name}\b", (SOURCE / "report" / "document.py").read_text(encoding="utf-8"))
     assert is_shown or field.name in ONLY_READ, f"report/document.py: the JSON lacks EventFacts.{field.name}"
+
+
+class Read:
+    """Facts that note which of their attributes are read."""
+
+    def __init__(self, facts: EventFacts) -> None:
+        self._facts, self.names = facts, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        self.names.add(name)
+        return getattr(self._facts, name)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_json_has_what_a_figure_of_a_report_shows(name: str) -> None:
+    read = Read(full())
+    assert FIGURES[name](cast("EventFacts", read))
+    json_source = (SOURCE / "report" / "document.py").read_text(encoding="utf-8")
+    absent = [each for each in read.names if not re.search(rf"\bfacts\.{each}\b", json_source)]
+    assert not absent, f"report/document.py: the JSON lacks EventFacts.{', '.join(absent)}, which {name!r} shows"
 
 
 ONLY_READ = frozenset({"samples", "unrecorded"})
