@@ -1026,6 +1026,20 @@ def test_alarms_and_events_stand_in_one_order_and_silence_before_bad_pictures() 
     assert ranked == ["gone", "bad", "late", "mild", "a-told", "calm"]
 
 
+def test_a_fault_that_ended_between_two_looks_clears_at_its_end() -> None:
+    """Its start is no end, and neither is the time of the look."""
+
+    def seen(until: float, *findings: Finding, episodes: tuple[Episode, ...] = ()) -> EventState:
+        readings = merge(Readings(), samples([Reading(NOW.timestamp() + until, 4e6, 128e3, 30.0, 0)]))
+        return replace(state(*findings), episodes=episodes, qos=QosState(readings))
+
+    watcher = Watcher()
+    watcher.look(seen(10, critical(since=NOW)), after=10)
+    ended = Episode("BLACKOUT", Severity.CRITICAL, "", NOW, NOW + timedelta(seconds=52), "", "")
+    watcher.look(seen(60, episodes=(ended,)), after=50)
+    assert watcher.alarm("BLACKOUT").cleared_at == ended.until
+
+
 def test_what_another_monitor_has_judged_is_no_news_to_one_that_takes_over() -> None:
     """It sees fewer samples: a fault that went on may look to it like one that was over and another that began."""
 

@@ -103,13 +103,17 @@ class MonitorState(Record):
 
 
 class ActiveFault(NamedTuple):
-    """Finding with its start (this machine's clock), subject, diagnosis and affected events."""
+    """Finding with its start and end (this machine's clock), subject, diagnosis and affected events.
+
+    `until`: end of a fault that has ended; None for a present one.
+    """
 
     finding: Finding
     since: datetime
     subject: str
     diagnosis: Diagnosis
     affects: tuple[str, ...] = ()
+    until: datetime | None = None
 
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
@@ -311,24 +315,22 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
     for kind in ALARM_KINDS.values():
         if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
             finding = kind.finding(seen)
-            yield ActiveFault(finding, _local_since(finding, state), kind.detector.subject, kind.diagnose(seen))
+            yield ActiveFault(finding, _local(finding.since, state), kind.detector.subject, kind.diagnose(seen))
 
 
 def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> ActiveFault:
     subject = event.event.name or event.id
-    return ActiveFault(finding, _local_since(finding, state), subject, diagnose(finding.kind, event))
+    return ActiveFault(finding, _local(finding.since, state), subject, diagnose(finding.kind, event))
 
 
 def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> ActiveFault:
     finding = Finding(episode.kind, episode.severity, episode.actual, episode.expected, episode.since, episode.target)
-    return _event_fault(finding, event, state)
+    return _event_fault(finding, event, state)._replace(until=_local(episode.until, state))
 
 
-def _local_since(finding: Finding, state: MonitorState) -> datetime:
-    """Return the start of a finding by this machine's clock, never in the future."""
-    if finding.since is None:
-        return state.now
-    return min(state.now, finding.since - timedelta(seconds=state.connection.skew))
+def _local(at: datetime | None, state: MonitorState) -> datetime:
+    """Return a time of the server's clock by this machine's clock, never in the future; now if it is unknown."""
+    return state.now if at is None else min(state.now, at - timedelta(seconds=state.connection.skew))
 
 
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:

@@ -189,9 +189,7 @@ def _has_parent_just_cleared(
     parent = _parent_of(alarm, alarm.parent, alarms)
     if parent is None or parent.is_ongoing or _is_hidden_alone(parent):
         return False
-    is_dated = parent.cleared_at is not None and parent.cleared_at > parent.since  # else it is only the time of onset
-    ended = parent.cleared_at if is_dated and parent.cleared_at else parent.changed
-    return now - ended <= timedelta(seconds=limits.hidden_after)
+    return now - (parent.cleared_at or parent.changed) <= timedelta(seconds=limits.hidden_after)
 
 
 def _depth(kind: str) -> int:
