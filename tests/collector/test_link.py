@@ -113,7 +113,7 @@ async def test_a_text_is_given_as_it_is_and_nothing_else_is_taken_for_one(outgoi
     ) as server:
         assert await link_to(outgoing, server.address).get_text("/metrics") == "größe 1\n"
     for answer, error, words in (
-        (plain("200 OK", b"{}", "Content-Type: application/json"), CollectorAwayError, "other than a collector's text"),
+        (plain("200 OK", b"{}", "Content-Type: application/json"), CollectorAwayError, "did not send plain text"),
         (plain("200 OK", b"<html>", "Content-Type: text/html"), CollectorAwayError, "responds 200 with text/html"),
         (plain("502 Bad", b"down", "Content-Type: text/plain"), CollectorAwayError, "responds 502"),
         (

@@ -483,6 +483,20 @@ async def test_a_locked_file_is_said_and_what_waited_is_written_once_it_is_free(
     assert history.fault == ""
 
 
+async def test_a_file_that_is_locked_for_a_moment_calls_for_nobody(opened: Open, path: Path) -> None:
+    """Other decks write to it too."""
+    await (await opened()).close()
+    with locked(path):
+        history = await opened()
+        for at, is_lasting in ((0.0, False), (9.0, False), (10.0, True)):
+            await history.append(snapshot({}, at))
+            assert ("locked" in history.lasting_fault) is is_lasting, at
+        assert "locked" in history.fault
+    await history.append(snapshot({}, 11.0))
+    await history.flush()
+    assert history.lasting_fault == ""
+
+
 async def test_alarms_that_could_not_be_read_are_not_overwritten_before_they_are(opened: Open, path: Path) -> None:
     first = await opened()
     await first.append(

@@ -52,9 +52,11 @@ class Newest(Stage):
 
 
 @asynccontextmanager
-async def run(path: Path, stage: Stage, at: float, **options: Any) -> AsyncIterator[tuple[Monitor, History]]:
-    """A deck from its start to its end, `at` seconds from NOW."""
-    history = await History.open(path, NOW + timedelta(seconds=at))
+async def run(
+    path: Path, stage: Stage, at: float, *, opened_ago: float = 0.0, **options: Any
+) -> AsyncIterator[tuple[Monitor, History]]:
+    """A deck from its start to its end, `at` seconds from NOW. It opened its history `opened_ago` seconds before."""
+    history = await History.open(path, NOW + timedelta(seconds=at - opened_ago))
     clock = MovedClock(at)
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
     async with api:
@@ -156,7 +158,7 @@ async def test_a_history_that_cannot_be_written_is_an_alarm_and_monitoring_goes_
     path = tmp_path / "deck.sqlite"
     await (await History.open(path, NOW)).close()
     with locked(path):
-        async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
+        async with run(path, Newest(0, 3600, event()), 0, opened_ago=10) as (monitor, history):
             snapshot = await monitor.wait_ready()
             assert snapshot.events[0].assessment.health.score == 100
             (alarm,) = snapshot.alarms
@@ -197,7 +199,7 @@ async def test_the_alarm_ends_when_all_that_waited_is_written(tmp_path: Path) ->
     await (await History.open(path, NOW)).close()
     lock = locked(path)
     lock.__enter__()
-    async with run(path, Newest(0, 3600, event()), 0) as (monitor, history):
+    async with run(path, Newest(0, 3600, event()), 0, opened_ago=10) as (monitor, history):
         assert "HISTORY_FAILED" in kinds(await monitor.wait_ready())
         lock.__exit__(None, None, None)
         await history.flush()

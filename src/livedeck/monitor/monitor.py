@@ -823,7 +823,7 @@ class Monitor:
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()
         await asyncio.sleep(0)  # evaluating events and stepping alarms take one turn of the loop each
-        fault = self._history.fault if self._history else ""
+        fault = self._history.lasting_fault if self._history else ""
         state = MonitorState(
             self._world.states,
             self._world.status,

@@ -141,7 +141,7 @@ class FormSchema(Record, Generic[D_co]):
     field_by_code: Mapping[int, str] = field(default_factory=dict)
 
     def field(self, name: str) -> Field:
-        """Return the field with a name."""
+        """Return the field named `name`."""
         return next(field for field in self.fields if field.name == name)
 
     def empty(self) -> dict[str, Entry]:

@@ -225,7 +225,7 @@ class Collector:
 
     def vitals(self) -> Vitals:
         """Return the state that the heartbeat reports."""
-        fault = self._history.fault if self._history else ""
+        fault = self._history.lasting_fault if self._history else ""
         fault = fault or self._notifier.fault or (self._others.fault if self._others else "")
         return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
 

@@ -49,8 +49,7 @@ Returns the exit code.
 """
 
 _ON_AIR_FOR = timedelta(minutes=10)
-"""Maximum age of the newest recorded sample of an event that is expected in the list (monitoring.md, "Missing events").
-"""
+"""A list must contain each event whose newest recorded sample is at most this old (monitoring.md, "Missing events")."""
 
 
 def list_command(noun: Noun) -> click.Command:

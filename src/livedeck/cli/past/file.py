@@ -186,7 +186,8 @@ def _is_confirmed() -> bool:
 def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, **flags: Any) -> None:
     """Copy all readable rows of FILE, a damaged history, into the history; a deck does so by itself.
 
-    FILE stays unchanged, and no row is copied twice. Exit code 6 if rows were lost.
+    FILE stays unchanged, and no row is copied twice. Exit code 6 if rows were lost,
+    pages could not be read, or the salvage stopped early.
     """
 
     def work(path: Path) -> int:

@@ -28,7 +28,10 @@ _NO_MARKS = bytes({*range(256)} - {*b'"{[}]'})
 """All bytes but quotation marks and brackets."""
 
 _MESSAGE = b'""' * 2 * len(FIELDS)
-"""Quotation marks of a message with every field; removing them at once is faster than pair by pair."""
+"""Quotation marks of a message that has every field: two pairs a field.
+
+Removing them as one string is faster than pair by pair.
+"""
 
 
 class JsonWholeness:

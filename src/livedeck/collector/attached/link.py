@@ -226,7 +226,7 @@ class Link:
         if response.status == 200 and _media_type(response.headers) == "text/plain":
             return response.body.decode(errors="replace")
         self._read(response, host)
-        raise CollectorAwayError(f"{host} sent something other than a collector's text")
+        raise CollectorAwayError(f"{host} did not send plain text as a collector does; check collector_url")
 
     def _read(self, response: _Response, host: str) -> dict[str, Any]:
         """Return the object of a reply. Raises CollectorError for a refusal, or a reply that is not a collector's."""

@@ -57,6 +57,6 @@ class Letter(Unsent, frozen=True):
 
 
 class Letters(Body):
-    """Dead letters to change, by id."""
+    """Ids of the dead letters to change; empty for all."""
 
     ids: tuple[str, ...] = Field(default=(), strict=False)

@@ -42,7 +42,7 @@ class Use(NamedTuple):
 
 
 class UsesError(Exception):
-    """The file of last uses cannot be read. The message has the reason."""
+    """The file with the last use of each token cannot be read. The message has the reason."""
 
 
 def uses_path(history: Path) -> Path:

@@ -194,7 +194,10 @@ def _is_news(episode: Episode, newest_before: datetime, alarm: Alarm | None, con
 def newest_samples(
     state: MonitorState, before: Mapping[str, datetime], unjudged: Container[str]
 ) -> dict[str, datetime]:
-    """Return the time of each event's newest sample. An event that cannot be judged keeps its value in `before`."""
+    """Return the time of each event's newest sample.
+
+    An event without samples, or one that cannot be judged, gets its time from `before`, if any.
+    """
     newest = {}
     for event in state.events:
         times = event.qos.readings.time

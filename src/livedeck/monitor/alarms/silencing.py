@@ -282,7 +282,10 @@ def _named(names: Sequence[str]) -> str:
 def over_with_event(
     silences: Iterable[Silence], states: Mapping[str, EventState], may_exist: Callable[[str], bool]
 ) -> list[Silence]:
-    """Return the silences whose event has ended since they began, or is gone. `states`: listed events by id."""
+    """Return the silences that end with an event which has ended since they began, or is gone.
+
+    `states`: listed events by id.
+    """
 
     def is_over(silence: Silence) -> bool:
         state = states.get(silence.until_end_of)

@@ -1,6 +1,6 @@
-"""Coverage: the time of a stream whose samples all appear in replies (monitoring.md, "Not watched"). Pure.
+"""Coverage: the times for which all samples of a stream were received (monitoring.md, "Not watched"). Pure.
 
-Only there does a missing sample prove that the encoder sent none. All times are epoch seconds of the server clock.
+Only in these times does a missing sample prove that the encoder sent none. Times are epoch seconds of the server clock.
 """
 
 from __future__ import annotations

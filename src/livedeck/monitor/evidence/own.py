@@ -99,7 +99,7 @@ class OwnWatch:
         return stop
 
     def note(self, stop: NotWatched, pulse: Pulse) -> None:
-        """Note a stop that ends with `pulse`. After a stop or a sleep, earlier measurements no longer count."""
+        """Store a time without watching that ends with `pulse`. Unless its cause is SLOW, drop earlier measurements."""
         kept = [known for known in self.stops if stop.until - known.until < _KEPT_FOR]
         self.stops = (*kept, stop)[-_KEPT:]
         if stop.why is not Why.SLOW:

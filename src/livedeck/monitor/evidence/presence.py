@@ -18,7 +18,10 @@ ANSWERS_APART = 4.0
 """
 
 LEAST_WAIT = 15.0
-"""Minimum seconds without a new sample until the encoder counts as gone, while its stream's delay is not learnt."""
+"""Minimum of the learnt part of the wait (s), before the time until the next sample is due is added.
+
+Used until the stream's delay is learnt.
+"""
 
 _MISSED = 2.0
 """Poll intervals: if two polls of a stream are further apart, a poll between them is missing."""

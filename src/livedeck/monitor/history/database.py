@@ -179,17 +179,19 @@ _ADVICE = {
 
 CORRUPT = "corrupt"
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class StorageError(Exception):
     """A history file cannot be used. The message names the file, the reason and the remedy.
 
     `aside`: word to add to the name of an unusable file when the writer renames it; empty if the file keeps its name.
+    `is_locked`: another process holds the file, perhaps only for the moment of a write.
     """
 
-    def __init__(self, path: Path | None, reason: str, *, aside: str = "") -> None:
+    def __init__(self, path: Path | None, reason: str, *, aside: str = "", is_locked: bool = False) -> None:
         super().__init__(f"history {path or 'in memory'}: {reason}")
-        self.aside = aside
+        self.aside, self.is_locked = aside, is_locked
 
 
 class OpenFiles:
@@ -399,7 +401,8 @@ class Database:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             reason = self._reason(code) or _ADVICE.get(code) or safe(str(error), 200)
-            raise StorageError(self.path, reason, aside=CORRUPT if code in _CORRUPT else "") from error
+            aside, is_locked = CORRUPT if code in _CORRUPT else "", code in _LOCKED
+            raise StorageError(self.path, reason, aside=aside, is_locked=is_locked) from error
         except OSError as error:
             raise StorageError(self.path, f"{error.strerror}: set `history` to another file") from error
 

@@ -90,6 +90,11 @@ class History(HistoryReads):
         """Current fault with file, reason and remedy, or a notice about a file set aside; empty if all is well."""
         return self._queue.fault
 
+    @property
+    def lasting_fault(self) -> str:
+        """Current fault that calls for a person, or a notice; a lock that may be only another deck's write is none."""
+        return self._queue.lasting_fault
+
     async def flush(self) -> bool:
         """Wait until all queued data are written or have failed once. Returns whether they are written."""
         return await self._queue.flush()

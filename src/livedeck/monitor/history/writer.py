@@ -479,6 +479,9 @@ T = TypeVar("T")
 _LEAVE = 2.0
 """Maximum number of seconds for closing."""
 
+LOCKED_FOR = timedelta(seconds=10)
+"""Time for which another process may hold the file before that counts as a fault: other decks write to it as well."""
+
 _WRITTEN, _READ, _CLOSED = "written", "read", "closed"
 
 _MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
@@ -499,12 +502,20 @@ class HistoryQueue:
         self._waiting = Batch()
         self._writing: asyncio.Task[None] | None = None
         self._faults: dict[str, str] = {}
+        self._locked_since: dict[str, datetime] = {}  # operations that fail because another process holds the file
         self._closed = False
 
     @property
     def fault(self) -> str:
         """Current fault with file, reason and remedy, or the writer's notice; empty if all is well."""
         return next(iter(self._faults.values()), self._writer.notice)
+
+    @property
+    def lasting_fault(self) -> str:
+        """Current fault or notice, without a lock of another process that has lasted less than `LOCKED_FOR`."""
+        locked = {operation for operation, since in self._locked_since.items() if self.now - since < LOCKED_FOR}
+        faults = (fault for operation, fault in self._faults.items() if operation not in locked)
+        return next(faults, self._writer.notice)
 
     async def open(self) -> None:
         """Open the file. If this fails, `fault` names the reason."""
@@ -586,10 +597,15 @@ class HistoryQueue:
             if operation not in self._faults:
                 log.warning("history fails", what=operation, why=str(error))
             self._faults[operation] = str(error)
+            if error.is_locked:
+                self._locked_since.setdefault(operation, self.now)
+            else:
+                self._locked_since.pop(operation, None)
             if error.aside and operation == _READ:
                 await self._try(_WRITTEN, self._write_thread, self._writer.renew)
             return None
         for mended in self._faults.keys() & _MENDS[operation]:
             del self._faults[mended]
+            self._locked_since.pop(mended, None)
             log.warning("history works again", what=mended)
         return (result,)

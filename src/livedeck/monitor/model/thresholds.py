@@ -202,10 +202,13 @@ class Thresholds(Record, kw_only=True):
     ] = 20.0
     unanswered_poor: Annotated[float, Limit("s", "the same on a poor link, where more polls fail by chance")] = 60.0
     alike_events: Annotated[
-        int, Limit("events", "if this many events fail with 5xx or without a reply, none of them is the cause")
+        int, Limit("events", "if this many events fail with 5xx or get no reply, none of them is the cause")
     ] = 3
     alike_share: Annotated[
-        float, Limit("share of other calls", "if this share fails with 5xx or without a reply, no event is the cause")
+        float,
+        Limit(
+            "share of other calls", "if this share fails with 5xx or gets no reply, a failing event is not the cause"
+        ),
     ] = 0.2
     clock_told: Annotated[float, Limit("s", "a clock step or a sleep of this machine is shown for this long")] = 60.0
     unwatched: Annotated[

@@ -28,14 +28,14 @@ class Load(NamedTuple):
 
 
 class Machine(Protocol):
-    """Source of the totals."""
+    """Source of the `Load` totals of this process."""
 
     def load(self) -> Load:
         """Return the totals until now."""
 
 
 class SystemMachine:
-    """Source of the totals of the real machine, for the calling thread."""
+    """Source of the `Load` totals on the real machine, for the calling thread."""
 
     def load(self) -> Load:
         """Return the totals until now."""

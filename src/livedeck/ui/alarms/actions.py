@@ -188,7 +188,7 @@ def silence(ctx: Context, _: str) -> Awaitable[None] | None:
 
 
 async def _silence(ctx: Context, seen: Snapshot, alarm: Alarm | None, state: EventState | None) -> None:
-    """Show the form of a silence, whose choices say how many alarms each would cover now, and add the silence."""
+    """Ask for a silence in a form and add it. Each choice shows how many alarms it would cover now."""
     choices = _covered(seen, alarm, state)
     is_on_air = state is not None and state.phase.tally.expects_signal
     lengths = (*LENGTHS, *([UNTIL_EVENT_ENDS] if is_on_air else []))

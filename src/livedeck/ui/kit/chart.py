@@ -24,7 +24,7 @@ GUTTER = LABEL_CELLS + 1
 GAP, CURSOR = "░", "│"
 
 ENVELOPE, BASE, GOOD, AROUND, FAINT = 45, 55, 75, 50, 16
-"""Strengths of a colour in percent for extreme values, baseline, normal statuses, map outside the window and grid."""
+"""Strengths of a colour, in percent: extreme values; baseline; normal statuses; map outside the window; grid."""
 
 
 class Curve(Record):
