@@ -29,6 +29,7 @@ from livedeck.monitor import (
 from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
+from livedeck.monitor.model.span import Span
 from livedeck.monitor.signal.series import merge
 from monitor.alarm_stage import RULES, WELL, Watcher, critical, finding, state
 from monitor.stage import NOW, model, samples
@@ -340,6 +341,41 @@ def test_what_is_found_counts_for_no_incident_and_what_begins_later_does() -> No
     at(watcher, 115, (*map(gone, everyone[:4]), gone(everyone[4], 105), *map(well, everyone[5:])))
     assert "PLATFORM" not in {alarm.kind for alarm in watcher.shown}
     assert [change.alarm.found for change in watcher.changes] == [True] * 4 + [False]
+
+
+def unwatched(event: EventState, left: float, since: float) -> EventState:
+    """Return the event with a last sample in second `left`; replies cover nothing more before second `since`."""
+    span = Span((NOW + timedelta(seconds=left)).timestamp(), (NOW + timedelta(seconds=since)).timestamp())
+    readings = merge(Readings(), samples([Reading(span.since, 4e6, 128e3, 30.0, 0)]))
+    if event.phase.tally is not BroadcastState.RECONNECTING:
+        return replace(event, qos=QosState(readings, cadence=2.0, not_watched=(span,)))
+    ingest = Ingest(IngestState.INTERRUPTED, since=NOW + timedelta(seconds=since))
+    return replace(event, phase=replace(event.phase, ingest=ingest), qos=QosState(readings, cadence=2.0))
+
+
+@pytest.mark.parametrize(("left", "is_incident"), [(60.0, False), (575.0, True)])
+@pytest.mark.parametrize(("kind", "onset"), [("RECONNECTING", 600.0), ("BLACKOUT", 611.0)])
+@pytest.mark.parametrize("is_second", [False, True])
+def test_encoders_that_failed_in_unwatched_time_failed_together_only_if_it_was_short(
+    left: float, kind: str, onset: float, *, is_incident: bool, is_second: bool
+) -> None:
+    """The end of that time is the same for all events, and the start of none of their faults."""
+    watcher, everyone = Watcher(), names(9)
+    at(watcher, 0, map(well, everyone))
+    if is_second:
+        at(watcher, 20, (gone(name, 10, kind) for name in everyone[:2]))
+        at(watcher, 40, map(well, everyone))
+
+    def fault(name: str) -> EventState:
+        lost = gone(name, onset, kind)
+        return unwatched(lost if kind == "RECONNECTING" else state(*lost.assessment.findings, name=name), left, 600.0)
+
+    for second in (625, 640, 660):
+        at(watcher, second, map(fault, everyone))
+    later = [change for change in watcher.changes if change.at > NOW + timedelta(seconds=600)]
+    onsets = [change.alarm for change in later if change.transition is RAISED]
+    assert ("PLATFORM" in {alarm.kind for alarm in onsets}) is is_incident
+    assert {alarm.found for alarm in onsets} == {not is_incident}
 
 
 def test_a_fault_that_comes_back_began_under_our_eyes() -> None:

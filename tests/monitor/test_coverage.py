@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.client import ApiError, Event, QosSamples, ServerFault
-from livedeck.monitor import BroadcastState, Cadence, Limits, Reading, Readings, Thresholds
+from livedeck.monitor import BroadcastState, Cadence, Dated, Limits, Proof, Reading, Readings, Thresholds
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.detection.delivery import Delivery
@@ -226,13 +226,18 @@ def test_coverage_is_kept_with_what_was_learnt_and_older_rows_have_none() -> Non
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An encoder, `away` for a range of seconds, and a deck that is stopped for `stop` seconds from second 300 on."""
+    """An encoder, `away` for a range of seconds, and a deck that is stopped for `stop` seconds from second 300 on.
+
+    `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries.
+    """
 
     stop: float
     answers: float
     away: tuple[float, float] | None
     is_sleep: bool = False
     is_outage: bool = False
+    unread: float = 0.0
+    burst: float = EVERY
 
 
 class Watch:
@@ -256,6 +261,7 @@ class Watch:
         self.world = WorldTracker((), self._at(0), Limits(Thresholds()), Cadence())
         self._engine = AlarmEngine(Thresholds())
         self.told: list[str] = []
+        self.verdicts: list[tuple[object, ...]] = []
         self.tallies: set[BroadcastState] = set()
 
     async def play(self) -> None:
@@ -269,13 +275,14 @@ class Watch:
                 self.world.note_stops((NotWatched(at.wall - timedelta(seconds=case.stop), at.wall, Why.SLEPT),))
 
     async def _round(self, now: float, *, is_failing: bool) -> None:
-        at = self._at(now)
+        read = now + (self._case.unread if now >= 300 else 0.0)
+        at, dated = self._at(read), Dated(START + now, START + read)
         error: ApiError = ServerFault("503", status=503)
         results = []
         if now % 15 == 0:
             results.append(PollResult(LIST, at.wall, at.monotonic, error if is_failing else EventList(self._events)))
         answer = error if is_failing else self._answer(now)
-        results += [PollResult(event.id, at.wall, at.monotonic, answer) for event in self._events]
+        results += [PollResult(event.id, at.wall, at.monotonic, answer, dated=dated) for event in self._events]
         for result in results:
             await self.world.ingest(result)
         await self.world.evaluate_all(tuple(results), at, LinkMeasure())
@@ -285,10 +292,26 @@ class Watch:
             if change.alarm.event_id:
                 self.told.append(f"{change.alarm.kind} {change.alarm.actual}")
         self.tallies |= {state.phase.tally for state in self.world.states}
+        self.verdicts += [(each.phase, each.evidence, each.qos.lag, each.qos.not_watched) for each in self.world.states]
+
+    async def after_empty(self, dated: Dated) -> Proof:
+        """Return the proof of NO_INGEST after a reply without a sample."""
+        at = self._at(dated.read - START)
+        results = (
+            PollResult(LIST, at.wall, at.monotonic, EventList(self._events)),
+            PollResult("0", at.wall, at.monotonic, samples([]), dated=dated),
+        )
+        for result in results:
+            await self.world.ingest(result)
+        await self.world.evaluate_all(results, at, LinkMeasure())
+        (state,) = self.world.states
+        assert state.evidence is not None
+        return state.evidence.state
 
     def _answer(self, now: float) -> QosSamples:
         away = self._case.away or (inf, inf)
-        times = (EVERY * count for count in range(-450, int((now - LAG) // EVERY) + 1))
+        delivered = now - now % self._case.burst - LAG
+        times = (EVERY * count for count in range(-450, int(delivered // EVERY) + 1))
         return samples(
             [row(time) for time in times if time > now - self._case.answers and not away[0] <= time < away[1]]
         )
@@ -349,3 +372,32 @@ def test_an_outage_longer_than_the_answers_blames_none_of_sixty_events() -> None
     for state in watch.world.states:
         (gap,) = state.qos.not_watched
         assert round(gap.seconds) in range(26, 38)
+
+
+@pytest.mark.parametrize("away", [None, (330.0, inf), (330.0, 400.0)])
+def test_a_verdict_does_not_depend_on_when_a_reply_was_read(away: tuple[float, float] | None) -> None:
+    at_once, late = (played(Case(0.0, 120.0, away, burst=30.0, unread=unread)) for unread in (0.0, 20.0))
+    assert (late.verdicts, late.told) == (at_once.verdicts, at_once.told)
+    assert any("RECONNECTING" in text for text in late.told) == bool(away)
+
+
+def test_samples_that_come_in_bursts_and_are_read_late_are_no_lost_encoder() -> None:
+    watch = played(Case(0.0, 120.0, None, unread=20.0, burst=30.0))
+    assert (watch.told, watch.tallies) == (["METRICS_LATE metrics usually come 32 s late"], {BroadcastState.ON_AIR})
+
+
+async def test_empty_replies_are_apart_by_their_dates_and_not_by_their_reading() -> None:
+    """The platform's `Date` counts, and the time of the request without one."""
+    watch = Watch(Case(0.0, 0.0, None))
+    found = []
+    for sent, date, read in ((0.0, None, 0.2), (1.0, None, 6.0), (6.0, 2.0, 6.2), (9.0, None, 9.2)):
+        dated = Dated(START + sent, START + read, None if date is None else START + date)
+        found.append(await watch.after_empty(dated))
+    assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+
+
+async def test_a_cached_reply_without_a_sample_proves_nothing() -> None:
+    watch = Watch(Case(0.0, 0.0, None))
+    ages = {0.0: 0.0, 5.0: 20.0, 10.0: 0.0}
+    found = [await watch.after_empty(Dated(START + sent, START + sent, age=age)) for sent, age in ages.items()]
+    assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from math import floor, inf
 from random import Random
@@ -12,7 +13,9 @@ import pytest
 
 from bench.detection import play
 from bench.families import Chance, Maker, Show
-from livedeck.monitor import BroadcastState, Dated, IngestState, Proof, Snapshot
+from livedeck.monitor import BroadcastState, Dated, IngestState, Proof, Snapshot, Thresholds
+from livedeck.monitor.detection.delivery import Delivery
+from livedeck.monitor.detection.judged import DeliveryJudge
 from livedeck.monitor.evidence.presence import (
     ANSWERS_APART,
     Asks,
@@ -292,6 +295,28 @@ def test_an_absence_has_two_good_answers_at_a_distance_with_every_ask_between_th
 
 def _was_gone(found: Presence | None) -> bool:
     return found is not None and found.standing is EncoderStanding.GONE
+
+
+async def test_a_late_stream_that_begins_beside_prompt_ones_is_no_lost_encoder() -> None:
+    """The delay of the others is learnt, and its own is not."""
+    deck = raised()
+    deck.stage.events.pop()
+    await alarms_until(deck, 60)
+    stage_of(deck).bursts[EVENTS[7]] = 17.0
+    deck.stage.events.append(event(EVENTS[7]))
+    assert {kind for _, kind in await alarms_until(deck, 130)} <= {"METRICS_LATE"}
+    await deck.close()
+
+
+@pytest.mark.parametrize("seen", [(), (4.0,), (6.0, 5.0, 31.0), (20.0,) * 6])
+def test_the_delay_of_others_shortens_no_limit(seen: tuple[float, ...]) -> None:
+    delivery, asks = Delivery(peaks=seen), Asks()
+    alone = DeliveryJudge(asks, delivery, Thresholds(), 1000.0, 0.0, 5.0, cadence=2.0)
+    for lag in (0.0, 2.0, 7.0, 30.0, 300.0):
+        beside = replace(alone, others_lag=lag).limits
+        assert beside.lost >= alone.limits.lost
+        assert (beside.wait is None) == (alone.limits.wait is None)
+        assert (beside.wait or 0.0) >= (alone.limits.wait or 0.0)
 
 
 def test_without_a_delay_seen_nothing_shortens_the_wait() -> None:

@@ -367,14 +367,19 @@ class AlarmEngine:
             elif key not in _INCIDENTS:
                 alarm = self.alarms.get(key)
                 after[key] = lifecycle.advance(key, alarm, ended.get(key, []), active.get(key), now=now, limits=limits)
-                if alarm is None and self._is_found(after[key]):
+                is_new = alarm is None or after[key].since > alarm.since + SAME_OCCURRENCE
+                if is_new and self._is_found(after[key], state):
                     after[key] = replace(after[key], found=True)
         return after
 
-    def _is_found(self, alarm: Alarm) -> bool:
-        """Return whether the fault of a new alarm began before the first look at its event."""
+    def _is_found(self, alarm: Alarm, state: MonitorState) -> bool:
+        """Return whether nobody saw the onset: it was before the first look at the event, or in unwatched time."""
         look = self._looks.get(alarm.event_id)
-        return look is not None and alarm.since < look - SAME_OCCURRENCE
+        if look is not None and alarm.since < look - SAME_OCCURRENCE:
+            return True
+        event = next((event for event in state.events if event.id == alarm.event_id), None)
+        skew = state.connection.skew
+        return event is not None and faults.is_onset_unseen(alarm.since, event, skew, self._thresholds)
 
     def _incident_case(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> IncidentCase:
         """Return the alarms that may form an incident together, and the events whose samples are late or gone."""

@@ -24,6 +24,7 @@ from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis, Sever
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import Sight
 from livedeck.monitor.model.own import watched_seconds, whole_since
+from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.state import (
     NO_SHARING_FAULT,
     BroadcastState,
@@ -253,6 +254,20 @@ def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
     """Return an alarm of an event that cannot be judged. QOS_STALE names the cause if it lies in this process."""
     causes = [event.blame for event in state.events if event.id == alarm.event_id and alarm.kind == QOS_STALE]
     return replace(alarm, actual=causes[0].text) if causes and causes[0].is_own else alarm
+
+
+def is_onset_unseen(since: datetime, event: EventState, skew: float, thresholds: Thresholds) -> bool:
+    """Return whether a fault may have begun in unwatched time that is longer than an incident's window.
+
+    Its start is then only the end of that time, which many events share. `since`: start of the fault (this machine's
+    clock).
+    """
+    qos, left, at = event.qos, event.phase.ingest.since, since.timestamp() + skew
+    gaps, newest = qos.not_watched, qos.readings.last
+    if newest and left and event.phase.ingest.state is IngestState.INTERRUPTED:
+        gaps = (*gaps, Span(newest.time, left.timestamp()))
+    settled = SAME_OCCURRENCE.total_seconds() + thresholds.warm_up + (qos.cadence or 0.0)
+    return any(gap.seconds > thresholds.attention.shared_window and abs(at - gap.until) <= settled for gap in gaps)
 
 
 def _is_unasked(event: EventState, state: MonitorState) -> bool:
