@@ -71,6 +71,8 @@ async def record(show: Show, path: Path) -> None:
     for at in [*watched, show.length + 700]:
         known = [Reading(BEGIN.timestamp() + time, 4e6, 128e3, 30.0, 0) for time in show.times if time <= at]
         await history.append(_snapshot(show, at, known))
+        if at % 600 == 0:
+            await history.flush()  # a snapshot holds an hour of samples at most
     await history.close()
 
 
