@@ -18,11 +18,14 @@ from random import Random
 from typing import Any, TypeAlias
 
 import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import strategies as st
 
 from livedeck.monitor import ActionKind, Alarm, AlarmAction, History, Severity
 from livedeck.monitor.history.maintenance import vacuum
 from livedeck.monitor.history.salvage import salvage
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
+from trials import trials
 
 PAGE = 2048
 LATER = NOW + timedelta(hours=2)
@@ -50,6 +53,9 @@ async def _write(path: Path, *, is_running: bool) -> None:
     streams = {name: readings(ticking(SAMPLES, start=index)) for index, name in enumerate(NAMES)}
     given = snapshot(streams)
     await history.append(type(given)(0, NOW, given.link, given.events, alarms=alarms))
+    for number in range(1, 60):
+        later = snapshot({name: readings(()) for name in NAMES[: 1 + number % 2]}, 5.0 * number)
+        await history.append(later)
     for number, alarm in enumerate(alarms):
         history.record_alarm_action(
             AlarmAction(f"{number:032x}", alarm.key, NOW, ActionKind.ACKNOWLEDGE, NOW, "anna@desk:1", Severity.WARNING)
@@ -224,6 +230,68 @@ def _recovered(path: Path) -> Rows:
         script = subprocess.run([shell, str(copy), ".recover"], capture_output=True, check=False).stdout
         subprocess.run([shell, str(found)], input=script, capture_output=True, check=False)
     return rows_of(found)
+
+
+def cut_anywhere(content: bytearray, chance: Random) -> None:
+    del content[chance.randrange(1, len(content)) :]
+
+
+def flip_a_bit(content: bytearray, chance: Random) -> None:
+    bit = chance.randrange(8 * len(content))
+    content[bit // 8] ^= 1 << bit % 8
+
+
+@pytest.mark.parametrize("damage", [cut_anywhere, flip_a_bit], ids=lambda damage: damage.__name__)
+@given(seed=st.integers(0, 2**64))
+@trials(20, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_loss_is_said_wherever_the_damage_is_and_never_exaggerated(
+    whole: Path, tmp_path: Path, damage: Callable[[bytearray, Random], None], seed: int
+) -> None:
+    """A value that changed within a row leaves no trace, and that is said too."""
+    path, into = tmp_path / "damaged.sqlite", tmp_path / "new.sqlite"
+    shutil.copy(whole, path)
+    into.unlink(missing_ok=True)
+    with bytes_of(path) as content:
+        damage(content, Random(seed))
+    found = salvage(path, into, LATER)
+    written, saved = (rows_of(of) | {"published": published(of)} for of in (whole, into))
+    for table, rows in written.items():
+        assert found.saved.get(table, 0) == len(saved[table]), table
+        assert found.lost.get(table, 0) <= len(rows - saved[table]), table
+        if len(saved[table]) < len(rows):
+            assert found.lost.get(table, 0) or found.unreadable, table
+            assert "lost" in found.text
+        if saved[table] - rows:
+            assert "a changed value in a saved row cannot be detected" in found.text
+
+
+def published(path: Path) -> set[tuple[Any, ...]]:
+    """The snapshots that a history shows: those of each segment up to the first that is missing."""
+    with closing(sqlite3.connect(path)) as db:
+        rows = set(db.execute("SELECT segment, part, at, body FROM published"))
+    keys = {row[:2] for row in rows}
+    return {row for row in rows if all((row[0], part) in keys for part in range(row[1]))}
+
+
+@pytest.mark.parametrize("kind", ["picture", "database"])
+def test_a_file_of_another_kind_is_not_taken_for_a_history(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "other.sqlite"
+    if kind == "picture":
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + Random(1).randbytes(20 * PAGE))
+    else:
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("CREATE TABLE contact (id INTEGER PRIMARY KEY, name TEXT)")
+            db.executemany("INSERT INTO contact (name) VALUES (?)", [(str(number),) for number in range(500)])
+    found = salvage(path, tmp_path / "new.sqlite", LATER)
+    assert (found.saved, "no part of a history was found" in found.text) == ({}, True)
+
+
+def test_a_history_without_silences_gets_no_table_of_them(whole: Path, tmp_path: Path) -> None:
+    """An older version shows no file with a table that it does not know."""
+    into = tmp_path / "new.sqlite"
+    salvage(whole, into, LATER)
+    with closing(sqlite3.connect(into)) as db:
+        assert not [*db.execute("SELECT 1 FROM sqlite_master WHERE name = 'silence'")]
 
 
 @pytest.mark.parametrize("share", range(5, 100, 10))

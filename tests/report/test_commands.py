@@ -127,6 +127,14 @@ def test_wrong_use_says_what_is_wrong(night: Path, tmp_path: Path, case: str) ->
     assert words in run(night, tmp_path, *line, code=2)
 
 
+def test_an_end_before_the_start_is_not_taken_for_the_end_of_tomorrow(night: Path, tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    since, until = (f"{now - timedelta(minutes=minutes):%H:%M}" for minutes in (2, 4))
+    for command in (("show", "Main stage"), ("report", "Main stage"), ("report", "--day", "today")):
+        said = run(night, tmp_path, "past", *command, "--from", since, "--to", until, code=2)
+        assert "is not after --from" in said
+
+
 def test_without_a_file_nothing_is_known_and_that_is_said(tmp_path: Path) -> None:
     """A file that is none is a fault as well."""
     missing = tmp_path / "none.sqlite"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -288,6 +289,20 @@ def test_the_worst_five_minutes_end_with_the_stream() -> None:
     found = facts(samples((0, 40)), [(0, 100)], record(finished_at=at(100)))
     assert found.worst is not None
     assert found.worst.until == at(100)
+
+
+@pytest.mark.parametrize("length", [30, 90, 600, 7200])
+def test_no_two_times_below_a_chart_read_the_same(length: int) -> None:
+    found = facts(samples((0, length)), [(0, length)], record(finished_at=at(length)))
+    labels = re.findall(r"<span[^>]*>(\d\d:\d\d[:\d]*)Z?</span>", page(report_of("Show", Recorded(SHOW), [found], NOW)))
+    assert len(labels) == len({*labels}) > 1
+
+
+def test_a_fault_after_the_show_has_no_empty_lane() -> None:
+    ended = EpisodeRecord("e1", "ENDED_ON_AIR", "", "", Severity.WARNING, at(700), at(800), "ended", "a programme")
+    found = facts(samples((0, 600)), [(0, 900)], record(finished_at=at(600)), episodes=(ended,))
+    text = page(report_of("Show", Recorded(SHOW), [found], NOW))
+    assert ("ENDED_<wbr>ON_<wbr>AIR" in text, "<b>ENDED_ON_AIR</b>" in text) == (True, False)
 
 
 @given(st.integers(1, 10**9))

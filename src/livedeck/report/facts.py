@@ -27,6 +27,7 @@ from livedeck.monitor import (
 )
 from livedeck.presentation import qos
 from livedeck.report.recorded import Recorded
+from livedeck.report.samples import cadence_of
 from livedeck.report.spans import Span, Spans, common, joined, seconds_of, seconds_within, without
 from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
 from livedeck.text.secrets import masked_line
@@ -189,7 +190,7 @@ def facts_of(
 ) -> EventFacts:
     """Return the facts of `event` in `recorded`."""
     samples = _samples(recorded)
-    on_air = _on_air(recorded)
+    on_air = _on_air(recorded, event)
     up, holes, cadence = _signal(samples, on_air)
     not_watched = [Span(gap.at, gap.until) for gap in recorded.unwatched]
     watched = without([Span(watch.at, watch.until) for watch in recorded.watched], not_watched)
@@ -253,11 +254,14 @@ def _samples(recorded: Recorded) -> Readings:
     return found
 
 
-def _on_air(recorded: Recorded) -> Spans:
-    """Return the time from start to end of each stream. A stream without an end lasts to the end of the data."""
+def _on_air(recorded: Recorded, event: EventRecord) -> Spans:
+    """Return the time from start to end of each stream. A stream without an end lasts to the end of the data.
+
+    `event`: last record of the event, which may be later than the period.
+    """
     last: dict[str, EventRecord] = {}
     ends: dict[str, datetime] = {}
-    for record in recorded.events:
+    for record in (*recorded.events, event):
         if record.started_at is None or not (record.tally.expects_signal or record.is_completed):
             continue
         last[record.stream_id] = record
@@ -288,15 +292,14 @@ def longest_step(cadence: float | None) -> float:
 
 def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | None]:
     """Return the time with samples, the time without samples, and the median seconds between samples."""
-    steps = [after - before for before, after in pairwise(samples.time)]
-    cadence = median(steps) if steps else None
+    cadence = cadence_of(samples)
     longest = longest_step(cadence)
     up, holes = list[Span](), list[Span]()
     for span in on_air:
         first, last = span.since.timestamp(), span.until.timestamp()
         times = [first, *(time for time in samples.time if first < time < last), last]
         for before, after in pairwise(times):
-            most = _EDGE if before == first or after == last else longest
+            most = max(_EDGE, longest) if before == first or after == last else longest
             step = Span(datetime.fromtimestamp(before, UTC), datetime.fromtimestamp(after, UTC))
             (up if after - before <= most else holes).append(step)
     return joined(up), joined(holes), cadence

@@ -90,7 +90,7 @@ table{border-collapse:collapse;width:100%;font-size:13.5px}
 th{text-align:left;font-weight:600;color:var(--dim);font-size:12.5px;border-bottom:1px solid var(--frame);
 padding:4px 14px 4px 0;white-space:nowrap}
 td{padding:5px 14px 5px 0;border-bottom:1px solid var(--frame);vertical-align:top}
-td.wide{overflow-wrap:anywhere;min-width:12ch}td.tight{white-space:nowrap}tr{break-inside:avoid}
+td.wide{overflow-wrap:anywhere;min-width:15ch}td.tight{white-space:nowrap}tr{break-inside:avoid}
 .sev-critical{color:var(--crit);font-weight:600}.sev-warning{color:var(--warn);font-weight:600}.sev-info{color:var(--dim)}
 ul{margin:0;padding-left:20px}li{margin:0 0 3px}
 @media (max-width:560px){main{padding:18px 14px 32px}h1{font-size:22px}h2{font-size:18px;margin-top:34px}
@@ -100,7 +100,8 @@ ul{margin:0;padding-left:20px}li{margin:0 0 3px}
 --frame:#bbb;--crit:#8c0812;--warn:#826010;--ok:#004e34;--info:#0e58a8;--key:#8c2388;--video:#00687a;
 --audio:#5743ad;--fps:#3a6600;--ink:#fff}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}body{font-size:11.5px}main{max-width:none;padding:0}
-h2{break-before:auto;break-after:avoid}h3{break-after:avoid}.tile{break-inside:avoid}.scroll{overflow:visible}
+h2,h3,h2+p{break-after:avoid}h2.event~h2.event{break-before:page;margin-top:0;padding-top:0;border-top:0}
+.tiles{grid-template-columns:repeat(4,1fr);break-inside:avoid}.charts{break-inside:avoid}.scroll{overflow:visible}
 table{font-size:10.5px}.plot svg{height:70px}.lane svg{height:14px}.air svg{height:22px}}
 @page{margin:14mm}
 """
@@ -138,11 +139,11 @@ def _stretch(report: Report) -> str:
 
 def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
     if has_title:
-        yield f"<h2>{escape(facts.name)}</h2>"
+        yield f'<h2 class="event">{escape(facts.name)}</h2>'
     yield _tiles(facts)
     within = _shown(facts)
     if within:
-        yield from _charts(facts, within)
+        yield f'<div class="charts">{"".join(_charts(facts, within))}</div>'
     yield from _sections(facts)
     yield f"<h3>{LIMITS_TITLE}</h3>"
     yield f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in gaps_text(facts))}</ul>"
@@ -224,7 +225,10 @@ def _charts(facts: EventFacts, within: Span) -> Iterator[str]:
     for kind, (severity, count, seconds) in facts.minutes_by_kind.items():
         spans = [fault.span(within.until) for fault in facts.faults if fault.kind == kind]
         words = f"{count} x, {short_duration(seconds)}"
-        yield _figure(kind, words, svg.picture(f"{kind}, {words}", [svg.bars(spans, within, severity.value)]), "lane")
+        if common(spans, [within]):
+            yield _figure(
+                kind, words, svg.picture(f"{kind}, {words}", [svg.bars(spans, within, severity.value)]), "lane"
+            )
     if facts.chat:
         yield _figure("Chat", f"at most {max(facts.chat.values())} messages a minute", _chat(facts, within), "chat")
     yield _axis(within)
@@ -265,7 +269,8 @@ def _axis(within: Span) -> str:
     while at < last:
         share = 100 * (at - first) / (last - first)
         if 20 < share < 76:
-            labels.append(f'<span style="left:{share:.2f}%">{datetime.fromtimestamp(at, UTC):%H:%M}</span>')
+            text = f"{datetime.fromtimestamp(at, UTC):{'%H:%M' if step % 60 == 0 else '%H:%M:%S'}}"
+            labels.append(f'<span style="left:{share:.2f}%">{text}</span>')
         at += step
     labels.append(f'<span class="last" style="left:100%">{within.until:%H:%M:%S}Z</span>')
     return f'<div class="axis">{"".join(labels)}</div>'

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from math import isfinite
 from statistics import median
 
@@ -32,9 +33,15 @@ class Step:
     status: StatusStyle | None
 
 
-def step_seconds(span: Span, most: int) -> float:
-    """Return the length (s) of the shortest step that divides the span into at most `most` steps."""
-    return next((float(step) for step in STEPS if span.seconds / step <= most), span.seconds / most)
+def step_seconds(span: Span, most: int, least: float = 0.0) -> float:
+    """Return the length (s) of the shortest step of at least `least` s that divides the span into at most `most`."""
+    least = max(least, span.seconds / most)
+    return next((float(step) for step in STEPS if step >= least), least)
+
+
+def cadence_of(readings: Readings) -> float | None:
+    """Return the median seconds between samples; None for fewer than two."""
+    return median(after - before for before, after in pairwise(readings.time)) if len(readings.time) > 1 else None
 
 
 def steps(readings: Readings, span: Span, seconds: float) -> Iterator[Step]:

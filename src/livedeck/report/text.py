@@ -7,8 +7,9 @@ from textwrap import wrap
 
 from livedeck.monitor import EpisodeRecord, Severity
 from livedeck.presentation.badges import SEVERITY_BADGES
+from livedeck.presentation.qos import longest_step
 from livedeck.report.recorded import Recorded
-from livedeck.report.samples import Step, step_seconds, steps
+from livedeck.report.samples import Step, cadence_of, step_seconds, steps
 from livedeck.report.spans import Span, joined, seconds_of
 from livedeck.report.timeline import Entry, unwatched
 from livedeck.text.values import NO_DATA, bits, evidence_text, frames, safe, short_duration
@@ -68,8 +69,11 @@ _SAMPLE_HEAD = f"{'TIME':<9}  {'SAMPLES':>7}  {'VIDEO':>14}  {'AUDIO':>7}  {'FPS
 def sample_lines(recorded: Recorded) -> list[str]:
     """Return lines about the samples, about `_LINES` steps at most for each stream; empty without samples."""
     lines: list[str] = []
-    seconds = step_seconds(recorded.span, _LINES)
     for (_, stream), readings in recorded.samples.items():
+        cadence = cadence_of(readings)
+        seconds = step_seconds(
+            recorded.span, _LINES, longest_step(cadence) if cadence else 0.0
+        )  # an empty one is a gap
         first, last = (Span(step.span.since, step.span.until) for step in _ends(recorded, stream, seconds))
         span = Span(max(recorded.span.since, first.since), min(recorded.span.until, last.until))
         lines += ["", f"Samples of stream {safe(stream, 40)}, one line per {short_duration(seconds)}", _SAMPLE_HEAD]

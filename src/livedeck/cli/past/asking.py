@@ -31,6 +31,9 @@ from livedeck.text.times import TimeReference, parse
 _AROUND = timedelta(minutes=5)
 """Margin before and after a show."""
 
+_LONGEST_SHOW = timedelta(hours=12)
+"""Time from --from beyond which a future --to without a day means that both were exchanged."""
+
 
 def past_moment(text: str, after: datetime | None = None) -> datetime:
     """Parse a time of the past as people type it; a day means its beginning. Raises click.BadParameter.
@@ -49,6 +52,8 @@ def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime |
     """Return the end of a time range. Raises click.BadParameter if it is not after the start."""
     since: datetime | None = ctx.params.get("since")
     until = past_moment(text, since) if text else None
+    if text and since and until and until > SystemClock().now() and until - since > _LONGEST_SHOW:
+        until = past_moment(text)  # the first 17:00 after 18:00 is tomorrow's
     if since and until and since >= until:
         raise click.BadParameter(f"{_read(until)} is not after --from, {_read(since)}")
     return until

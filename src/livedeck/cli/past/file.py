@@ -22,7 +22,7 @@ from livedeck.monitor.history import maintenance, recording
 from livedeck.monitor.history.database import StorageError
 from livedeck.monitor.history.foreign import in_thread
 from livedeck.monitor.history.maintenance import FileReport, KnownEvent, Pruning
-from livedeck.monitor.history.salvage import WORDS, salvage
+from livedeck.monitor.history.salvage import WORDS, counted_rows, salvage
 from livedeck.operations.nouns import NotMatched, match
 from livedeck.settings import SettingsError, load
 from livedeck.text.times import isoformat_utc
@@ -105,12 +105,12 @@ def _advice(report: FileReport) -> str:
 
 
 def _counted(rows: Any) -> str:
-    return ", ".join(f"{rows[table]:,} {words}" for table, words in _WORDS.items() if rows.get(table))
+    return ", ".join(counted_rows(rows[table], words) for table, words in _WORDS.items() if rows.get(table))
 
 
 def _rotten(rows: Mapping[str, int]) -> str:
     others = sum(count for table, count in rows.items() if table not in _WORDS)
-    return ", ".join(filter(None, [_counted(rows), f"{others:,} other rows" if others else ""]))
+    return ", ".join(filter(None, [_counted(rows), counted_rows(others, "other rows") if others else ""]))
 
 
 @click.command
@@ -186,8 +186,8 @@ def _is_confirmed() -> bool:
 def salvage_command(ctx: click.Context, /, *, damaged: Path, path: Path | None, **flags: Any) -> None:
     """Copy all readable rows of FILE, a damaged history, into the history; a deck does so by itself.
 
-    FILE stays unchanged, and no row is copied twice. Exit code 6 if rows were lost,
-    pages could not be read, or the salvage stopped early.
+    FILE stays unchanged, and no row is copied twice. Exit code 6 if rows or pages are lost, if the
+    salvage stops early, or if FILE is no history.
     """
 
     def work(path: Path) -> int:

@@ -118,6 +118,8 @@ async def make_report(
     for event in events:
         recorded = await gather(past.reader, span, past.now, event.event_id)
         last = recorded.events[-1] if recorded.events else event
+        if event.stream_id == last.stream_id and event.finished_at and event.finished_at <= span.until:
+            last = event  # a deck may learn of the end after the period
         facts = facts_of(recorded, last, target, chat)
         found.append(facts)
     recorded = await gather(past.reader, span, past.now, has_samples=False)

@@ -57,12 +57,17 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """Content of a page. `broken`: number of unreadable rows. `children`: page numbers of its child pages."""
+    """Content of a page.
+
+    `broken`: number of unreadable rows. `children`: page numbers of its child pages. `is_doubtful`: its list of rows is
+    damaged, so neither `broken` nor the number of rows is certain.
+    """
 
     is_index: bool
     rows: list[Row] = field(default_factory=list)
     broken: int = 0
     children: list[int] = field(default_factory=list)
+    is_doubtful: bool = False
 
 
 class SchemaEntry(NamedTuple):
@@ -201,11 +206,16 @@ class PageFile:
         if kind not in {*_OF_INDEX, _TABLE_INTERIOR, _TABLE_LEAF} or first + 2 * cells > self.size:
             return None
         page = Page(kind in _OF_INDEX)
+        page.is_doubtful = first + 2 * cells > (int.from_bytes(content[start + 5 : start + 7]) or self.size)
+        places = set[int]()
         for index in range(cells if has_rows or kind in _INTERIOR else 0):
             place = int.from_bytes(content[first + 2 * index : first + 2 * index + 2])
+            if place < first + 2 * cells or place in places:
+                page.broken += 1
+                page.is_doubtful = True
+                continue
+            places.add(place)
             try:
-                if place < first + 2 * cells:
-                    raise ValueError  # noqa: TRY301  counts as a broken row
                 self._read_cell(page, kind, content, (number, place), has_rows=has_rows)
             except (ValueError, IndexError, struct.error):
                 page.broken += 1

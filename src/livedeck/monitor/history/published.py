@@ -60,7 +60,8 @@ Part = tuple[int, int, int, int, bytes]
 """Stored part: segment id, part number, time, `is_news` and body."""
 
 _OLD = """
-DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM published WHERE at < ? LIMIT ?) RETURNING part
+DELETE FROM published WHERE (segment, part) IN (SELECT segment, part FROM published WHERE segment < ? LIMIT ?)
+RETURNING part
 """
 
 
@@ -221,32 +222,50 @@ def _rewritten(parts: Iterable[Part], keep: Callable[[Values], Values]) -> Itera
 
 
 def count_unreadable(db: Foreign) -> int:
-    """Return the number of parts that cannot be unpacked, because they are cut off or too large. Raises StorageError.
+    """Return the number of parts that cannot be shown. Raises StorageError."""
+    return sum(1 for _ in _unreadable(db.each("SELECT segment, part, body FROM published ORDER BY segment, part")))
 
-    Later parts of the same segment count too, because they build on the unreadable part.
+
+def keep_readable(db: Database, segment: int) -> int:
+    """Delete the parts of a segment that cannot be shown, and return the number of the others.
+
+    Call this in a transaction. Raises StorageError.
     """
-    rotten, size, segment, dictionary = 0, 0, -1, b""
-    rows = db.each("SELECT segment, part, body FROM published ORDER BY segment, part")
+    rows = db.rows("SELECT segment, part, body FROM published WHERE segment = ? ORDER BY part", [segment])
+    unreadable = [*_unreadable(rows)]
+    db.run_many("DELETE FROM published WHERE segment = ? AND part = ?", unreadable)
+    return len(rows) - len(unreadable)
+
+
+def _unreadable(rows: Iterable[tuple[int, int, bytes]]) -> Iterator[tuple[int, int]]:
+    """Yield segment and part of each part that is damaged or too large, or that follows such a part or a missing one.
+
+    `rows`: segment, part and body of each part, in this order.
+    """
+    size, segment, following, dictionary = 0, -1, 0, b""
     for number, part, body in rows:
         if number != segment:
-            segment, size, dictionary = number, 0, b""
+            segment, size, following, dictionary = number, 0, 0, b""
         try:
-            if part and not dictionary:
-                raise ValueError("the beginning of the segment is missing")
+            if part != following:
+                raise ValueError("an earlier part is missing")
             unpacker = zlib.decompressobj(-zlib.MAX_WBITS, dictionary) if part else zlib.decompressobj()
             text = _unpacked(unpacker, body)
             size += len(text) if part else 0
-            if size > _LARGEST_SUM or _weight(text) > _MOST_VALUES:
+            if size > _LARGEST_SUM:
                 raise ValueError("too large")
-            dictionary = dictionary or text[-_DICTIONARY:]
+            _values(text)
         except _UNREADABLE:
-            rotten, dictionary = rotten + 1, b""
-    return rotten
+            following = -1
+            yield number, part
+        else:
+            following, dictionary = part + 1, dictionary or text[-_DICTIONARY:]
 
 
 def prune(db: Database, before: int, step: int) -> bool:
     """Delete up to `step` parts of segments that ended before `before` (epoch ms). Return whether any was deleted."""
-    return bool(db.rows(_OLD, (before * 1000 - _LASTS // timedelta(microseconds=1), step)))
+    began = before * 1000 - _LASTS // timedelta(microseconds=1)
+    return bool(db.rows(_OLD, (began << 10, step)))
 
 
 def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -> Frame | None:

@@ -22,7 +22,7 @@ from msgspec import field
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
-from livedeck.monitor.history import alarm_actions, journal, samples, silences
+from livedeck.monitor.history import alarm_actions, journal, published, samples, silences
 from livedeck.monitor.history.columns import SLOT, TABLES, Column
 from livedeck.monitor.history.database import SILENCES, Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.foreign import current_stop, open_to_change
@@ -65,6 +65,8 @@ WORDS = {
 """Table -> words for its rows in the result."""
 
 _EMPTY = "the file is empty: its former contents are unknown"
+_FOREIGN = "no part of a history was found: a file of another kind, or damaged beyond reading"
+_UNSEEN = "a changed value in a saved row cannot be detected"
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "silence", "alarm", "journal", "learnt")
 
@@ -79,8 +81,8 @@ class Salvage(Record):
         until: Last time of a saved row.
         lost_since: First time of a lost sample; None if no sample is known to be lost.
         lost_until: Last time of a lost sample.
-        unreadable: Number of unreadable pages, and of those that the file lacks at its end.
-        fault: Reason why more may be lost than can be told: the salvage stopped early, or the file is empty.
+        unreadable: Number of pages that cannot be read completely, and of those that the file lacks at its end.
+        fault: Reason why more may be lost than can be told: the salvage stopped early, or the file is no history.
     """
 
     saved: Mapping[str, int] = field(default_factory=dict)
@@ -94,15 +96,25 @@ class Salvage(Record):
 
     @property
     def text(self) -> str:
-        saved = [f"{self.saved[table]:,} {words}" for table, words in WORDS.items() if self.saved.get(table)]
-        lost = [f"{self.lost[table]:,} {words}" for table, words in WORDS.items() if self.lost.get(table)]
+        saved = [counted_rows(self.saved[table], words) for table, words in WORDS.items() if self.saved.get(table)]
+        lost = [counted_rows(self.lost[table], words) for table, words in WORDS.items() if self.lost.get(table)]
         others = sum(count for table, count in self.lost.items() if table not in WORDS)
-        lost += [f"{others:,} other rows"] if others else []
-        lost += [f"{counted(self.unreadable, 'page')} unreadable or cut off"] if self.unreadable else []
+        lost += [counted_rows(others, "other rows")] if others else []
+        pages = f"{counted(self.unreadable, 'page')} unreadable or cut off, with an unknown number of rows"
         parts = [f"saved: {', '.join(saved) or 'nothing'}{_span(self.since, self.until)}"]
         parts += [f"lost, at least: {', '.join(lost)}{_span(self.lost_since, self.lost_until)}"] if lost else []
+        parts += [f"lost: {pages}"] if self.unreadable else []
         parts += [self.fault] if self.fault else []
+        parts += ["no lost row found"] if len(parts) == 1 else []
+        parts += [_UNSEEN] if saved else []
         return "; ".join(parts)
+
+
+def counted_rows(count: int, words: str) -> str:
+    """Format a number of rows; `words` is a plural, such as `log entries`."""
+    if count == 1:
+        words = words.replace("entries", "entry").replace("actions", "action").removesuffix("s")
+    return f"{count:,} {words}"
 
 
 def _span(since: datetime | None, until: datetime | None) -> str:
@@ -166,15 +178,18 @@ class _Salvage:
         self._file, self._db, self._deadline = file, db, deadline
         self._stop = current_stop()
         self._earliest, self._latest = _milliseconds(_FIRST), _milliseconds(now + timedelta(days=1))
-        db.run(SILENCES)
         self._shapes = _shapes(db)
         self._saved: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
+        self._broken: Counter[str] = Counter()  # rows whose bytes cannot be read
         self._numbers: defaultdict[str, set[int]] = defaultdict(set)  # rowids of the rows found
         self._indexed: defaultdict[str, set[int]] = defaultdict(set)  # rowids in an index
+        self._segments: set[int] = set()  # of the snapshots found
         self._since, self._until = self._latest, self._earliest
         self._lost_since, self._lost_until = self._latest, self._earliest
+        self._indexed_parts = 0
         self._unreadable: set[int] = set()
+        self._strangeness = _EMPTY if file.is_empty else ""
         self._pages: defaultdict[str, list[int]] = defaultdict(list)
         self._events: dict[int, str] = {}
         self._streams: dict[int, tuple[int, str, int]] = {}
@@ -195,38 +210,47 @@ class _Salvage:
         self._copy("late", self._write_late)
         for table in self._shapes.keys() - {*_BEFORE_OTHERS, "sample", "recent", "rollup", "late"}:
             self._copy(table, self._row_writer(table))
+        self._drop_unreadable_parts()
         self._count_lost_samples()
 
     def result(self, fault: str) -> Salvage:
         """Return the result so far. `fault`: reason why the salvage stopped early."""
-        for table, numbers in self._indexed.items():
-            self._lost[table] += len(numbers - self._numbers[table])
+        unreadable = len(self._unreadable.difference(self._file.overflows)) + self._file.blank + self._file.missing
+        for table in self._broken.keys() | self._indexed.keys():  # a broken row may have an entry in the index
+            numbers, indexed = self._numbers[table], self._indexed[table]
+            missing = (
+                len(indexed - numbers) if unreadable else len(indexed) - len(numbers)
+            )  # a damaged number is no loss
+            self._lost[table] += max(self._broken[table], missing)
         return Salvage(
             {table: count for table, count in self._saved.items() if count},
             {table: count for table, count in self._lost.items() if count},
             *_moments(self._since, self._until),
             *_moments(self._lost_since, self._lost_until),
-            len(self._unreadable.difference(self._file.overflows)) + self._file.blank + self._file.missing,
-            fault or (_EMPTY if self._file.is_empty else ""),
+            unreadable,
+            fault or self._strangeness,
         )
 
     def _sort_pages(self) -> None:
         """Assign each page to a table: by the trees in the schema, otherwise by the form of its rows."""
         seen = set(self._file.free)
-        ours = {"stream_copy", *self._shapes}
+        names = {"stream_copy", *self._shapes}
         seen.update(self._file.tree(1))
-        for entry in islice(self._file.schema(), _ENTRIES):
-            if ours.isdisjoint({entry.name, entry.table}):
-                continue
+        entries = [*islice(self._file.schema(), _ENTRIES)]
+        ours = [entry for entry in entries if entry.name in names or entry.table in names]
+        for entry in ours:
             pages = [number for number in self._file.tree(entry.root) if number not in seen]
             seen.update(pages)
             if entry.kind == "table" and entry.name in self._shapes:
                 self._pages[entry.name] += pages
             elif entry.kind == "index":
                 self._read_index(entry.name, entry.table, pages)
-        for number in self._file.filled({1, *seen}):
-            self._stop.check()
-            self._sort_stray(number)
+        if ours or not entries:
+            for number in self._file.filled({1, *seen}):
+                self._stop.check()
+                self._sort_stray(number)
+        if not ours and not any(self._pages.values()):
+            self._strangeness = self._strangeness or _FOREIGN
 
     def _sort_stray(self, number: int) -> None:
         page = self._file.page(number)
@@ -237,6 +261,8 @@ class _Salvage:
             if shape.is_index == page.is_index and any(self._may_be(table, row) for row in page.rows):
                 self._pages[table].append(number)
                 return
+        if page.broken:
+            self._unreadable.add(number)
 
     def _may_be(self, table: str, row: Row) -> bool:
         """Return whether a row can belong to a table.
@@ -254,18 +280,26 @@ class _Salvage:
                     self._events.setdefault(number, event)
                 case "stream_copy", (int() as number, int() as event_number, str() as stream, int() as base, _):
                     self._streams.setdefault(number, (event_number, stream, base))
+                case "published_by_time", _:
+                    self._indexed_parts += 1
             if has_numbers and values and isinstance(values[-1], int):
                 self._indexed[table].add(values[-1])
 
     def _rows(self, pages: Iterable[int], table: str = "") -> Iterator[Row]:
         for number in pages:
-            if monotonic() > self._deadline:
-                raise TimeoutError("time limit reached; run `livedeck past salvage` to continue")
-            self._stop.check()
+            self._check_time()
             page = self._file.page(number)
             if page:
-                self._lost[table] += page.broken if table else 0
+                if page.is_doubtful:
+                    self._unreadable.add(number)
+                elif table:
+                    self._broken[table] += page.broken
                 yield from page.rows
+
+    def _check_time(self) -> None:
+        if monotonic() > self._deadline:
+            raise TimeoutError("time limit reached; run `livedeck past salvage` to continue")
+        self._stop.check()
 
     def _copy(self, table: str, write: Callable[[list[Row]], object]) -> None:
         shape = self._shapes[table]
@@ -275,6 +309,11 @@ class _Salvage:
             self._lost[table] += len(batch) - len(sound)
             with self._db.transaction():
                 write(sound)
+        if table in {"event", "stream"}:  # an index has a copy of their rows
+            copies = self._events if table == "event" else self._streams
+            known = len(self._numbers[table]) + self._broken.pop(table, 0)
+            self._lost[table] = max(0, known - len(copies))
+            self._numbers[table] |= copies.keys()
 
     def _row_writer(self, table: str) -> Callable[[list[Row]], None]:
         if table in {"event", "stream"}:
@@ -291,9 +330,14 @@ class _Salvage:
             sound = [row for row in values if is_sound_row(table, dict(zip(columns, row, strict=True)))]
             self._lost[table] += len(rows) - len(sound)
             self._saved[table] += len(sound)
-            self._db.run_many(statement, [(*row, *row) for row in sound])
+            if sound and table == "silence":
+                self._db.run(SILENCES)
+            if sound:
+                self._db.run_many(statement, [(*row, *row) for row in sound])
             if table == "journal":
                 self._note_times(row[columns.index("at")] for row in sound)
+            elif table == "published":
+                self._segments.update(segment for segment, *_ in sound)
 
         return write
 
@@ -380,19 +424,33 @@ class _Salvage:
         self._db.run_many("INSERT OR IGNORE INTO late VALUES (?, ?, ?)", values)
         self._saved["late"] += len(values)
 
+    def _drop_unreadable_parts(self) -> None:
+        """Delete the snapshots that cannot be shown, because an earlier part of their segment is lost or damaged."""
+        found = self._saved["published"] + self._lost["published"] + self._broken.pop("published", 0)
+        self._saved["published"] = 0
+        for segment in self._segments:
+            self._check_time()
+            with self._db.transaction():
+                self._saved["published"] += published.keep_readable(self._db, segment)
+        self._lost["published"] = max(0, max(found, self._indexed_parts) - self._saved["published"])
+
     def _count_lost_samples(self) -> None:
-        """Count the lost samples with the help of the roll-ups.
+        """Count the lost samples with the help of the roll-ups, and the lost roll-ups that no sample replaces.
 
         Roll-ups also count unsound rows, so the larger of both numbers is the result.
         """
-        missing = 0
+        missing, rollups = 0, 0
         for target in {target.id: target for target in self._targets.values()}.values():
             lost, first, last = samples.missing(self._db, target.id)
             if lost:
                 missing += lost
                 self._lost_since = min(self._lost_since, target.base + first * SLOT)
                 self._lost_until = max(self._lost_until, target.base + (last + 1) * SLOT)
-        self._lost["sample"] = max(self._lost["sample"], missing)
+            ((count,),) = self._db.rows("SELECT count(*) FROM rollup WHERE stream = ?", [target.id])
+            rollups += count
+        self._lost["sample"] = max(self._lost["sample"] + self._broken.pop("sample", 0), missing)
+        known = self._saved["rollup"] + self._lost["rollup"] + self._broken.pop("rollup", 0)
+        self._lost["rollup"] = max(0, known - rollups)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -411,8 +469,9 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 def _shapes(db: Database) -> dict[str, _Shape]:
     """Return table -> form of its rows."""
     shapes = {}
+    scripts = {"silence": SILENCES, **dict(db.rows("SELECT name, sql FROM sqlite_master"))}
     for table, columns in TABLES.items():
-        ((script,),) = db.rows("SELECT sql FROM sqlite_master WHERE name = ?", [table])
+        script = scripts[table]
         shapes[table] = _Shape(columns, "WITHOUT ROWID" in script, "id INTEGER PRIMARY KEY" in script)
     return shapes
 
