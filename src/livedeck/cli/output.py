@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from livedeck.cli.process import flush_errors
 from livedeck.environment import terminal
 from livedeck.text.outside import shown
-from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import age, size
+
+if TYPE_CHECKING:
+    from livedeck.text.segments import Line, StyleRole
 
 
 def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
@@ -37,26 +39,29 @@ def echo_table(head: str, lines: Iterable[str], *, is_bold: bool) -> None:
 
 def echo_lines(lines: Iterable[Line]) -> None:
     """Print styled lines, each made safe as in `echo`, in colour on a terminal with colours."""
-    styles = _STYLES if sys.stdout.isatty() and terminal().colours > 0 else {}
+    styles = _styles() if sys.stdout.isatty() and terminal().colours > 0 else {}
     for line in lines:
         texts = ((shown(text), styles.get(role)) for text, role in line)
         click.echo("".join(click.style(text, **style) if style else text for text, style in texts))
 
 
-_STYLES: Mapping[StyleRole, Mapping[str, Any]] = {
-    StyleRole.STRONG: {"bold": True},
-    StyleRole.DIM: {"dim": True},
-    StyleRole.BAND: {"dim": True},
-    StyleRole.OK: {"fg": "green", "dim": True},
-    StyleRole.VIDEO: {"fg": "cyan"},
-    StyleRole.AUDIO: {"fg": "bright_blue"},
-    StyleRole.FPS: {"fg": "green"},
-    StyleRole.KEY_20: {"fg": "yellow", "bold": True},
-    StyleRole.KEY_50: {"fg": "magenta", "bold": True},
-    StyleRole.LOSS: {"fg": "red", "bold": True},
-    StyleRole.ODD: {"fg": "magenta"},
-}
-"""Style of each role in the terminal's own colours, whose ground is unknown. Other roles look like plain text."""
+def _styles() -> Mapping[StyleRole, Mapping[str, Any]]:
+    """Return styles in the terminal's own colours, whose ground is unknown. Other roles look like plain text."""
+    from livedeck.text.segments import StyleRole
+
+    return {
+        StyleRole.STRONG: {"bold": True},
+        StyleRole.DIM: {"dim": True},
+        StyleRole.BAND: {"dim": True},
+        StyleRole.OK: {"fg": "green", "dim": True},
+        StyleRole.VIDEO: {"fg": "cyan"},
+        StyleRole.AUDIO: {"fg": "bright_blue"},
+        StyleRole.FPS: {"fg": "green"},
+        StyleRole.KEY_20: {"fg": "yellow", "bold": True},
+        StyleRole.KEY_50: {"fg": "magenta", "bold": True},
+        StyleRole.LOSS: {"fg": "red", "bold": True},
+        StyleRole.ODD: {"fg": "magenta"},
+    }
 
 
 def echo_json(value: object) -> None:
