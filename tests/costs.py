@@ -64,7 +64,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
     }
 )
 
-HEAVY = ("httpx", "pydantic", "sqlite3", "starlette", "structlog", "textual")
+HEAVY = ("httpx", "plotext", "pydantic", "sqlite3", "starlette", "structlog", "textual")
 """Packages that neither the help of a command nor `livedeck config path` imports."""
 
 NOT_AT_FIRST_FRAME = (
@@ -73,6 +73,7 @@ NOT_AT_FIRST_FRAME = (
     "livedeck.monitor.history.salvage",
     "livedeck.notify.groups",
     "livedeck.notify.targets",
+    "plotext",
     "redis",
     "starlette",
     "structlog",

@@ -28,9 +28,10 @@ from click import echo
 from bench.frame import platform, started
 from livedeck.monitor import Readings
 from livedeck.presentation.qos import Axis
+from livedeck.presentation.scale import time_ticks
 from livedeck.presentation.time_series import TimeSeries, from_memory
 from livedeck.text.segments import StyleRole
-from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line, time_ticks
+from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 
 SIZES = {"120x40": (112, (11, 5, 5)), "200x60": (142, (21, 13, 13))}
 """Name of a screen -> cells and rows of its panels."""

@@ -47,6 +47,7 @@ VIOLATIONS = {
     "simulator/second.py": ("import sqlite3", "sqlite3 enters through the simulator's store, the history's"),
     "notify/trespass.py": ("import livedeck.client", "notify tells persons, and knows neither screen nor"),
     "collector/second.py": ("import redis", "redis enters through collector/engine/shared.py alone"),
+    "report/second.py": ("import plotext", "plotext enters through presentation/plot.py alone"),
     "collector/trespass.py": ("import livedeck.settings", "collector shares what a monitor knows: no terminal, no"),
     "collector/screen.py": ("import textual", "collector shares what a monitor knows: no terminal, no settings"),
     "collector/serving/trespass.py": (

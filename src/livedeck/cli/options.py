@@ -131,21 +131,29 @@ def at(**attributes: Any) -> Callable[[Command], Command]:
     return click.option("--at", metavar="TIME", help="Time to look at: 21:04, 2026-11-21T21:04, -15m.", **attributes)
 
 
-def formats(*names: str, default: str = "table") -> Callable[[Command], Command]:
+PLOT = "plot"
+"""Value of `output_format` after --plot."""
+
+
+def formats(*names: str, default: str = "table", has_plot: bool = False) -> Callable[[Command], Command]:
     """Return the option `--format`; if JSON is one of the formats, also `--json` and `--schema`.
 
-    The command receives the format as `output_format`.
+    The command receives the format as `output_format`. `has_plot`: add `--plot`, which draws the samples into the
+    default format.
     """
     flags: tuple[Callable[[Command], Command], ...] = (
         click.option(
             "--format", "output_format", type=click.Choice(names), show_default=default, help="Format of the output."
         ),
     )
+    if has_plot:
+        flags += (click.option("--plot", is_flag=True, help="Draw the samples as curves, as wide as the terminal."),)
     if "json" in names:
         flags += (
             click.option("--json", "output_format", flag_value="json", help="Print JSON: short for --format json."),
             click.option(
                 "--schema",
+                cls=_SchemaOption,
                 is_flag=True,
                 is_eager=True,
                 expose_value=False,
@@ -157,12 +165,27 @@ def formats(*names: str, default: str = "table") -> Callable[[Command], Command]
     def decorate(command: Command) -> Command:
         @wraps(command)
         def with_default(*args: Any, **values: Any) -> Any:  # in click 8.2 two options of a parameter share no default
+            if values.pop("plot", False):
+                if values["output_format"] not in {None, default}:
+                    raise click.UsageError("--plot draws for people: leave out --format and --json")
+                values["output_format"] = PLOT
             values["output_format"] = values["output_format"] or default
             return command(*args, **values)
 
         return _decorate(flags, with_default)  # type: ignore[return-value]
 
     return decorate
+
+
+class _SchemaOption(click.Option):
+    """Option --schema, which ends the command before any other option is checked."""
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        if opts.get("schema") and opts.get("plot"):
+            raise click.UsageError("--schema describes the JSON: leave out --plot", ctx)
+        return super().handle_parse_result(ctx, opts, args)
 
 
 def _print_schema(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from livedeck.cli.process import flush_errors
+from livedeck.environment import terminal
 from livedeck.text.outside import shown
 from livedeck.text.values import age, size
+
+if TYPE_CHECKING:
+    from livedeck.text.segments import Line, StyleRole
 
 
 def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
@@ -31,6 +35,33 @@ def echo_table(head: str, lines: Iterable[str], *, is_bold: bool) -> None:
     """Print a table, each line made safe as in `echo`. `is_bold`: print the head in bold."""
     titles = click.style(shown(head), bold=True) if is_bold else shown(head)
     click.echo("\n".join([titles, *(shown(line) for line in lines)]))
+
+
+def echo_lines(lines: Iterable[Line]) -> None:
+    """Print styled lines, each made safe as in `echo`, in colour on a terminal with colours."""
+    styles = _styles() if sys.stdout.isatty() and terminal().colours > 0 else {}
+    for line in lines:
+        texts = ((shown(text), styles.get(role)) for text, role in line)
+        click.echo("".join(click.style(text, **style) if style else text for text, style in texts))
+
+
+def _styles() -> Mapping[StyleRole, Mapping[str, Any]]:
+    """Return styles in the terminal's own colours, whose ground is unknown. Other roles look like plain text."""
+    from livedeck.text.segments import StyleRole
+
+    return {
+        StyleRole.STRONG: {"bold": True},
+        StyleRole.DIM: {"dim": True},
+        StyleRole.BAND: {"dim": True},
+        StyleRole.OK: {"fg": "green", "dim": True},
+        StyleRole.VIDEO: {"fg": "cyan"},
+        StyleRole.AUDIO: {"fg": "bright_blue"},
+        StyleRole.FPS: {"fg": "green"},
+        StyleRole.KEY_20: {"fg": "yellow", "bold": True},
+        StyleRole.KEY_50: {"fg": "magenta", "bold": True},
+        StyleRole.LOSS: {"fg": "red", "bold": True},
+        StyleRole.ODD: {"fg": "magenta"},
+    }
 
 
 def echo_json(value: object) -> None:

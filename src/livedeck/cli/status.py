@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import run
-from livedeck.cli.options import PATIENCE, formats, merge_flags, platform, refuse_patience
+from livedeck.cli.options import PATIENCE, PLOT, formats, merge_flags, platform, refuse_patience
 
 
 @click.command
-@formats("table", "json", "prometheus")
+@formats("table", "json", "prometheus", has_plot=True)
 @PATIENCE
 @platform
 @click.pass_context
@@ -20,8 +20,8 @@ def command(ctx: click.Context, /, *, output_format: str, patience: float, **fla
 
     Waits up to 15 s until every event on air has been judged. Streams with late samples are polled again, for up to
     --patience; without proof that the encoder has left, the event is then `late or gone`. A collector decides that by
-    itself. Changes with an unknown outcome are listed too. `--format prometheus` prints metrics, also if the platform
-    does not respond; the exit code is then 4.
+    itself. Changes with an unknown outcome are listed too. --plot adds the last 15 min of each video rate. `--format
+    prometheus` prints metrics, also if the platform does not respond; the exit code is then 4.
     """
 
     async def work() -> int:
@@ -35,6 +35,8 @@ def command(ctx: click.Context, /, *, output_format: str, patience: float, **fla
         from livedeck.cli.status_report import print_status
 
         refuse_patience(ctx, settings)
-        return await print_status(settings, as_json=output_format == "json", patience=patience)
+        return await print_status(
+            settings, as_json=output_format == "json", has_plot=output_format == PLOT, patience=patience
+        )
 
     ctx.exit(run(work))

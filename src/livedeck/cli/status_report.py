@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from livedeck.cli.exit_codes import UNREACHABLE, code_of_link
-from livedeck.cli.output import echo, echo_json
+from livedeck.cli.output import echo, echo_json, echo_lines
 from livedeck.cli.wiring import SystemClock, history_reader, open_watch
+from livedeck.environment import terminal
 from livedeck.monitor import PATIENCE, EventState, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
@@ -31,10 +32,10 @@ HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "T-/ELAPSED", "EV
 RIGHT_ALIGNED = frozenset({"VIDEO", "AUDIO", "FPS", "T-/ELAPSED"})
 
 
-async def print_status(settings: Settings, *, as_json: bool, patience: float = PATIENCE) -> int:
+async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = False, patience: float = PATIENCE) -> int:
     """Print the status of the platform. Returns the exit code.
 
-    `patience`: maximum seconds of polling late streams again.
+    `has_plot`: add the video curve of each event on air. `patience`: maximum seconds of polling late streams again.
     """
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
@@ -47,6 +48,11 @@ async def print_status(settings: Settings, *, as_json: bool, patience: float = P
     else:
         if snapshot.link.as_of is not None:
             echo(status_table(snapshot, render_time))
+            if has_plot:
+                from livedeck.cli.status_plot import status_plot
+
+                echo("")
+                echo_lines(status_plot(snapshot.events, render_time, terminal().columns))
         echo(open_changes_text(changes, SystemClock().now()), nl=False)
     for change in snapshot.rule_changes:
         echo(f"livedeck: {change.text}", err=True)

@@ -138,6 +138,14 @@ class EventFacts:
         return 100.0 * up / (up + down)
 
     @property
+    def charted(self) -> Span | None:
+        """Time of the charts, which contains the time on air, the outages and the samples; None if there is none."""
+        edges = [at for span in (*self.on_air, *self.outages) for at in span]
+        times = self.samples.time[:1] + self.samples.time[-1:]
+        edges += [datetime.fromtimestamp(at, UTC) for at in times]
+        return Span(min(edges), max(edges)) if edges and min(edges) < max(edges) else None
+
+    @property
     def budget(self) -> float:
         """Error budget: seconds of the time on air that may be bad."""
         return seconds_of(self.on_air) * (100.0 - self.objective) / 100.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from livedeck.monitor import Severity
@@ -25,6 +25,7 @@ from livedeck.report.sections import (
     table_rows,
 )
 from livedeck.report.text import stretch_text
+from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import safe
 
 T = TypeVar("T")
@@ -39,34 +40,48 @@ def literal(text: str) -> str:
 
 def markdown(report: Report) -> str:
     """Return the whole report as Markdown."""
-    lines = [
-        f"# {literal(report.title)}",
-        "",
-        f"{stretch_text(report.span)} UTC. Written {report.made:%Y-%m-%d %H:%M:%S}Z by livedeck.",
-        "",
-    ]
-    if not report.events:
-        lines += [NO_EVENTS_TEXT, ""]
-    elif len(report.events) > 1:
-        lines += _table(OVERVIEW, report.events)
+    return "".join(f"{text}\n" for line in markdown_lines(report) for text, _ in line)
+
+
+def markdown_lines(report: Report, draw: Callable[[EventFacts], Iterable[Line]] | None = None) -> Iterator[Line]:
+    """Yield the lines of the report as Markdown. `draw`: makes the picture of an event, which becomes a code block."""
+    yield from _unstyled(_head(report))
     for facts in report.events:
-        lines += [f"## {literal(facts.name)}", ""] if len(report.events) > 1 else []
-        lines += _event(facts)
-    lines += [f"## {WATCHING_TITLE}", ""]
-    if report.unwatched:
-        lines += [UNWATCHED_TEXT, "", *_table(SPAN_COLUMNS, report.unwatched)]
-    else:
-        lines += [WATCHED_TEXT, ""]
-    return "\n".join(lines)
+        yield from _unstyled([f"## {literal(facts.name)}", ""] if len(report.events) > 1 else [])
+        yield from _unstyled(_lines(["Figure", "Value"], figures(facts).items()))
+        if draw:
+            yield from (*_unstyled(["```text"]), *draw(facts), *_unstyled(["```", ""]))
+        yield from _unstyled(_sections(facts))
+    yield from _unstyled(_watching(report))
 
 
-def _event(facts: EventFacts) -> Iterator[str]:
-    yield from _lines(["Figure", "Value"], figures(facts).items())
+def _unstyled(lines: Iterable[str]) -> Iterator[Line]:
+    return ([(line, StyleRole.TEXT)] for line in lines)
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield from (f"# {literal(report.title)}", "")
+    yield from (f"{stretch_text(report.span)} UTC. Written {report.made:%Y-%m-%d %H:%M:%S}Z by livedeck.", "")
+    if not report.events:
+        yield from (NO_EVENTS_TEXT, "")
+    elif len(report.events) > 1:
+        yield from _table(OVERVIEW, report.events)
+
+
+def _sections(facts: EventFacts) -> Iterator[str]:
     for section in SECTIONS:
         table = _table(section.columns, section.items(facts)) if section.title else []
         if len(table) > _HEAD_LINES:
             yield from (f"### {section.title}", "", *table)
     yield from (f"### {LIMITS_TITLE}", "", *(f"- {sentence}" for sentence in gaps_text(facts)), "")
+
+
+def _watching(report: Report) -> Iterator[str]:
+    yield from (f"## {WATCHING_TITLE}", "")
+    if report.unwatched:
+        yield from (UNWATCHED_TEXT, "", *_table(SPAN_COLUMNS, report.unwatched)[:-1])
+    else:
+        yield WATCHED_TEXT
 
 
 _HEAD_LINES = 3

@@ -141,7 +141,7 @@ def _event(facts: EventFacts, *, has_title: bool) -> Iterator[str]:
     if has_title:
         yield f'<h2 class="event">{escape(facts.name)}</h2>'
     yield _tiles(facts)
-    within = _shown(facts)
+    within = facts.charted
     if within:
         yield f'<div class="charts">{"".join(_charts(facts, within))}</div>'
     yield from _sections(facts)
@@ -190,15 +190,6 @@ def _worst(facts: EventFacts) -> str:
 
 def _worst_when(facts: EventFacts) -> str:
     return f", from {facts.worst.since:%H:%M:%S}Z" if facts.worst else ": no faults"
-
-
-def _shown(facts: EventFacts) -> Span | None:
-    """Return the span of the charts, which contains the time on air, the outages and the samples."""
-    edges = [at for span in (*facts.on_air, *facts.outages) for at in span]
-    edges += [
-        datetime.fromtimestamp(at, UTC) for at in facts.samples.time[:1].tolist() + facts.samples.time[-1:].tolist()
-    ]
-    return Span(min(edges), max(edges)) if edges and min(edges) < max(edges) else None
 
 
 def _charts(facts: EventFacts, within: Span) -> Iterator[str]:

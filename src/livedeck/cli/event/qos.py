@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import click
 
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import FOLLOW, formats, merge_flags, platform, time_span
-from livedeck.cli.output import echo, echo_json
+from livedeck.cli.options import FOLLOW, PLOT, formats, merge_flags, platform, time_span
+from livedeck.cli.output import echo, echo_json, echo_lines
 from livedeck.cli.wiring import SystemClock, known_unit, make_api
 from livedeck.client import Api, ApiError, Event, NotFound, Rejected
+from livedeck.environment import terminal
 from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.detection.units import UnitEvidence, in_bits, judge_unit
 from livedeck.monitor.history import StreamKey
@@ -24,7 +26,10 @@ from livedeck.settings import Settings, load
 from livedeck.text import values
 from livedeck.text.times import timestamp
 
-OutputFormat = Literal["table", "json", "csv"]
+OutputFormat = Literal["table", "json", "csv", "plot"]
+
+PLOT_SPAN = 900.0
+"""Seconds of stored samples that --plot draws, unless --last is given."""
 
 DEFAULT_SPAN = 60.0
 """Seconds of stored samples that a table prints, and that --follow prints first, unless --last is given."""
@@ -33,7 +38,7 @@ DEFAULT_SPAN = 60.0
 @click.command
 @click.argument("event", metavar="EVENT")
 @FOLLOW
-@formats("table", "json", "csv")
+@formats("table", "json", "csv", has_plot=True)
 @click.option(
     "--last", type=time_span, metavar="TIME", help="Print the newest samples, as far back as this: 90s, 15m, 2h."
 )
@@ -45,9 +50,12 @@ def command(
     """Print the QoS samples of EVENT, once or as they arrive.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Without --last, JSON and CSV have every
-    stored sample; the table and --follow begin with the last minute. Rates are in bit/s and frames/s, times in ISO 8601
-    UTC. Missing values are empty or null, never 0. With --follow, JSON has a line for each sample.
+    stored sample; the table and --follow begin with the last minute, and --plot draws the last 15 min. Rates are in
+    bit/s and frames/s, times in ISO 8601 UTC. Missing values are empty or null, never 0. With --follow, JSON has a line
+    for each sample.
     """
+    if follow and output_format == PLOT:
+        raise click.UsageError("--plot draws once: leave out --follow")
 
     async def work() -> int:
         settings, clock = load(**merge_flags(ctx, flags)), SystemClock()
@@ -167,6 +175,9 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
     await follower.poll()
     if follower.unit_question:
         echo(f"livedeck event qos: {follower.unit_question}", err=True)
+    if output_format == PLOT:
+        print_plot(follower, PLOT_SPAN if last is None else last)
+        return DONE
     span = DEFAULT_SPAN if last is None and output_format == "table" else last
     readings = list(newest_readings(follower.readings, span))
     if output_format == "json":
@@ -174,12 +185,34 @@ async def print_samples(follower: QosFollower, output_format: OutputFormat, last
         return DONE
     echo("\n".join([_head(output_format), *_lines(output_format, event, readings)]))
     if not readings:
-        reason = "no stream is scheduled" if event.stream is None else "its stream has no samples yet"
-        echo(f"livedeck event qos: {_name(event)} has no samples: {reason}", err=True)
+        echo(f"livedeck event qos: {_name(event)} has no samples: {_reason_without_samples(event)}", err=True)
     elif output_format == "table":
-        age = values.age(follower.age() or 0.0)
-        echo(f"\n{len(readings)} samples of {_name(event)}, the newest {age} old ({follower.freshness().value})")
+        echo(f"\n{len(readings)} samples of {_name(event)}, the newest {_age(follower)}")
     return DONE
+
+
+def print_plot(follower: QosFollower, seconds: float) -> None:
+    """Print the curves of the last `seconds`."""
+    event, samples, stream = follower.event, follower.readings, follower.event.stream
+    if not len(samples):
+        echo(f"no samples of {_name(event)}: {_reason_without_samples(event)}; whether a signal arrives is unknown")
+        return
+    from livedeck.cli.event.qos_plot import qos_plot
+
+    now = follower.now()
+    as_of = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S}Z"
+    echo(f"{_name(event)}, as of {as_of}, the newest sample {_age(follower)}")
+    is_over = stream is not None and (stream.status == "finished" or stream.finished_at is not None)
+    is_stale = follower.freshness() is Freshness.STALE
+    echo_lines(qos_plot(samples, seconds, terminal().columns, now=None if is_over else now, is_stale=is_stale))
+
+
+def _reason_without_samples(event: Event) -> str:
+    return "no stream is scheduled" if event.stream is None else "its stream has no samples yet"
+
+
+def _age(follower: QosFollower) -> str:
+    return f"{values.age(follower.age() or 0.0)} old ({follower.freshness().value})"
 
 
 async def follow_samples(follower: QosFollower, output_format: OutputFormat, last: float) -> int:

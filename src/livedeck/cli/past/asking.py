@@ -68,8 +68,10 @@ stretch = time_range({"type": past_moment, "is_eager": True}, {"callback": _end}
 """Decorator that adds --from and --to, for times of the past."""
 
 
-def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a command that prints the past: --from and --to, --format, --history, the platform.
+def past_command(
+    *formats: str, has_range: bool = True, has_plot: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a command that prints the past: --from and --to, --format, --plot, --history, the platform.
 
     The decorated function receives the settings in force and its own arguments, and returns the `work` of `with_past`.
     """
@@ -83,7 +85,7 @@ def past_command(*formats: str, has_range: bool = True) -> Callable[[Callable[..
             work = make(settings=settings, **values)
             ctx.exit(run(lambda: with_past(settings, command_words(ctx), work, path)))
 
-        decorated: Callable[..., Any] = options.formats(*formats)(history()(platform(callback)))
+        decorated: Callable[..., Any] = options.formats(*formats, has_plot=has_plot)(history()(platform(callback)))
         return stretch(decorated) if has_range else decorated
 
     return decorate

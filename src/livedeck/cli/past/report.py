@@ -13,13 +13,15 @@ import click
 from livedeck.atomic_file import write_private
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import FORCE, formats, history, merge_flags, platform
-from livedeck.cli.output import echo
+from livedeck.cli.options import FORCE, PLOT, formats, history, merge_flags, platform
+from livedeck.cli.output import echo, echo_lines
 from livedeck.cli.past.asking import Past, past_moment, stretch, with_past
+from livedeck.environment import terminal
 from livedeck.monitor import EventRecord
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.facts import Report, facts_of, may_have_been_on_air, report_of
 from livedeck.report.formats import REPORT_FORMATS
+from livedeck.report.markdown import markdown_lines
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
 from livedeck.settings import Settings, load
@@ -42,7 +44,7 @@ from livedeck.text.values import safe
     metavar="FILE",
     help="Count messages per minute in this chat export of EVENT.",
 )
-@formats(*REPORT_FORMATS, default=next(iter(REPORT_FORMATS)))
+@formats(*REPORT_FORMATS, default=next(iter(REPORT_FORMATS)), has_plot=True)
 @options.output("FOLDER", type=click.Path(path_type=Path, file_okay=False))
 @FORCE
 @history()
@@ -66,8 +68,9 @@ def command(
 ) -> None:
     """Report the last show of EVENT, or a day: planned and real times, uptime, outages, alarms, acknowledgements.
 
-    Prints Markdown by default. With -o it writes a file of each format into FOLDER. Reads the history of this machine
-    or of the collector, never the platform. Unwatched time is named and counts neither as up nor as down.
+    Prints Markdown by default; --plot puts the curves of each event into it. With -o it writes a file of each format
+    into FOLDER. Reads the history of this machine or of the collector, never the platform. Unwatched time is named and
+    counts neither as up nor as down.
     """
     if (event is None) == (day is None):
         raise click.UsageError("name an EVENT, or a day with --day")
@@ -76,6 +79,8 @@ def command(
     is_file_name = output is not None and output.suffix in {f".{form.suffix}" for form in REPORT_FORMATS.values()}
     if output and not output.is_dir() and (output.exists() or is_file_name):
         raise click.UsageError(f"{output} is not a folder: -o needs one, for four files; write one with --format and >")
+    if output and output_format == PLOT:
+        raise click.UsageError("-o writes files, and the page of HTML has curves: leave out --plot")
     messages = _chat(chat) if chat else None
 
     async def work(past: Past) -> int:
@@ -135,6 +140,12 @@ def _chat(path: Path) -> Mapping[datetime, int]:
 
 async def _give(report: Report, output: Path | None, output_format: str, *, force: bool) -> int:
     """Print the report, or write its files. Returns the exit code."""
+    if output_format == PLOT:
+        from livedeck.report.plot import facts_plot
+
+        columns = terminal().columns
+        echo_lines(markdown_lines(report, lambda facts: facts_plot(facts, columns)))
+        return DONE
     if output is None:
         echo(REPORT_FORMATS[output_format].write(report), nl=False)
         return DONE

@@ -9,8 +9,11 @@ import click
 
 from livedeck.cli.exit_codes import DONE
 from livedeck.cli.formats import schema_name
-from livedeck.cli.output import echo, echo_json
+from livedeck.cli.options import PLOT
+from livedeck.cli.output import echo, echo_json, echo_lines
 from livedeck.cli.past.asking import Past, past_command, print_lines, width
+from livedeck.environment import terminal
+from livedeck.report.facts import facts_of
 from livedeck.report.handover import handover_lines, handover_markdown, handover_object, read_handover
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
@@ -27,17 +30,16 @@ _LAST_DAY = timedelta(days=1)
 
 @click.command
 @click.argument("event", metavar="EVENT")
-@past_command("table", "json", "csv")
+@past_command("table", "json", "csv", has_plot=True)
 def show_command(
     *, settings: Settings, event: str, since: datetime | None, until: datetime | None, output_format: str
 ) -> Work:
     """Print what happened on EVENT: samples, alarms and acknowledgements, actions, markers, the connection.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event; deleted events too, as long as the
-    history has them. Without --from and --to it prints the last show. Reads the history of this machine or of the
-    collector, never the platform.
+    history has them. Without --from and --to it prints the last show. --plot draws the samples. Reads the history of
+    this machine or of the collector, never the platform.
     """
-    del settings
 
     async def work(past: Past) -> int:
         meant = past.event(event)
@@ -49,9 +51,16 @@ def show_command(
         elif output_format == "csv":
             echo(history_csv(recorded, entries), nl=False)
         else:
-            lines = [*head_lines(recorded, safe(meant.name or meant.event_id, 80)), *sample_lines(recorded), ""]
-            lines += entry_lines(entries, width(), has_names=False) if entries else ["nothing recorded in that time"]
-            print_lines(lines)
+            head = head_lines(recorded, safe(meant.name or meant.event_id, 80))
+            if output_format == PLOT:
+                from livedeck.report.plot import facts_plot
+
+                print_lines([*head, ""])
+                echo_lines(facts_plot(facts_of(recorded, meant, settings.uptime_target, None), terminal().columns))
+            else:
+                print_lines([*head, *sample_lines(recorded)])
+            told = entry_lines(entries, width(), has_names=False) if entries else ["nothing recorded in that time"]
+            print_lines(["", *told])
         return DONE
 
     return work

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from livedeck.ui.kit.scale import DOTS, Scale
+from livedeck.presentation.scale import DOTS, Scale
 
 BLANK = " "
 

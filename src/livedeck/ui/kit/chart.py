@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from math import ceil
 from typing import NamedTuple
 
 from msgspec import field
 
 from livedeck.presentation.qos import BARS, HIGHLIGHTED, UNWATCHED, Axis, Bucket, StatusStyle
+from livedeck.presentation.scale import DOTS, LABEL_CELLS, Scale, TimeTick, round_scale
 from livedeck.record import Record
 from livedeck.text.segments import Role, Segment, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.braille import BLANK, HORIZONTAL, VERTICAL, draw_curve
-from livedeck.ui.kit.scale import DOTS, LABEL_CELLS, Scale, round_scale
 
 GUTTER = LABEL_CELLS + 1
 """Number of cells to the left of every panel, for the labels of its scale."""
@@ -49,13 +48,6 @@ class Curve(Record):
         limits = [value for value in (self.limit, self.base) if value is not None]
         ends = [*(bucket.high for bucket in measured), *(bucket.low for bucket in measured)]
         return round_scale([*ends, *limits], rows, is_fitted=is_fitted, fallback=self.scale_unit)
-
-
-class TimeTick(NamedTuple):
-    """Round time on the axis: column and label."""
-
-    cell: int
-    label: str
 
 
 class Backdrop(Record):
@@ -269,32 +261,6 @@ def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
         else:
             cells.append((backdrop.empty_sign(cell), StyleRole.BAND))
     return [_label(curve.name, StyleRole.HEAD), *_joined(cells)]
-
-
-TIME_STEPS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
-"""Possible distances of two round times, in seconds. If none is wide enough, the distance is whole days."""
-
-TICK_CELLS = 13
-"""Minimum distance of two labels, in cells."""
-
-DAY_SECONDS = 86_400
-
-
-def time_ticks(axis: Axis) -> list[TimeTick]:
-    """Return the round times on the axis, at least `TICK_CELLS` apart.
-
-    On an axis longer than a day, the label of midnight is the date.
-    """
-    shortest = axis.step * TICK_CELLS
-    step = next((step for step in TIME_STEPS if step >= shortest), ceil(shortest / DAY_SECONDS) * DAY_SECONDS)
-    first, clock = ceil(axis.start / step), "%H:%M:%S" if step < 60 else "%H:%M"
-    ticks = []
-    for at in range(first * step, ceil(axis.end), step):
-        is_date = not at % DAY_SECONDS and axis.end - axis.start > DAY_SECONDS
-        ticks.append(
-            TimeTick(axis.column_of(at), datetime.fromtimestamp(at, UTC).strftime("%d %b" if is_date else clock))
-        )
-    return ticks
 
 
 def time_line(axis: Axis, backdrop: Backdrop) -> ShadedLine:

@@ -9,10 +9,11 @@ from livedeck.monitor import EventState, HealthAssessment
 from livedeck.presentation import events
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.scale import time_ticks
 from livedeck.presentation.time_series import TimeSeries
 from livedeck.text.segments import Group, Line, Segment, ShadedLine, StyleRole, fit, justify
 from livedeck.text.values import UNKNOWN
-from livedeck.ui.kit.chart import GUTTER, Backdrop, Curve, blocks_line, panel_lines, status_line, time_line, time_ticks
+from livedeck.ui.kit.chart import GUTTER, Backdrop, Curve, blocks_line, panel_lines, status_line, time_line
 
 MBIT, KBIT = 1e6, 1e3
 

@@ -1,10 +1,13 @@
-"""Scale of a chart's panel: round ends, ticks at equal distances, and the dot of a value. Pure."""
+"""Scales of a chart: round values with ticks at equal distances, the dot of a value, and round times. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import floor, log10
+from datetime import UTC, datetime
+from math import ceil, floor, log10
+from typing import NamedTuple
 
+from livedeck.presentation.qos import Axis
 from livedeck.record import Record
 
 DOTS = 4
@@ -98,3 +101,36 @@ def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) ->
 def _times_power(value: float, exponent: int) -> float:
     """Return `value` times ten to the power of `exponent`, exactly rounded: 12 / 10 is 1.2, but 12 * 0.1 is not."""
     return value * 10.0**exponent if exponent >= 0 else value / 10.0**-exponent
+
+
+class TimeTick(NamedTuple):
+    """Round time on the axis: column and label."""
+
+    cell: int
+    label: str
+
+
+TIME_STEPS = (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
+"""Possible distances of two round times, in seconds. If none is wide enough, the distance is whole days."""
+
+TICK_CELLS = 13
+"""Minimum distance of two labels, in cells."""
+
+DAY_SECONDS = 86_400
+
+
+def time_ticks(axis: Axis) -> list[TimeTick]:
+    """Return the round times on the axis, at least `TICK_CELLS` apart.
+
+    On an axis longer than a day, the label of midnight is the date.
+    """
+    shortest = axis.step * TICK_CELLS
+    step = next((step for step in TIME_STEPS if step >= shortest), ceil(shortest / DAY_SECONDS) * DAY_SECONDS)
+    first, clock = ceil(axis.start / step), "%H:%M:%S" if step < 60 else "%H:%M"
+    ticks = []
+    for at in range(first * step, ceil(axis.end), step):
+        is_date = not at % DAY_SECONDS and axis.end - axis.start > DAY_SECONDS
+        ticks.append(
+            TimeTick(axis.column_of(at), datetime.fromtimestamp(at, UTC).strftime("%d %b" if is_date else clock))
+        )
+    return ticks
