@@ -100,6 +100,8 @@ JOBS = (
     Job("What is new?", "7", ("NEW  6", "RECONNECTING")),
     Job("What is hidden, and by what?", "7", ("QUIET  3 hidden", "hidden by KEYFRAME_SEVERE")),
     Job("Acknowledge", "LOOK a", ("Cup final, pitch 2 RECONNECTING: acknowledged",)),
+    Job("Until when can I take it back?", "LOOK a", ("u takes it", "u take back until 21:19:07Z")),
+    Job("Can I take it back on the board?", "LOOK 7 a", ("u take back until 21:19:07Z",)),
     Job("What do viewers see?", "7", ("A frozen or waiting screen",)),
     Job("Shelve: for how long?", "LOOK 7 z", ("RECONNECTING: shelve", "15 min", "until it clears")),
     Job("Silence: what, how long?", "LOOK 7 M", ("RECONNECTING of this event (1 alarm now)", "until the event ends")),

@@ -259,6 +259,13 @@ def needs_event(ctx: Context) -> str:
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
 
 
+def own_actor(ctx: Context) -> str:
+    """Return the author of this deck's alarm actions. A collector records the owner of the deck's token."""
+    attachment = ctx.snapshot.attachment if ctx.snapshot else None
+    is_shared = attachment is not None and attachment.actor and not attachment.is_alone
+    return attachment.actor if attachment and is_shared else ctx.monitor.actor
+
+
 def needs_collector(ctx: Context, *keys: AlarmKey) -> str:
     """Return the reason why an alarm action is blocked; empty if the collector can record it.
 
