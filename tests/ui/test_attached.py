@@ -144,7 +144,7 @@ async def test_an_attached_deck_offers_to_take_back_only_acknowledgements_of_its
         shown = known(deck)
         chosen = deck.selected_event()
         assert chosen is not None
-        given = {"state": AlarmState.ACKNOWLEDGED, "needs_ack": False, "answered_by": "anna"}
+        given: dict[str, Any] = {"state": AlarmState.ACKNOWLEDGED, "needs_ack": False, "answered_by": "anna"}
         given |= {"answered_at": EVENING, "acknowledged_at": EVENING}
         alarms = tuple(replace(alarm, **given) if alarm.event_id == chosen.id else alarm for alarm in shown.alarms)
         await give(deck, pilot, replace(shown, alarms=alarms, attachment=attached(state, 60, actor=owner, may=may)))

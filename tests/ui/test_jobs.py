@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from livedeck.ui.app import Deck
-from ui.stage import look, running
+from ui.stage import letters_of, look, running
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
@@ -70,6 +69,13 @@ JOBS = (
     Job("Ask why under a filter", '/ "choir enter W', ("Choir, hall B", "on air for 01:02:48", "No open alarms")),
     Job("Complete under a filter", '/ "choir enter LOOK C', ('Complete "Choir, hall B"?', "Type the whole name")),
     Job("Edit under a filter", '/ "evening enter LOOK e', ("Edit Evening news",)),
+    # views and pins
+    Job("Group by project", ': "view_projects enter', ("view projects", "Council", "Sport", "esc leaves it")),
+    Job("Which views are there?", "F", ("View of the events", "all: every event", "projects: by project")),
+    Job("Back to all events", "F 1 escape", ("Cup final, pitch 2", "Rehearsal Tuesday"), ("view projects",)),
+    Job("An unknown view", ': "view_nope enter', ("there is no view nope: all, projects",)),
+    Job("Keep the news in sight", '/ "evening enter . escape home', ("▌ ○ SCHED   ★ Evening news",)),
+    Job("Is the worst still chosen?", '/ "evening enter . escape', ("★ Evening news",)),
     # never the wrong event
     Job("Complete the one that I chose", "LOOK j C", ('Complete "Town hall, main"?', "On air for 22:05")),
     Job("What happens then?", "LOOK j C", ("Ingest stops, viewers are cut off, the recording closes.",)),
@@ -122,11 +128,6 @@ JOBS = (
 )
 
 
-def shown(deck: Deck) -> str:
-    """Return the letters on the screen."""
-    return "\n".join(strip.text.rstrip() for strip in deck.screen._compositor.render_strips(deck.size))
-
-
 @pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.question)
 async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int]) -> None:
@@ -139,6 +140,6 @@ async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int]) -> Non
             await pilot.press(*([_NAMES.get(letter, letter) for letter in letters] or [_NAMES.get(key, key)]))
             await pilot.pause()
             await pilot.pause()
-        screen = shown(deck)
+        screen = letters_of(deck)
     assert [sentence for sentence in job.sentences if sentence not in screen] == [], screen
     assert [sentence for sentence in job.missing if sentence in screen] == [], screen

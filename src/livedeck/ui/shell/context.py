@@ -169,8 +169,11 @@ class Context(Protocol):
         Before that, the cursor follows the worst event.
         """
 
-    def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """Clear the selection if the rows no longer contain the selected event. Selects no other event."""
+    def reconcile_selection(self, rows: Sequence[EventState], first: EventState | None = None) -> None:
+        """Clear the selection if the rows no longer contain the selected event. Selects no other event.
+
+        `first`: event that the cursor follows until a choice; None for the first row.
+        """
 
     def watch_event(self, event_id: str | None) -> None:
         """Poll the samples of an event more often than those of other events; None polls all equally often."""

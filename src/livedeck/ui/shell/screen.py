@@ -384,12 +384,13 @@ class EventList(BaseScreen):
     def list_events(self, snapshot: Snapshot, render_time: RenderTime) -> EventState | None:
         """Show the table and return the selected event."""
         events, view = self.filtered_rows(snapshot, render_time)
-        self.ctx.reconcile_selection(events.rows)
+        self.ctx.reconcile_selection(events.rows, events.first)
         selected = self.ctx.selected_event()
         reason = waiting_text(snapshot) if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
         reason = reason if is_whole(snapshot) else missing_text(snapshot)
         cursor = selected.id if selected else None
-        self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
+        empty = "" if events.total else reason
+        self.query_one(Table).show(events.rows, render_time, cursor, empty, view, sections=events.sections)
         return selected
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:
