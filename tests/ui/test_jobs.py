@@ -76,6 +76,12 @@ JOBS = (
     Job("An unknown view", ': "view_nope enter', ("there is no view nope: all, projects",)),
     Job("Keep the news in sight", '/ "evening enter . escape home', ("▌ ○ SCHED   ★ Evening news",)),
     Job("Is the worst still chosen?", '/ "evening enter . escape', ("★ Evening news",)),
+    # changes and handover
+    Job("What changed in 5 minutes?", "L", ("In the last 5 min", "21:12:46 ✖ Cup final, pitch 2 RECONNECTING")),
+    Job("When did the lecture become late?", "L", ("21:11:57 ✖ Lecture 7          LATE_START",)),
+    Job("What did I just do?", "LOOK a L", ("21:14:07 · Cup final, pitch 2 RECONNECTING acknowledged by",)),
+    Job("What changed, by its name?", ': "changes enter', ("Changes until 21:14:07Z", "Before")),
+    Job("Hand over without a history", "H", ("handover needs a history: set `history` in the settings",)),
     # never the wrong event
     Job("Complete the one that I chose", "LOOK j C", ('Complete "Town hall, main"?', "On air for 22:05")),
     Job("What happens then?", "LOOK j C", ("Ingest stops, viewers are cut off, the recording closes.",)),
