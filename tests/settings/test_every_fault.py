@@ -156,6 +156,9 @@ CASES = {
     "unknown threshold": Case("[thresholds]\nlow_vido = 0.5\n", (":2", "low_vido", "low_video")),
     "unknown action": Case('[keys]\napp.akc = "f5"\n', (":2", "app.akc", "did you mean 'app.ask'")),
     "unknown key of the keyboard": Case('[keys]\napp.ask = "blue"\n', (":2", "'blue' is not a key; write f5")),
+    "field of a view": Case('[views.live]\nfilter = "nofield:x"\n', (":1", "views.live", "no field 'nofield'")),
+    "column of a view": Case('[views.live]\nsort = "helth"\n', (":1", "views.live", "no column 'helth'")),
+    "name of a view": Case('[views."a/b"]\nsort = "health"\n', ("views",)),
     "key of another action": Case('[keys]\napp.ask = "q"\n', (":2", "q is also the key of app.quit")),
     # Profiles, tokens, addresses
     "token in clear": Case(f'{A}token = "{SECRET}"\n', (":2", "token_file, token_command or LIVEDECK_TOKEN")),

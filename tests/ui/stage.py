@@ -56,6 +56,11 @@ def text_of(deck: Deck) -> str:
     return unescape(export_svg(deck)).replace("\xa0", " ")
 
 
+def letters_of(deck: Deck) -> str:
+    """Return the letters on the screen, line by line."""
+    return "\n".join(strip.text.rstrip() for strip in deck.screen._compositor.render_strips(deck.size))
+
+
 def known(deck: Deck) -> Snapshot:
     """The snapshot that the deck shows."""
     assert deck.snapshot is not None

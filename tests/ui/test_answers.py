@@ -12,7 +12,7 @@ from textual import events
 
 from breadth import slow
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import Alarm, AlarmState, History, Monitor
+from livedeck.monitor import TAKE_BACK_FOR, Alarm, AlarmState, History, Monitor
 from livedeck.ui.kit.dialogs.dialog import Dialog
 from livedeck.ui.kit.lines import FramedPanel
 from livedeck.ui.kit.selection import SEEN_AFTER
@@ -251,6 +251,44 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
     log = [record.turn.value for record in await history.alarm_log(EVENING - timedelta(days=1))]
     assert log.count("acknowledgement taken back") == 2
     await history.close()
+
+
+def publish_later(stage: Stage, late: timedelta) -> None:
+    """Paint the same snapshot at a later time."""
+    stage.clock.late = late
+    stage.deck.snapshot_signal.publish(None)
+
+
+@pytest.mark.parametrize("screen", [*EVENT_SCREENS, "screen.rooms", "screen.alarms"])
+async def test_notice_and_keys_say_until_when_an_acknowledgement_can_be_taken_back(screen: str) -> None:
+    async with deck_stage(read_only=True) as stage:
+        stage.choose("Harbour webcam")
+        await stage.act(screen)
+        assert "take back until" not in stage.text()
+        await stage.act("alarm.ack")
+        await stage.until(lambda: bool(answered(stage)))
+        await stage.until(lambda: " until 21:19:07Z" in stage.text().replace(stage.last_notice(), ""))
+        assert "; u takes it back until 21:19:07Z" in stage.last_notice()
+        for worker in stage.deck.workers:
+            if worker.name == "monitor":
+                worker.cancel()
+        publish_later(stage, TAKE_BACK_FOR)
+        await stage.settle()
+        assert "take back " in stage.text()
+        publish_later(stage, TAKE_BACK_FOR + timedelta(seconds=1))
+        await stage.settle()
+        assert "until 21:19:07Z" not in stage.text()
+
+
+async def test_keys_do_not_offer_to_take_back_an_acknowledgement_of_somebody_else() -> None:
+    async with deck_stage() as stage:
+        stage.deck.monitor.actor = "bert@rack:7"  # type: ignore[misc]
+        await acknowledge(stage)
+        await stage.until(lambda: "take back until" in stage.text())
+        stage.deck.monitor.actor = "anna@regie:1"  # type: ignore[misc]
+        stage.deck.snapshot_signal.publish(None)
+        await stage.settle()
+        assert "take back until" not in stage.text()
 
 
 async def test_on_the_board_the_acknowledgement_of_the_row_is_taken_back() -> None:

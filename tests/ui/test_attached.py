@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import ATTACHED, EVENING, alone, attached, silent, still_deck
-from livedeck.monitor import AlarmKey, AlarmRefused, AttachedFeed, AttachmentState, Snapshot
+from livedeck.monitor import AlarmKey, AlarmRefused, AlarmState, AttachedFeed, AttachmentState, Snapshot
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.app import Deck
@@ -124,6 +124,31 @@ async def test_one_key_polls_alone_and_goes_back_and_the_banner_names_it() -> No
 def of_read_token(snapshot: Snapshot) -> Snapshot:
     """The same by a collector that lets this deck only read."""
     return replace(snapshot, attachment=attached(AttachmentState.WATCHING, 600, actor="wall", may="read"))
+
+
+@pytest.mark.parametrize(
+    ("state", "owner", "may", "is_offered"),
+    [
+        (AttachmentState.WATCHING, "anna", "act", True),
+        (AttachmentState.WATCHING, "bert", "act", False),
+        (AttachmentState.WATCHING, "anna", "read", False),
+        (AttachmentState.SILENT, "anna", "act", False),
+    ],
+)
+async def test_an_attached_deck_offers_to_take_back_only_acknowledgements_of_its_token(
+    state: AttachmentState, owner: str, may: str, *, is_offered: bool
+) -> None:
+    async with running((120, 40)) as (deck, pilot):
+        look(deck)
+        await pilot.press("down", "up")
+        shown = known(deck)
+        chosen = deck.selected_event()
+        assert chosen is not None
+        given: dict[str, Any] = {"state": AlarmState.ACKNOWLEDGED, "needs_ack": False, "answered_by": "anna"}
+        given |= {"answered_at": EVENING, "acknowledged_at": EVENING}
+        alarms = tuple(replace(alarm, **given) if alarm.event_id == chosen.id else alarm for alarm in shown.alarms)
+        await give(deck, pilot, replace(shown, alarms=alarms, attachment=attached(state, 60, actor=owner, may=may)))
+        assert ("take back until 21:19:07Z" in text_of(deck)) is is_offered
 
 
 @pytest.mark.parametrize(

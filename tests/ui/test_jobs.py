@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from livedeck.ui.app import Deck
-from ui.stage import look, running
+from ui.stage import letters_of, look, running
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
@@ -70,6 +69,19 @@ JOBS = (
     Job("Ask why under a filter", '/ "choir enter W', ("Choir, hall B", "on air for 01:02:48", "No open alarms")),
     Job("Complete under a filter", '/ "choir enter LOOK C', ('Complete "Choir, hall B"?', "Type the whole name")),
     Job("Edit under a filter", '/ "evening enter LOOK e', ("Edit Evening news",)),
+    # views and pins
+    Job("Group by project", ': "view_projects enter', ("view projects", "Council", "Sport", "esc leaves it")),
+    Job("Which views are there?", "F", ("View of the events", "all: every event", "projects: by project")),
+    Job("Back to all events", "F 1 escape", ("Cup final, pitch 2", "Rehearsal Tuesday"), ("view projects",)),
+    Job("An unknown view", ': "view_nope enter', ("there is no view nope: all, projects",)),
+    Job("Keep the news in sight", '/ "evening enter . escape home', ("▌ ○ SCHED   ★ Evening news",)),
+    Job("Is the worst still chosen?", '/ "evening enter . escape', ("★ Evening news",)),
+    # changes and handover
+    Job("What changed in 5 minutes?", "L", ("In the last 5 min", "21:12:46 ✖ Cup final, pitch 2 RECONNECTING")),
+    Job("When did the lecture become late?", "L", ("21:11:57 ✖ Lecture 7          LATE_START",)),
+    Job("What did I just do?", "LOOK a L", ("21:14:07 · Cup final, pitch 2 RECONNECTING acknowledged by",)),
+    Job("What changed, by its name?", ': "changes enter', ("Changes until 21:14:07Z", "Before")),
+    Job("Hand over without a history", "H", ("handover needs a history: set `history` in the settings",)),
     # never the wrong event
     Job("Complete the one that I chose", "LOOK j C", ('Complete "Town hall, main"?', "On air for 22:05")),
     Job("What happens then?", "LOOK j C", ("Ingest stops, viewers are cut off, the recording closes.",)),
@@ -100,6 +112,8 @@ JOBS = (
     Job("What is new?", "7", ("NEW  6", "RECONNECTING")),
     Job("What is hidden, and by what?", "7", ("QUIET  3 hidden", "hidden by KEYFRAME_SEVERE")),
     Job("Acknowledge", "LOOK a", ("Cup final, pitch 2 RECONNECTING: acknowledged",)),
+    Job("Until when can I take it back?", "LOOK a", ("u takes it", "u take back until 21:19:07Z")),
+    Job("Can I take it back on the board?", "LOOK 7 a", ("u take back until 21:19:07Z",)),
     Job("What do viewers see?", "7", ("A frozen or waiting screen",)),
     Job("Shelve: for how long?", "LOOK 7 z", ("RECONNECTING: shelve", "15 min", "until it clears")),
     Job("Silence: what, how long?", "LOOK 7 M", ("RECONNECTING of this event (1 alarm now)", "until the event ends")),
@@ -120,11 +134,6 @@ JOBS = (
 )
 
 
-def shown(deck: Deck) -> str:
-    """Return the letters on the screen."""
-    return "\n".join(strip.text.rstrip() for strip in deck.screen._compositor.render_strips(deck.size))
-
-
 @pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.question)
 async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int]) -> None:
@@ -137,6 +146,6 @@ async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int]) -> Non
             await pilot.press(*([_NAMES.get(letter, letter) for letter in letters] or [_NAMES.get(key, key)]))
             await pilot.pause()
             await pilot.pause()
-        screen = shown(deck)
+        screen = letters_of(deck)
     assert [sentence for sentence in job.sentences if sentence not in screen] == [], screen
     assert [sentence for sentence in job.missing if sentence in screen] == [], screen

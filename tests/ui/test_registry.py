@@ -210,8 +210,8 @@ def test_what_is_no_command_says_why(text: str, reason: str) -> None:
 def test_the_footer_of_every_screen_leads_out_and_to_the_help(cells: int) -> None:
     """However long the name of the alarm is that stands in it."""
     for screen in SCREENS:
-        for alarm in ("", "Annual general meeting NO_INGEST"):
-            line = plain(key_line(REGISTRY.footer(screen), REGISTRY, cells, read_only=False, alarm=alarm))
+        for labels in ({}, {"alarm.ack": "ack Annual ge…ing NO_INGEST +9", "alarm.undo": "take back until 21:19:07Z"}):
+            line = plain(key_line(REGISTRY.footer(screen), REGISTRY, cells, read_only=False, labels=labels))
             assert line.endswith("? help  q quit")
             assert len(line) < cells
 

@@ -8,24 +8,60 @@ import stat
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from textual.pilot import Pilot
 
 from livedeck.cli.deck import StateFile
+from livedeck.cli.screenshots import EVENING, still_deck
 from livedeck.client import Event
 from livedeck.monitor import Severity
 from livedeck.presentation.events import EVENTS
-from livedeck.presentation.filtering import TableView
+from livedeck.presentation.filtering import PROJECTS, FilterError, TableView, apply_view, read_view
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.table import TableSchema, text_column
 from livedeck.ui.app import Deck
 from livedeck.ui.events.screen import EventsScreen
 from livedeck.ui.general import copying
 from livedeck.ui.kit.control_strings import MAX_COPIED, osc52
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.preferences import Preferences
-from ui.stage import act, known, running, show, text_of
+from livedeck.ui.shell.preferences import Preferences, ViewState
+from ui.stage import act, known, letters_of, running, show, text_of
 
 ON_AIR = {"ON AIR"}
+FRESH = RenderTime(EVENING, EVENING, stale=False)
+
+
+class Row(NamedTuple):
+    """A row of any table."""
+
+    name: str
+    folder: str
+
+
+ROWS: TableSchema[Row] = TableSchema(
+    columns=(text_column("event", "EVENT", 10, 0, lambda row: row.name),),
+    key=lambda row: row.name,
+    text=lambda row: row.name,
+    groups={"project": lambda row, _: row.folder},
+)
+
+
+class Kept:
+    """Preferences in memory."""
+
+    def __init__(self) -> None:
+        self.saved = Preferences()
+
+    def load(self) -> Preferences:
+        return self.saved
+
+    def save(self, preferences: Preferences) -> None:
+        self.saved = preferences
+
+    def write_overflow(self, name: str, text: str) -> Path:
+        raise NotImplementedError(name, text)
 
 
 async def typed(pilot: Pilot[int], text: str, *then: str) -> None:
@@ -233,3 +269,93 @@ async def test_what_is_too_long_for_the_clipboard_goes_to_a_file_or_it_is_said_w
 def test_every_column_has_a_name_of_its_own() -> None:
     names = [column.name for column in EVENTS.columns]
     assert len(set(names)) == len(names)
+
+
+LIVE = read_view(
+    EVENTS, "live", rows="tally:air", sort="-health", columns=("tally", "event", "health"), group="project"
+)
+
+
+async def test_a_view_names_itself_and_counts_what_it_hides_until_it_is_left() -> None:
+    for size in ((80, 24), (120, 40), (200, 60)):
+        async with still_deck(views={"live": LIVE}) as deck, deck.run_test(size=size) as pilot:
+            await pilot.pause()
+            before = letters_of(deck)
+            deck.dispatch("event.view", "live")
+            await pilot.pause()
+            lines = letters_of(deck)
+            assert "view live   5 of 12 match   ✖ 2 with a critical fault hidden" in lines
+            assert "RECONNECTING" in lines, "the alarm of a hidden event"
+            assert "6 on air" in lines
+            assert "LAST 5 MIN" not in lines
+            await act(pilot, "view.sort")
+            assert "view live" not in letters_of(deck), "changed by hand"
+            deck.dispatch("event.view", "live")
+            await act(pilot, "view.clear")
+            assert letters_of(deck) == before
+            deck.dispatch("event.view", "live")
+            deck.dispatch("event.view", "all")
+            await pilot.pause()
+            assert letters_of(deck) == before
+
+
+def test_a_view_survives_a_restart_as_the_settings_have_it_then() -> None:
+    store = Kept()
+    ViewState(store, {"live": LIVE}).use_view("events", LIVE)
+    assert ViewState(store, {"live": LIVE}).view("events") == LIVE
+    later = replace(LIVE, filter="tally:late")
+    assert ViewState(store, {"live": later}).view("events") == later
+    assert ViewState(store).view("events") == TableView()
+
+
+def test_pins_and_views_are_kept_in_the_file_of_the_deck(tmp_path: Path) -> None:
+    with closing(StateFile(tmp_path, "north")) as file:
+        state = ViewState(file, {"live": LIVE})
+        state.use_view("events", LIVE)
+        assert [state.toggle_pin(key) for key in ("one", "two", "one", "three")] == [True, True, False, True]
+    again = ViewState(StateFile(tmp_path, "north"), {"live": LIVE})
+    assert again.pinned == {"two", "three"}
+    assert again.view("events") == LIVE
+
+
+@pytest.mark.parametrize("view", [TableView(), TableView(sort="event"), PROJECTS, replace(PROJECTS, sort="event")])
+def test_pinned_rows_are_first_and_all_others_keep_their_order(view: TableView) -> None:
+    rows = tuple(Row(f"{number}", f"folder {number % 3}") for number in range(12))
+    schema = replace(ROWS, has_pins=True)
+    plain_rows = apply_view(schema, rows, view, FRESH)
+    pinned = apply_view(schema, rows, view, replace(FRESH, pinned=frozenset({"7", "4", "gone"})))
+    assert {row.name for row in pinned.rows[:2]} == {"7", "4"}
+    assert [row for row in plain_rows.rows if row.name not in {"7", "4"}] == [*pinned.rows[2:]]
+    assert pinned.first == plain_rows.first
+    assert sorted(pinned.rows) == sorted(rows)
+    if view.group:
+        titles = [head[0][0].strip() for _, head in pinned.sections]
+        assert titles == ["pinned", "folder 0", "folder 1", "folder 2"]
+        for (begin, head), (end, _) in zip(pinned.sections, (*pinned.sections[1:], (len(rows), [])), strict=True):
+            folders = {row.folder for row in pinned.rows[begin:end]}
+            assert folders == {head[0][0].strip()} or head[0][0].strip() == "pinned"
+
+
+async def test_a_pin_marks_an_event_at_once_and_the_cursor_still_follows_the_worst() -> None:
+    async with running() as (deck, pilot):
+        last, worst = known(deck).events[-1], known(deck).events[0]
+        deck.preferences.toggle_pin(last.id)
+        deck.snapshot_signal.publish(None)
+        await pilot.pause()
+        selected = deck.selected_event()
+        assert selected is not None
+        assert selected.id == worst.id
+        rows = deck.screen.query_one(Table)._rows
+        assert rows[0].id == last.id
+        assert f"★ {last.event.name}" in letters_of(deck)
+        deck.select_event(last.id)
+        await act(pilot, "event.pin")
+        assert "pin taken off" in deck.preferences.notices[-1].text
+        assert "★" not in letters_of(deck)
+
+
+@pytest.mark.parametrize("words", [{"rows": "nofield:x"}, {"sort": "nocolumn"}, {"columns": ("nocolumn",)}])
+def test_a_view_with_an_unknown_field_or_column_is_refused(words: dict[str, Any]) -> None:
+    whole: dict[str, Any] = {"rows": "", "sort": "", "columns": (), "group": ""}
+    with pytest.raises(FilterError, match=r"no (field|column) 'no"):
+        read_view(EVENTS, "live", **(whole | words))

@@ -95,12 +95,13 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
 
     async def work() -> int:
         from livedeck.cli.collect.receivers import notify_faults
-        from livedeck.cli.wiring import make_keymap
+        from livedeck.cli.wiring import make_keymap, make_views
         from livedeck.settings import load, load_with_origins, unknown_variables
 
         given = merge_flags(ctx, flags)
         loaded = load_with_origins(**given)
         make_keymap(loaded.settings)
+        make_views(loaded.settings)
         for profile in loaded.settings.profiles:
             load(**{**given, "profile": profile})
         if faults := await notify_faults(loaded.settings):

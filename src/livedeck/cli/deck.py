@@ -18,7 +18,7 @@ import click
 from livedeck.atomic_file import BackgroundWriter, write_private
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_signals, keep_collections_short, lasting_imports
-from livedeck.cli.wiring import SystemClock, make_keymap, open_watch
+from livedeck.cli.wiring import SystemClock, make_keymap, make_views, open_watch
 from livedeck.cli.write_locks import WriteLocks
 from livedeck.environment import (
     cell_pixels,
@@ -80,12 +80,13 @@ class StateFile:
 def _preferences_from(values: Any) -> Preferences:
     views = {str(screen): _view_from(view) for screen, view in values.get("views", {}).items()}
     recent = {str(kind): tuple(map(str, chosen)) for kind, chosen in values.get("recent", {}).items()}
-    return Preferences(str(values.get("theme", "")), views, recent)
+    return Preferences(str(values.get("theme", "")), views, recent, tuple(map(str, values.get("pinned", ()))))
 
 
 def _view_from(values: Any) -> TableView:
     hidden = tuple(map(str, values.get("hidden", ())))
-    return TableView(str(values.get("filter", "")), str(values.get("sort", "")), bool(values.get("down")), hidden)
+    filter_, sort, name, group = (str(values.get(part, "")) for part in ("filter", "sort", "name", "group"))
+    return TableView(filter_, sort, bool(values.get("down")), hidden, name, group)
 
 
 OPENER_TIMEOUT = 3.0
@@ -182,6 +183,7 @@ async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, 
             past=past,
             log_file=log_path(),
             keymap=make_keymap(settings),
+            views=make_views(settings),
             names={"user": settings.users, "folder": settings.folders},
             store=state_file,
             multiplexer=multiplexer(),

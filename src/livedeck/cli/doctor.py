@@ -21,7 +21,7 @@ from livedeck.cli.collect.tested import untested
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import known_unit, make_api, make_keymap, make_link
+from livedeck.cli.wiring import known_unit, make_api, make_keymap, make_link, make_views
 from livedeck.client import (
     Api,
     ApiError,
@@ -102,6 +102,7 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
     try:
         loaded = load_with_origins(**flags)
         make_keymap(loaded.settings)
+        make_views(loaded.settings)
     except SettingsError as error:
         advice = "correct the named settings, then run `livedeck config check`"
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]

@@ -32,13 +32,14 @@ from livedeck.monitor.detection.units import unit_of_records
 from livedeck.monitor.history import StreamKey
 from livedeck.monitor.signal.series import MAX_SAMPLES
 from livedeck.secret_sources import read_collector_token
-from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location
+from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location, setting_location
 from livedeck.text.secrets import register_address
 
 if TYPE_CHECKING:
     from livedeck.collector.attached.link import Link
     from livedeck.collector.attached.reads import RemoteHistory
     from livedeck.collector.attached.remote import Remote
+    from livedeck.presentation.filtering import NamedViews
     from livedeck.ui.shell.context import Keymap
 
 
@@ -82,6 +83,24 @@ def make_keymap(settings: DisplaySettings) -> Keymap:
     if errors:
         raise SettingsError("\n".join(f"{key_location(error.name)}: {error.reason}" for error in errors))
     return keymap
+
+
+def make_views(settings: DisplaySettings) -> NamedViews:
+    """Return the named views of the settings. Raises SettingsError with a line for each unusable view."""
+    from livedeck.presentation.events import EVENTS
+    from livedeck.presentation.filtering import FilterError, TableView, read_view
+
+    views, errors = dict[str, TableView](), list[str]()
+    for name, view in settings.views.items():
+        try:
+            views[name] = read_view(
+                EVENTS, name, rows=view.filter, sort=view.sort, columns=view.columns, group=view.group
+            )
+        except FilterError as error:
+            errors.append(f"{setting_location(('views', name))}: views.{name}: {error}")
+    if errors:
+        raise SettingsError("\n".join(errors))
+    return views
 
 
 @asynccontextmanager

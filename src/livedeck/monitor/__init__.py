@@ -48,7 +48,9 @@ from livedeck.monitor.model.alarm_action import (
     AlarmAction,
     AlarmCommand,
     Verdict,
+    is_acknowledged,
     person,
+    take_back_until,
 )
 from livedeck.monitor.model.attachment import Attachment, AttachmentState
 from livedeck.monitor.model.blame import NO_BLAME, Blame
@@ -301,6 +303,7 @@ __all__ = [
     "enabled",
     "end_of_silence",
     "event_key",
+    "is_acknowledged",
     "is_enabled",
     "is_stale",
     "known_streams",
@@ -318,6 +321,7 @@ __all__ = [
     "silence_of",
     "silence_of_draft",
     "stale_blame",
+    "take_back_until",
     "watched_seconds",
     "with_overrides",
 ]

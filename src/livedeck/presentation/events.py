@@ -145,9 +145,33 @@ UNLISTED = "not in the platform's last list: polled by its id"
 """Text about an event that the last list lacks."""
 
 
-def name_cell(state: EventState, _: RenderTime) -> Line:
-    """Return the name in its role, after the sign of `odd_sign`."""
-    return [*odd_sign(state), (name(state), name_role(state))]
+PIN = "★"
+"""Sign before the name of a pinned event."""
+
+
+def name_cell(state: EventState, render_time: RenderTime) -> Line:
+    """Return the name in its role, after the sign of a pinned event and that of `odd_sign`."""
+    pin: Line = [(f"{PIN} ", StyleRole.INFO)] if state.id in render_time.pinned else []
+    return [*pin, *odd_sign(state), (name(state), name_role(state))]
+
+
+ID_END = 6
+"""Number of the last letters of an id that tell two folders of the same name apart."""
+
+
+def project(state: EventState, render_time: RenderTime) -> str:
+    """Return the name of the event's project or folder in the settings; the end of its id if no name tells it apart."""
+    parent, names = state.event.parent_id, render_time.folders
+    if not parent:
+        return "no project or folder"
+    known = names.get(parent, "")
+    end = "" if known and [*names.values()].count(known) == 1 else f" …{parent[-ID_END:]}"
+    return safe(f"{known or 'project or folder'}{end}", 60)
+
+
+def _project_words(state: EventState, render_time: RenderTime) -> Value:
+    parent = state.event.parent_id
+    return (parent, render_time.folders.get(parent, "")) if parent else None
 
 
 def odd_sign(state: EventState) -> Line:
@@ -434,11 +458,13 @@ EVENTS: TableSchema[EventState] = TableSchema(
     is_critical=has_critical_finding,
     rows=lambda snapshot: snapshot.events,
     count=count_words,
+    groups={"project": project},
+    has_pins=True,
     fields={
         "alarm": _alarm_words,
         "id": lambda state, _: state.id,
         "type": lambda state, _: state.event.type,
-        "project": lambda state, _: state.event.parent_id,
+        "project": _project_words,
         "latency": lambda state, _: state.event.latency_mode,
     },
 )

@@ -13,6 +13,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import TableSchema, Value, sort_rows
 from livedeck.record import Record
 from livedeck.text.segments import Line, ShadedLine, StyleRole, linked
+from livedeck.text.values import safe
 
 T = TypeVar("T")
 _TERM = re.compile(r"(?P<not>!?)(?P<field>[A-Za-z_]+)(?P<op><=|>=|[:<>=])(?P<text>.*)", re.DOTALL)
@@ -101,25 +102,60 @@ def _holds(term: Term, value: Value) -> bool:
 class TableView(Record):
     """Operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
 
-    `hidden`: names of hidden columns.
+    `hidden`: names of hidden columns. `name`: name of the view with this arrangement; empty if the operator made it.
+    `group`: name of a group of the table; empty for rows without heads.
     """
 
     filter: str = ""
     sort: str = ""
     down: bool = False
     hidden: tuple[str, ...] = ()
+    name: str = ""
+    group: str = ""
+
+
+NamedViews = Mapping[str, TableView]
+"""Name -> arrangement of the Events table."""
+
+PROJECTS = TableView(name="projects", group="project")
+"""Named view that needs no settings."""
+
+ALL = "all"
+"""Name of no view: all rows and columns, worst first."""
+
+
+def read_view(
+    schema: TableSchema[T], name: str, *, rows: str, sort: str, columns: Sequence[str], group: str
+) -> TableView:
+    """Return a named view. `rows`: its filter. `sort`: a column, after `-` to sort in descending order.
+
+    Raises FilterError for a filter or a column that the table lacks.
+    """
+    parse(rows, schema.filter_fields())
+    known, column = [column.name for column in schema.columns], sort.removeprefix("-")
+    for word, words in ((column, ["", *schema.sortable_columns()]), *((shown, known) for shown in columns)):
+        if word not in words:
+            raise FilterError(f"no column {word!r}; columns: {', '.join(filter(None, words))}")
+    hidden = tuple(other for other in known if columns and other not in columns)
+    return TableView(rows, column, sort.startswith("-"), hidden, name, group)
 
 
 class FilteredRows(Record, Generic[T]):
-    """Visible rows, number of all rows, and number of hidden rows with a critical fault."""
+    """Visible rows, number of all rows, and number of hidden rows with a critical fault.
+
+    `first`: first row in the order without pins and groups; None without rows. `sections`: heads of groups, each with
+    the index of the row below.
+    """
 
     rows: tuple[T, ...]
     total: int
     hidden_critical: int = 0
+    first: T | None = None
+    sections: tuple[tuple[int, Line], ...] = ()
 
 
 def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime) -> FilteredRows[T]:
-    """Return the rows that pass the view's filter, in the view's order.
+    """Return the rows that pass the view's filter, in the view's order. Pinned rows are first.
 
     A saved view of an earlier version may have fields or columns that this table lacks. They hide nothing.
     """
@@ -132,24 +168,51 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
     hidden_critical = sum(map(schema.is_critical, rows)) - sum(map(schema.is_critical, kept)) if terms else 0
     if view.sort in schema.sortable_columns():
         kept = sort_rows(kept, fields[view.sort], render_time, down=view.down, name=schema.text)
-    return FilteredRows(tuple(kept), len(rows), hidden_critical)
+    first, groups = next(iter(kept), None), _grouped(schema, kept, view, render_time)
+    heads, shown = list[tuple[int, Line]](), list[T]()
+    for title, members in groups.items():
+        words = schema.count(members, render_time) or f"{len(members)}"
+        heads.append((len(shown), [(f" {title}", StyleRole.RAISED), (f"  {words}", StyleRole.OFF)]))
+        shown += members
+    arranged = tuple(shown) if groups else tuple(kept)
+    return FilteredRows(arranged, len(rows), hidden_critical, first, tuple(heads) if view.group else ())
+
+
+PINNED = "pinned"
+
+
+def _grouped(
+    schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime
+) -> Mapping[str, list[T]]:
+    """Return head -> rows: pinned rows first, then the groups in the order of their first rows. Empty if all is one."""
+    title, pinned = schema.groups.get(view.group), render_time.pinned if schema.has_pins else frozenset[str]()
+    if title is None and not pinned:
+        return {}
+    groups: dict[str, list[T]] = {PINNED: []}
+    for row in rows:
+        is_pinned = schema.key(row) in pinned
+        groups.setdefault(PINNED if is_pinned else title(row, render_time) if title else "", []).append(row)
+    return {head: members for head, members in groups.items() if members}
 
 
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
-    """Return the active filter and the number of hidden rows; empty without a filter.
+    """Return the named view, the active filter and the number of hidden rows; empty without view and filter.
 
-    `clear_key` or a click clears the filter.
+    `clear_key` or a click clears the filter, and leaves the view.
     """
-    if not view.filter:
+    if not view.filter and not view.name:
         return []
-    line: Line = [
-        (" / ", StyleRole.HEAD),
-        (view.filter, StyleRole.STRONG),
-        (f"   {len(filtered.rows)} of {filtered.total} match", StyleRole.TEXT if filtered.rows else StyleRole.WARNING),
-    ]
+    role = StyleRole.TEXT if filtered.rows else StyleRole.WARNING
+    match: Line = [(f"   {len(filtered.rows)} of {filtered.total} match", role)]
     if filtered.hidden_critical:
-        line.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
-    return [linked([*line, (f"   {clear_key} clears the filter", StyleRole.DIM)], "view.clear")]
+        match.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
+    words: Line = [(safe(view.filter), StyleRole.STRONG)]
+    if not view.name:
+        line = [(" / ", StyleRole.HEAD), *words, *match, (f"   {clear_key} clears the filter", StyleRole.DIM)]
+    else:  # the name and the counts stay even if the filter is too long for the line
+        name: Line = [(" view ", StyleRole.HEAD), (safe(view.name), StyleRole.STRONG)]
+        line = [*name, *(match if view.filter else []), (f"   {clear_key} leaves it   ", StyleRole.DIM), *words]
+    return [linked(line, "view.clear")]
 
 
 def sort_line(schema: TableSchema[T], view: TableView, next_key: str) -> list[Line]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from livedeck.monitor import BroadcastState, EventState, Severity, Snapshot, person
+from livedeck.monitor import Alarm, BroadcastState, EventState, Severity, Snapshot, person
 from livedeck.presentation import events
 from livedeck.presentation.alarms import all_alarms
 from livedeck.presentation.badges import SEVERITY_BADGES, words_role
@@ -44,6 +44,15 @@ class Changes:
         past = (change for change in self._all(snapshot, render_time) if change.at <= render_time.server)
         return [_line(change, cells) for change in islice(past, rows)] or [[("no changes yet", StyleRole.DIM)]]
 
+    def recent(
+        self, snapshot: Snapshot, render_time: RenderTime, cells: int, seconds: float
+    ) -> tuple[list[Line], list[Line]]:
+        """Return the lines of the changes of the last `seconds`, and those of all earlier changes, newest first."""
+        past = [change for change in self._all(snapshot, render_time) if change.at <= render_time.server]
+        count = sum(render_time.server_seconds_since(change.at) <= seconds for change in past)
+        lines = [_line(change, cells) for change in past]
+        return lines[:count], lines[count:]
+
     def _all(self, snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:
         ahead = render_time.server - render_time.now
         return self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
@@ -66,6 +75,7 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
     for state in snapshot.events:
         yield from _event_changes(state)
     for alarm in all_alarms(snapshot):
+        yield from _alarm_changes(alarm, snapshot.find(alarm.event_id), render_time)
         for entry in alarm.timeline:
             if entry.actor:
                 at, actor = render_time.to_server(entry.at), safe(person(entry.actor), 30)
@@ -76,6 +86,31 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
         yield _Change(render_time.to_server(ended.at), ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
 
 
+SAME_FAULT = timedelta(seconds=10)
+"""Maximum difference between the onset of an alarm and of the episode that it is about."""
+
+
+def _alarm_changes(alarm: Alarm, state: EventState | None, render_time: RenderTime) -> Iterator[_Change]:
+    """Yield onset and end of an alarm. Faults in the samples have episodes, and are left to these."""
+    since = render_time.to_server(alarm.since)
+    episodes, fault = state.episodes if state else (), (alarm.kind, alarm.target)
+    same = [episode for episode in episodes if (episode.kind, episode.target) == fault]
+    if any(episode.since - SAME_FAULT <= since <= (episode.until or since) + SAME_FAULT for episode in same):
+        return
+    name, what = safe(alarm.subject), f"{alarm.kind} {safe(alarm.target_name)}".rstrip()
+    yield _Change(since, _sign(alarm.severity), name, what, words_role(alarm.severity))
+    if alarm.cleared_at is not None:
+        yield _Change(render_time.to_server(alarm.cleared_at), _CLEARED, name, what, StyleRole.DIM)
+
+
+_CLEARED: Segment = ("✓", StyleRole.OK)
+
+
+def _sign(severity: Severity) -> Segment:
+    badge = SEVERITY_BADGES[severity]
+    return badge.glyph, StyleRole.CRITICAL_MARK if severity is Severity.CRITICAL else badge.role
+
+
 def _event_changes(state: EventState) -> Iterator[_Change]:
     name, phase = events.name(state), state.phase
     if phase.reference_time is not None and phase.tally is BroadcastState.COMPLETED:
@@ -83,10 +118,8 @@ def _event_changes(state: EventState) -> Iterator[_Change]:
     elif phase.reference_time is not None and phase.tally.expects_signal:
         yield _Change(phase.reference_time, ("●", StyleRole.ON_AIR), name, "on air", StyleRole.TEXT)
     for episode in state.episodes:
-        badge = SEVERITY_BADGES[episode.severity]
-        sign = StyleRole.CRITICAL_MARK if episode.severity is Severity.CRITICAL else badge.role
-        yield _Change(episode.since, (badge.glyph, sign), name, episode.kind, words_role(episode.severity))
+        yield _Change(episode.since, _sign(episode.severity), name, episode.kind, words_role(episode.severity))
         if episode.until is not None:
-            yield _Change(episode.until, ("✓", StyleRole.OK), name, episode.kind, StyleRole.DIM)
+            yield _Change(episode.until, _CLEARED, name, episode.kind, StyleRole.DIM)
     for ruling in state.rulings:
         yield _Change(ruling.moment, ("·", StyleRole.DIM), name, safe(ruling.text), StyleRole.DIM)

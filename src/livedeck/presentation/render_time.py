@@ -34,6 +34,7 @@ class RenderTime:
     `stale`: the data are old, so nothing may look good. `blame`: nearest cause while `stale`. `blink_on`: blinking
     glyphs are visible. `changes`: id of an object -> progress of its change. `preflights`: id of a due event -> its
     checks. `unshared`: alarms with actions that the collector has not received yet. `silences`: running silences.
+    `pinned`: ids of events that stay above the others. `folders`: id of a project or folder -> name in the settings.
     """
 
     now: datetime
@@ -45,6 +46,8 @@ class RenderTime:
     unshared: frozenset[AlarmKey] = frozenset()
     blame: Blame = NO_BLAME
     silences: tuple[Silence, ...] = field(default=(), hash=False)
+    pinned: frozenset[str] = frozenset()
+    folders: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def from_snapshot(
@@ -87,6 +90,8 @@ class RenderTime:
             and self.preflights == other.preflights
             and self.unshared == other.unshared
             and self.silences == other.silences
+            and self.pinned == other.pinned
+            and self.folders == other.folders
         )
 
     def same_second(self, now: datetime) -> bool:

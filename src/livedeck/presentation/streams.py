@@ -243,6 +243,7 @@ STREAMS: TableSchema[EventState] = TableSchema(
     is_critical=has_critical_finding,
     is_worst_first=True,
     count=EVENTS.count,
+    has_pins=True,
     rows=streaming_events,
     fields={**EVENTS.fields, "health": health_score},
 )

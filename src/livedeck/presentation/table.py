@@ -86,8 +86,9 @@ class TableSchema(Record, Generic[T]):
     critical fault; hidden critical rows are counted. `rows`: returns the rows of a snapshot. `fields`: filter fields
     besides the columns. `named_by`: columns that name a row; empty for the column that grows. `is_worst_first`:
     unsorted rows are in order of urgency. `sections`: returns the heads of unsorted rows, each with the index of the
-    row below. `count`: returns a summary of the rows below the screen. `has_ground`: critical rows have a coloured
-    background.
+    row below. `count`: returns a summary of the rows below the screen. `groups`: ways to group rows under heads, each
+    with the function that returns the head of a row. `has_ground`: critical rows have a coloured background.
+    `has_pins`: rows are events, of which pinned ones are first.
     """
 
     columns: tuple[Column[T], ...]
@@ -100,7 +101,9 @@ class TableSchema(Record, Generic[T]):
     is_worst_first: bool = False
     sections: Callable[[Sequence[T]], Sequence[tuple[int, Line]]] = lambda _: ()
     count: Callable[[Iterable[T], RenderTime], str] = lambda *_: ""
+    groups: Mapping[str, Callable[[T, RenderTime], str]] = field(default_factory=dict)
     has_ground: bool = False
+    has_pins: bool = False
 
     def row_name(self, row: T, render_time: RenderTime) -> str:
         """Return the name of a row for a sentence."""

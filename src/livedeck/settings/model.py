@@ -692,6 +692,21 @@ class PlatformSettings(BaseModel):
     )
 
 
+class ViewSettings(BaseModel):
+    """Named arrangement of the Events table (interface.md, "Views and pins")."""
+
+    model_config = _STRICT
+
+    filter: str = Field(default="", max_length=500, description="rows to show, as `/` takes them")
+    sort: str = Field(default="", description="column that sorts the rows; `-` before it: descending")
+    columns: tuple[str, ...] = Field(default=(), description="columns to show; empty: all")
+    group: Literal["", "project"] = Field(default="", description="rows under a head for each project or folder")
+
+
+ViewName = Annotated[str, Field(min_length=1, max_length=24, pattern=r"^[\w-]([\w -]*[\w-])?$")]
+"""Name of a view: letters, digits, `-`, `_` and blanks."""
+
+
 class DisplaySettings(BaseModel):
     """Look and keys of the deck on every platform; `livedeck demo` uses only these."""
 
@@ -712,6 +727,10 @@ class DisplaySettings(BaseModel):
     window_title: bool = Field(default=True, description="show the most urgent alarm in the title of the window")
     keys: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_flatten_keys)] = Field(
         default={}, description="keys of actions, as action = key or list of keys (`livedeck config keys`)"
+    )
+    views: dict[ViewName, ViewSettings] = Field(
+        default={},
+        description="arrangements of the Events table by name (`:view NAME`): `filter`, `sort`, `columns`, `group`",
     )
 
 

@@ -46,6 +46,15 @@ _EVENTS = """
 # low_video = 0.5
 """
 
+_VIEWS = """
+# Arrangements of the Events table, chosen by `:view NAME` or a key; see `livedeck docs interface`.
+# [views.live]
+# filter = "tally:air"
+# sort = "health"  # "-health": descending
+# columns = ["tally", "event", "health", "recent"]
+# group = "project"
+"""
+
 _MAINTENANCE = """
 # Hours of the week in which some alarms neither ring nor notify anybody; see `livedeck docs monitoring`.
 # [[maintenance]]
@@ -94,6 +103,7 @@ _TABLES = {
     "profiles": "[profiles.NAME]",
     "events": '[events."ID"]',
     "limits": "[[limits]]",
+    "views": "[views.NAME]",
     "maintenance": "[[maintenance]]",
 }
 """Setting -> heading of its TOML tables. The user replaces the word in capitals."""
@@ -150,6 +160,7 @@ def template() -> str:
         "\n# Limits of the alarms. A hold raises after `samples` and `seconds`, and clears `off` s after the fault.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
+        _VIEWS,
         _MAINTENANCE,
         _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES), types=", ".join(TARGETS), options=", ".join(OPTIONS)),
         _COLLECTOR,

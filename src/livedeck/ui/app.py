@@ -35,6 +35,7 @@ from livedeck.monitor import (
 )
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.presentation.alarms import rule_words
+from livedeck.presentation.filtering import NamedViews
 from livedeck.presentation.preflight import DuePreflights
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import mask_secrets, masked
@@ -93,11 +94,11 @@ class Deck(ExactApp):
     during a change; its argument reports that the lock cannot be held. `history`: stored past, markers and actions.
     `records`: stored past if another process writes it. `past`: recording or history to show instead of the present.
     `at`: first moment to show; None for now. `keymap`: keys from the settings. `theme`: a name of `themes.PALETTES`, or
-    AUTO. `names`: names from the settings for ids without a name on the platform. `store`: storage of the preferences.
-    `multiplexer`: `tmux` or `screen` if the deck runs in one. `checks_uploads`: try the upload address after the first
-    snapshot. `graphics`: protocol for posters. `cell_pixels`: width and height of a cell. `downloads`: folder for files
-    without a folder. `opener`: opens a file with this machine's program for it. `child_variables`: environment of
-    processes that the deck starts.
+    AUTO. `names`: names from the settings for ids without a name on the platform. `views`: named views of the Events
+    table. `store`: storage of the preferences. `multiplexer`: `tmux` or `screen` if the deck runs in one.
+    `checks_uploads`: try the upload address after the first snapshot. `graphics`: protocol for posters. `cell_pixels`:
+    width and height of a cell. `downloads`: folder for files without a folder. `opener`: opens a file with this
+    machine's program for it. `child_variables`: environment of processes that the deck starts.
     """
 
     CSS_PATH = "app.tcss"
@@ -125,6 +126,7 @@ class Deck(ExactApp):
         at: datetime | None = None,
         keymap: Keymap | None = None,
         names: Names | None = None,
+        views: NamedViews = MappingProxyType({}),
         store: PreferencesStore | None = None,
         multiplexer: str = "",
         downloads: Path = Path(),
@@ -147,7 +149,7 @@ class Deck(ExactApp):
                 self.bind(",".join(keys), f"do({action.name!r})", show=False)
         for textual_theme in themes.textual_themes():
             self.register_theme(textual_theme)
-        self.preferences = ViewState(store)
+        self.preferences = ViewState(store, views)
         self.graphics, self.cell_pixels, self.child_variables = graphics, cell_pixels, child_variables
         self._names, self._checks_uploads = names or {}, checks_uploads
         name = self.preferences.theme if theme == themes.AUTO else theme
@@ -415,7 +417,8 @@ class Deck(ExactApp):
             changes=self.open_changes.steps,
         )
         preflights = before.preflights if before else self._due_preflights.at(self.snapshot, render_time.server)
-        render_time = replace(render_time, preflights=preflights)
+        folders = self._names.get("folder", {})
+        render_time = replace(render_time, preflights=preflights, pinned=self.preferences.pinned, folders=folders)
         if render_time != before:  # the same object shows that no redraw is needed
             self._render_time = render_time
         return self._render_time
@@ -482,10 +485,11 @@ class Deck(ExactApp):
         """Return whether the operator has chosen an event at least once."""
         return self._selection.is_chosen
 
-    def reconcile_selection(self, rows: Sequence[EventState]) -> None:
+    def reconcile_selection(self, rows: Sequence[EventState], first: EventState | None = None) -> None:
         """Clear the selection if the rows no longer contain the selected event.
 
-        Actions apply to the selected event, so it must be visible.
+        Actions apply to the selected event, so it must be visible. `first`: event that the cursor follows until a
+        choice; None for the first row.
         """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
@@ -494,7 +498,7 @@ class Deck(ExactApp):
             state = next((event for event in rows if event.id == self._selection.key), None)
         self._selection.follow(
             _event_name(state) if state else None,
-            rows[0].id if rows else None,
+            first.id if first else rows[0].id if rows else None,
             is_hidden=state is None and self.selected_event() is not None,
         )
 

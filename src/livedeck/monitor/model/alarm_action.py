@@ -10,7 +10,7 @@ from uuid import uuid4
 from msgspec import field
 from msgspec.structs import force_setattr
 
-from livedeck.monitor.model.alarm import AlarmKey, Severity, Shown
+from livedeck.monitor.model.alarm import Alarm, AlarmKey, AlarmState, Severity, Shown
 from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
@@ -118,3 +118,23 @@ def person(actor: str) -> str:
     """Return the person of an actor, without the process id: `anna@regie`."""
     name, _, process = actor.rpartition(":")
     return name if name and process.isdigit() else actor
+
+
+def is_acknowledged(alarm: Alarm) -> bool:
+    """Return whether the alarm is acknowledged, or was acknowledged when it cleared."""
+    is_given = alarm.state is AlarmState.ACKNOWLEDGED or alarm.acknowledged_at is not None
+    is_away = alarm.state in {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
+    return is_given and not alarm.needs_ack and not is_away
+
+
+def take_back_until(alarm: Alarm, actor: str) -> datetime | None:
+    """Return the time until which a person can take back the alarm's acknowledgement; None if that person cannot.
+
+    An acknowledgement that expires earlier sets that time.
+    """
+    given, is_past_info = alarm.acknowledged_at, alarm.severity is Severity.INFO and not alarm.is_ongoing
+    if given is None or given != alarm.answered_at or not is_acknowledged(alarm) or is_past_info:
+        return None
+    if person(alarm.answered_by) != person(actor):
+        return None
+    return min(given + TAKE_BACK_FOR, alarm.acknowledged_until or given + TAKE_BACK_FOR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from livedeck.monitor import (
     Snapshot,
     Verdict,
     covered_alarms,
+    is_acknowledged,
     person,
 )
 from livedeck.operations.operation import Confirmation, Target
@@ -36,7 +37,8 @@ from livedeck.text.segments import StyleRole
 from livedeck.ui.alarms.view import TABS, silent_together
 from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, ScreenKind, Tab, needs_collector
-from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, is_active, is_away, is_waiting
+from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.screen import TAKE_BACK, AlarmFilter, BaseScreen, is_active, is_away, is_waiting, last_given
 
 if TYPE_CHECKING:
     from livedeck.ui.alarms.screen import AlarmsScreen
@@ -44,9 +46,6 @@ if TYPE_CHECKING:
 
 
 UNTIL_CLEARED = "until it clears"
-
-ONE_PRESS = timedelta(seconds=10)
-"""Maximum time between acknowledgements of one key press. A collector may take a second for each alarm."""
 
 TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
@@ -99,13 +98,16 @@ def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[Non
 
 async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
     done, refusals = list[Alarm](), list[str]()
+    until = ctx.clock.now() + TAKE_BACK_FOR
     for alarm in alarms:
         try:
             done += [alarm] if await ctx.monitor.acknowledge(alarm.key, alarm.shown) else []
         except AlarmRefused as error:
             refusals.append(f"{_name(alarm)}: {error}")
     if done:
-        ctx.announce(acknowledged_text(done))
+        ctx.announce(
+            f"{acknowledged_text(done)}; {key_of(TAKE_BACK, ctx.actions)} takes it back until {until:%H:%M:%S}Z"
+        )
     elif not refusals:
         keys = {alarm.key for alarm in alarms}
         now = [alarm for alarm in ctx.snapshot.alarms if alarm.key in keys] if ctx.snapshot else []
@@ -328,38 +330,16 @@ def take_back(ctx: Context, _: str) -> Awaitable[None] | None:
     """
     if found := ctx.screen_of(BaseScreen).silence_at_cursor():
         return _end_silence(ctx, found)
-    acknowledged, away = _target_alarms(ctx, _is_acknowledged), _target_alarm(ctx, is_away)
-    ctx.screen_of(BaseScreen).pin(away or next(iter(acknowledged), None))
-    own = _last_given(alarm for alarm in acknowledged if _is_own(ctx, alarm))
-    if away and is_away(away) and not (own and own[0].answered_at and own[0].answered_at > away.changed):
+    acknowledged, away = _target_alarms(ctx, is_acknowledged), _target_alarm(ctx, is_away)
+    screen, seen = ctx.screen_of(BaseScreen), ctx.last_seen()
+    own = screen.to_take_back(seen)[0] if seen else ()
+    screen.pin(away or next(iter(acknowledged), None))
+    if away and is_away(away) and not own:
         return _bring_back(ctx, away)
-    if alarms := own or _last_given(acknowledged):
+    if alarms := own or last_given(acknowledged):
         return _unacknowledge(ctx, alarms)
     ctx.announce(f"{_row_name(ctx)}no alarm is acknowledged, shelved or out of service", Severity.INFO)
     return None
-
-
-def _is_acknowledged(alarm: Alarm) -> bool:
-    """Return whether the alarm is acknowledged, or was acknowledged when it cleared."""
-    was_given = alarm.state is AlarmState.ACKNOWLEDGED or alarm.acknowledged_at is not None
-    return was_given and not alarm.needs_ack and not is_away(alarm)
-
-
-def _is_own(ctx: Context, alarm: Alarm) -> bool:
-    """Return whether this deck's user acknowledged the alarm and may still take the acknowledgement back."""
-    attachment = ctx.snapshot.attachment if ctx.snapshot else None
-    is_shared = attachment is not None and attachment.actor and not attachment.is_alone
-    actor = attachment.actor if attachment and is_shared else ctx.monitor.actor
-    is_late = alarm.answered_at is None or ctx.clock.now() - alarm.answered_at > TAKE_BACK_FOR
-    return person(alarm.answered_by) == person(actor) and not is_late
-
-
-def _last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return the alarms that the last press of the key acknowledged, latest first."""
-    dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
-    last = max((at for at, _ in dated), default=None)
-    given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
-    return tuple(alarm for _, alarm in sorted(given, key=lambda dated: dated[0], reverse=True))
 
 
 async def _unacknowledge(ctx: Context, alarms: Sequence[Alarm]) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from typing import TYPE_CHECKING
 
 from livedeck.monitor import AlarmRefused, Explanation
 from livedeck.presentation.explanation import explanation_lines, explanation_title
 from livedeck.text.segments import Line, StyleRole, labelled, wrap
-from livedeck.ui.kit.dialogs.modal import Modal
-from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.dialogs.reading import ReadingDialog
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -36,38 +31,18 @@ def why_lines(found: Explanation, cells: int) -> list[Line]:
     return lines
 
 
-class WhyScreen(Modal[None]):
+class WhyScreen(ReadingDialog):
     """Pane with the explanation of an event's alarms, or of one kind of them. Renewed every few seconds."""
 
-    CLOSES_OUTSIDE = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter", "dismiss", "close"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("pageup", "scroll(-10)", "page up"),
-        Binding("pagedown", "scroll(10)", "page down"),
-    ]
-
     def __init__(self, ctx: Context, event_id: str, kind: str = "") -> None:
-        super().__init__(classes="dialog")
+        super().__init__()
         self._ctx, self._event_id, self._kind = ctx, event_id, kind
         self._found: Explanation | None = None
         self._reason, self._renewed_at = "One moment", 0.0
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="why-box", classes="dialog-box form-box"), VerticalScroll(can_focus=False):
-            yield LinesWidget(id="why")
-
     def on_mount(self) -> None:
         self._ctx.snapshot_signal.subscribe(self, lambda _: self._renew_if_old())
         self._renew()
-
-    def on_resize(self) -> None:
-        self._paint()
-
-    def action_scroll(self, step: int) -> None:
-        """Scroll by some lines, up if `step` is negative."""
-        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
 
     def _renew_if_old(self) -> None:
         if self._ctx.clock.monotonic() - self._renewed_at >= RENEWED_EACH:
@@ -83,12 +58,9 @@ class WhyScreen(Modal[None]):
             self._reason = "This event is no longer listed"
         except AlarmRefused as error:
             self._found, self._reason = None, str(error)
-        self._paint()
+        self.paint()
 
-    def _paint(self) -> None:
-        box = self.query_one("#why-box")
-        box.border_title = f"Why {self._kind}" if self._kind else "Why"
-        found, cells = self._found, box.content_size.width
-        lines = why_lines(found, cells) if found else [[(self._reason, StyleRole.DIM)]]
-        lines += [[], [("esc closes", StyleRole.DIM)]]
-        self.query_one("#why", LinesWidget).show(lines)
+    def paint(self) -> None:
+        found = self._found
+        lines = why_lines(found, self.cells) if found else [[(self._reason, StyleRole.DIM)]]
+        self.show_lines(f"Why {self._kind}" if self._kind else "Why", lines)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from livedeck.monitor import BroadcastState
 from livedeck.operations.schema import FormSchema, FormState, Referent
 from livedeck.text import times
+from livedeck.ui.events.changes import CHANGES
 from livedeck.ui.events.judging import JUDGING
+from livedeck.ui.events.views import VIEWS
 from livedeck.ui.shell.context import (
     Action,
     Feature,
@@ -210,6 +212,6 @@ PANES = Action(
 FEATURE = Feature(
     tab=Tab("Events", "1", "events", "Show Events: what is on air, what is wrong, since when"),
     screens={"events": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
-    actions=(*EVENTS, PREFLIGHT, PANES, *JUDGING),
+    actions=(*EVENTS, PREFLIGHT, PANES, CHANGES, *VIEWS, *JUDGING),
     help=(HelpGroup("event", "Events and their streams", 10),),
 )

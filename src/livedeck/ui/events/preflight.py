@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from typing import TYPE_CHECKING
 
 from livedeck.monitor import EventState, event_key
 from livedeck.presentation import events
@@ -28,8 +24,7 @@ from livedeck.text.segments import (
     wrap_groups,
 )
 from livedeck.text.values import age, safe
-from livedeck.ui.kit.dialogs.modal import Modal
-from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.dialogs.reading import ReadingDialog
 from livedeck.ui.shell.context import ActionRegistry
 from livedeck.ui.shell.keymap import key_of
 
@@ -154,53 +149,33 @@ def list_lines(found: Preflight, render_time: RenderTime, actions: ActionRegistr
         yield from item_rows(item, render_time, actions, cells)
 
 
-class PreflightScreen(Modal[None]):
+class PreflightScreen(ReadingDialog):
     """Dialog with every check of an event.
 
     While it is open, the fields that the event list lacks are polled.
     """
 
-    CLOSES_OUTSIDE = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter", "dismiss", "close"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("down,j", "scroll(1)", "down"),
-    ]
-
     def __init__(self, ctx: Context, event_id: str) -> None:
-        super().__init__(classes="dialog")
+        super().__init__()
         self._ctx, self._event_id = ctx, event_id
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="preflight-box", classes="dialog-box form-box"), VerticalScroll(can_focus=False):
-            yield LinesWidget(id="preflight")
-
     def on_mount(self) -> None:
-        self._ctx.snapshot_signal.subscribe(self, lambda _: self._paint())
+        self._ctx.snapshot_signal.subscribe(self, lambda _: self.paint())
 
     def on_unmount(self) -> None:
         self._ctx.monitor.watch(KEY)
 
-    def on_resize(self) -> None:
-        self._paint()
-
-    def action_scroll(self, step: int) -> None:
-        """Scroll by one line up or down."""
-        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
-
-    def _paint(self) -> None:
+    def paint(self) -> None:
         displayed = self._ctx.displayed()
         if displayed is None:
             return
         snapshot, render_time = displayed
-        cells = self.query_one("#preflight-box").content_size.width
-        state = snapshot.find(self._event_id)
+        state, title = snapshot.find(self._event_id), "Preflight"
         lines: list[Line] = [[("This event is no longer listed", StyleRole.DIM)]]
         if state is not None:
             self._ctx.monitor.watch(KEY, *([event_key(state.id)] if missing_fields(state.event) else []))
-            self.query_one("#preflight-box").border_title = f"Preflight: {events.name(state)}"
+            title = f"Preflight: {events.name(state)}"
             read_only = self._ctx.identity["read_only"]
             found = preflight(gather_facts(snapshot, state.event, render_time.server, is_read_only=read_only))
-            lines = [*list_lines(found, render_time, self._ctx.actions, cells)]
-        lines += [[], [("esc closes", StyleRole.DIM)]]
-        self.query_one("#preflight", LinesWidget).show(lines)
+            lines = [*list_lines(found, render_time, self._ctx.actions, self.cells)]
+        self.show_lines(title, lines)

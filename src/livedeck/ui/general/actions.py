@@ -134,6 +134,30 @@ def toggle_freeze(ctx: Context, _: str) -> None:
     ctx.snapshot_signal.publish(None)
 
 
+def needs_present_history(ctx: Context) -> str:
+    """Return the reason why the action is blocked; empty if the deck shows the present and has a history."""
+    if ctx.past:
+        return "is about the present, and you are viewing the past"
+    return "" if ctx.records else "needs a history: set `history` in the settings to keep one"
+
+
+def open_handover(ctx: Context, _: str) -> None:
+    """Show the handover for the next person at the deck."""
+    from livedeck.ui.general.handover import HandoverDialog
+
+    ctx.open(HandoverDialog(ctx))
+
+
+HANDOVER = Action(
+    "app.handover",
+    ("H",),
+    "handover",
+    "Show the handover: what runs, what is wrong, who acknowledged it, what is shelved or silenced, what comes next",
+    open_handover,
+    blocked=needs_present_history,
+)
+
+
 FREEZE = Action(
     "view.freeze",
     ("p",),
@@ -161,7 +185,7 @@ THEME = Action(
 
 
 FEATURE = Feature(
-    actions=(*DECK, *CHANGES, *ROWS, *TABLES, FREEZE, COPY, THEME),
+    actions=(*DECK, *CHANGES, *ROWS, *TABLES, FREEZE, COPY, THEME, HANDOVER),
     help=(
         HelpGroup("change", "Changes", 50),
         HelpGroup("row", "Tables", 60),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import Severity
@@ -83,9 +84,12 @@ def _filter_remark(ctx: Context, text: str) -> tuple[Line, bool]:
 
 
 def clear_filter(ctx: Context, _: str) -> None:
-    """Clear the filter; without a filter, go back to the previous screen."""
+    """Leave the named view, or clear the filter; without either, go back to the previous screen."""
     listing = _listing(ctx)
-    if listing is not None and ctx.preferences.view(listing.name).filter:
+    view = ctx.preferences.view(listing.name) if listing else TableView()
+    if listing is not None and (view.name or view.group):
+        _change_view(ctx, listing, **asdict(TableView()))
+    elif listing is not None and view.filter:
         _change_view(ctx, listing, filter="")
     elif isinstance(ctx.screen, BaseScreen):
         ctx.screen.back()
@@ -174,7 +178,7 @@ TABLES = (
         "view.clear",
         ("escape",),
         "show all",
-        "Clear the filter; without a filter, go back",
+        "Clear the filter, or leave the view; without a filter, go back",
         clear_filter,
         kind=ScreenKind.TABLE,
     ),

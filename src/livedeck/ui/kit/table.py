@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from itertools import accumulate, islice
 from operator import is_
 from typing import ClassVar, Generic, TypeVar
@@ -80,15 +81,23 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self.cursor: str | None = None
 
     def show(
-        self, rows: tuple[T, ...], render_time: RenderTime, cursor: str | None, empty_text: str, view: TableView
+        self,
+        rows: tuple[T, ...],
+        render_time: RenderTime,
+        cursor: str | None,
+        empty_text: str,
+        view: TableView,
+        *,
+        sections: Sequence[tuple[int, Line]] = (),
     ) -> None:
         """Replace the rows, in the given order, and paint changed rows.
 
         `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
+        `sections`: heads of grouped rows, each with the index of the row below; empty for those of the table's schema.
         """
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
-        if rows is not self._rows or view.sort != self._view.sort:
-            sections = () if view.sort else self._schema.sections(rows)
+        if rows is not self._rows or view.sort != self._view.sort or view.group != self._view.group:
+            sections = sections or (() if view.sort else self._schema.sections(rows))
             self._section_rows = [row for row, _ in sections]
             self._section_lines = [row + index for index, row in enumerate(self._section_rows)]
             self._section_heads = dict(zip(self._section_lines, (head for _, head in sections), strict=True))

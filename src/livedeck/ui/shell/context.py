@@ -169,8 +169,11 @@ class Context(Protocol):
         Before that, the cursor follows the worst event.
         """
 
-    def reconcile_selection(self, rows: Sequence[EventState]) -> None:
-        """Clear the selection if the rows no longer contain the selected event. Selects no other event."""
+    def reconcile_selection(self, rows: Sequence[EventState], first: EventState | None = None) -> None:
+        """Clear the selection if the rows no longer contain the selected event. Selects no other event.
+
+        `first`: event that the cursor follows until a choice; None for the first row.
+        """
 
     def watch_event(self, event_id: str | None) -> None:
         """Poll the samples of an event more often than those of other events; None polls all equally often."""
@@ -257,6 +260,13 @@ def always(_: Context) -> str:
 def needs_event(ctx: Context) -> str:
     """Return the reason why the action is blocked; empty if an event is selected."""
     return "" if ctx.selected_event() else f"needs an event: {ctx.no_event_text()}"
+
+
+def own_actor(ctx: Context) -> str:
+    """Return the author of this deck's alarm actions. A collector records the owner of the deck's token."""
+    attachment = ctx.snapshot.attachment if ctx.snapshot else None
+    is_shared = attachment is not None and attachment.actor and not attachment.is_alone
+    return attachment.actor if attachment and is_shared else ctx.monitor.actor
 
 
 def needs_collector(ctx: Context, *keys: AlarmKey) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
+from types import MappingProxyType
 
 from textual.geometry import Size
 
@@ -192,24 +193,23 @@ def key_line(
     width: int,
     *,
     read_only: bool,
-    alarm: str = "",
+    labels: Mapping[str, str] = MappingProxyType({}),
     can_act: bool = True,
 ) -> ShadedLine:
     """Return the footer: keys that show data, keys for alarms, keys that change the platform, then help and quit.
 
     A narrow footer omits keys with their labels, the last of `actions` first; help and quit stay. Disabled keys that
-    write have the label RO. `alarm`: alarm to acknowledge if no cursor shows it; the key for it stays, too. `can_act`:
-    if False, keys for alarms are dim and the alarm's name is omitted.
+    write have the label RO. `labels`: labels of actions in place of their own, the most important first; these keys are
+    omitted last. `can_act`: if False, keys for alarms are dim.
     """
     clusters: dict[str, list[tuple[int, list[tuple[str, Role]]]]] = {}
     for rank, action in enumerate(actions, 1):
-        is_named = bool(alarm and action.alarm_label and can_act)
-        label = f"{action.alarm_label} {alarm}" if is_named else ""
+        label = labels.get(action.name, "")
         is_disabled = read_only if action.writes else action.is_alarm_action and not can_act
         pair = _key_and_label(action, registry, label, is_disabled=is_disabled)
         cluster = clusters.setdefault(_purpose(action), [])
         begin = " " if cluster or len(clusters) == 1 else "│ "
-        cluster.append((0 if is_named else rank, [(begin, StyleRole.RULE), *pair]))
+        cluster.append(([*labels].index(action.name) if label else rank, [(begin, StyleRole.RULE), *pair]))
     right: list[tuple[int, Sequence[tuple[str, Role]]]] = [
         (0, [(" ", StyleRole.TEXT), *_key_and_label(registry.by_name[name], registry)]) for name in (HELP, QUIT)
     ]
@@ -246,16 +246,16 @@ class Footer(Canvas):
         super().__init__()
         self._registry, self._read_only = registry, read_only
         self._actions: Sequence[Action] = registry.footer(mode)
-        self._alarm, self._can_act = "", True
+        self._labels: Mapping[str, str] = {}
+        self._can_act = True
 
-    def show(self, actions: Sequence[Action], alarm: str, *, can_act: bool) -> None:
+    def show(self, actions: Sequence[Action], labels: Mapping[str, str], *, can_act: bool) -> None:
         """Show the keys of these actions.
 
-        `alarm`: alarm that a key would acknowledge; empty without one, or if a cursor shows it. `can_act`: True if
-        actions on alarms are possible now.
+        `labels`: labels of actions in place of their own. `can_act`: True if actions on alarms are possible now.
         """
-        if (actions, alarm, can_act) != (self._actions, self._alarm, self._can_act):
-            self._actions, self._alarm, self._can_act = actions, alarm, can_act
+        if (actions, labels, can_act) != (self._actions, self._labels, self._can_act):
+            self._actions, self._labels, self._can_act = actions, labels, can_act
             self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
@@ -265,7 +265,7 @@ class Footer(Canvas):
                 self._registry,
                 width,
                 read_only=self._read_only,
-                alarm=self._alarm,
+                labels=self._labels,
                 can_act=self._can_act,
             )
         ]

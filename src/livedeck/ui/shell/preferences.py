@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import field
 
 from livedeck.monitor import Severity, Snapshot
 from livedeck.presentation.badges import severity_chip
-from livedeck.presentation.filtering import TableView
+from livedeck.presentation.filtering import PROJECTS, NamedViews, TableView
 from livedeck.presentation.render_time import RenderTime
 from livedeck.record import Record
 from livedeck.text.segments import Line, StyleRole, wrap
@@ -60,13 +61,18 @@ MAX_NOTICES = 200
 class Preferences(Record):
     """Saved preferences: the theme (empty before a choice) and the view of each table by name.
 
-    `recent`: recently chosen ids by kind, last chosen first. The sort order is not saved, so after a restart the worst
-    row is first.
+    `recent`: recently chosen ids by kind, last chosen first. `pinned`: ids of pinned events, last pinned first. Of the
+    sort order only that of a named view is kept, so otherwise the worst row is first after a restart.
     """
 
     theme: str = ""
     views: Mapping[str, TableView] = field(default_factory=dict)
     recent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pinned: tuple[str, ...] = ()
+
+
+MAX_PINNED = 50
+"""Maximum number of pinned events. Of more, the last pinned stay."""
 
 
 class PreferencesStore(Protocol):
@@ -91,14 +97,16 @@ class PreferencesStore(Protocol):
 class ViewState:
     """Operator's view in one deck: preferences, frozen display, notices.
 
-    `store`: None if nothing is saved.
+    `store`: None if nothing is saved. `named`: views of the Events table in the settings.
     """
 
-    def __init__(self, store: PreferencesStore | None) -> None:
+    def __init__(self, store: PreferencesStore | None, named: NamedViews = MappingProxyType({})) -> None:
         self.store = store
+        self.named: NamedViews = {PROJECTS.name: PROJECTS, **named}
         self.notices: tuple[Notice, ...] = ()
         self.frozen: Displayed | None = None
-        self._preferences = _unsorted(store.load()) if store else Preferences()
+        self._preferences = self._renewed(store.load()) if store else Preferences()
+        self._pinned = frozenset(self._preferences.pinned)
 
     @property
     def theme(self) -> str:
@@ -110,9 +118,26 @@ class ViewState:
         return self._preferences.views.get(table, TableView())
 
     def change_view(self, table: str, **changes: Any) -> None:
-        """Change the operator's view of a table, and save it."""
-        view = replace(self.view(table), **changes)
+        """Change the operator's view of a table, and save it. It no longer has the name of a view."""
+        self.use_view(table, replace(self.view(table), **{"name": "", **changes}))
+
+    def use_view(self, table: str, view: TableView) -> None:
+        """Arrange a table by a view, and save it."""
         self._save(replace(self._preferences, views={**self._preferences.views, table: view}))
+
+    @property
+    def pinned(self) -> frozenset[str]:
+        """Ids of the pinned events."""
+        return self._pinned
+
+    def toggle_pin(self, event_id: str) -> bool:
+        """Pin an event, or take its pin off, and save that. Returns whether the event is pinned now."""
+        others = tuple(pinned for pinned in self._preferences.pinned if pinned != event_id)
+        has_pin = others == self._preferences.pinned
+        pinned = (event_id, *others)[:MAX_PINNED] if has_pin else others
+        self._pinned = frozenset(pinned)
+        self._save(replace(self._preferences, pinned=pinned))
+        return has_pin
 
     def recent(self, kind: str) -> tuple[str, ...]:
         """Return the recently chosen ids of a kind, most recent first."""
@@ -130,6 +155,12 @@ class ViewState:
     def add_notice(self, at: datetime, severity: Severity, text: str) -> None:
         """Add a notice. If there are more than `MAX_NOTICES`, drop the oldest."""
         self.notices = (*self.notices, Notice(at, severity, text))[-MAX_NOTICES:]
+
+    def _renewed(self, preferences: Preferences) -> Preferences:
+        """Return saved preferences with the present arrangement of each named view; one that is gone shows all rows."""
+        saved = _unsorted(preferences).views.items()
+        views = {table: self.named.get(view.name, TableView()) if view.name else view for table, view in saved}
+        return replace(preferences, views=views)
 
     def _save(self, preferences: Preferences) -> None:
         self._preferences = preferences

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -10,7 +11,7 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, AlarmState, EventState, Silence, Snapshot
+from livedeck.monitor import Alarm, AlarmState, EventState, Silence, Snapshot, is_acknowledged, take_back_until
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, is_whole, missing_line, missing_text
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
@@ -24,7 +25,7 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.context import Context, needs_collector
+from livedeck.ui.shell.context import Context, needs_collector, own_actor
 from livedeck.ui.shell.frame import Footer, Header, attachment_hint, frozen_line, past_line, too_small_line
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.preferences import notice_lines
@@ -37,6 +38,12 @@ TALL = 30
 
 ALONE = "collector.alone"
 """Name of the action that a banner about the collector offers."""
+
+TAKE_BACK = "alarm.undo"
+"""Name of the action that takes an acknowledgement back."""
+
+ONE_PRESS = timedelta(seconds=10)
+"""Maximum time between acknowledgements of one key press. A collector may take a second for each alarm."""
 
 
 def waiting_text(snapshot: Snapshot) -> str:
@@ -65,6 +72,14 @@ def is_waiting(alarm: Alarm) -> bool:
 def is_away(alarm: Alarm) -> bool:
     """Return whether the alarm is shelved or out of service."""
     return alarm.state in AWAY
+
+
+def last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+    """Return the alarms that the last press of the key acknowledged, latest first."""
+    dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
+    last = max((at for at, _ in dated), default=None)
+    given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
+    return tuple(alarm for _, alarm in sorted(given, key=lambda dated: dated[0], reverse=True))
 
 
 def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
@@ -177,6 +192,23 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             return tuple(own)
         return tuple(islice(chain(own, filter(wants, chain(snapshot.alarms, snapshot.quiet))), 1))
 
+    def to_take_back(self, snapshot: Snapshot) -> tuple[tuple[Alarm, ...], datetime | None]:
+        """Return the alarms whose acknowledgement a key takes back now, latest first, and until when it does.
+
+        Empty if the person of this deck acknowledged none in time, or if the key brings back a hidden alarm first.
+        """
+        acknowledged, actor, now = (
+            self.target_alarms(snapshot, is_acknowledged),
+            own_actor(self.ctx),
+            self.ctx.clock.now(),
+        )
+        ends = {alarm.key: take_back_until(alarm, actor) for alarm in acknowledged}
+        own = last_given(alarm for alarm in acknowledged if (end := ends[alarm.key]) and end >= now)
+        away = next(iter(self.target_alarms(snapshot, is_away)), None) if own else None
+        if not own or (away and is_away(away) and own[0].answered_at and own[0].answered_at <= away.changed):
+            return (), None
+        return own, min(end for alarm in own if (end := ends[alarm.key]))
+
     def pin(self, alarm: Alarm | None) -> None:
         """Make the next keys act on the event of the last action.
 
@@ -243,11 +275,24 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint(*displayed)  # first, because it may select another event, on which the lines below depend
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
-        actions = self.ctx.actions.past_footer(self.ctx) if self.ctx.past else self.ctx.actions.footer(self.MODE)
         self.ctx.note_sight()
         targets = self.target_alarms(snapshot, is_waiting)
         refusal = needs_collector(self.ctx, *(alarm.key for alarm in targets or self.target_alarms(snapshot)))
-        self.query_one(Footer).show(actions, self.alarm_label(targets), can_act=not refusal)
+        self._show_keys(snapshot, targets, can_act=not refusal)
+
+    def _show_keys(self, snapshot: Snapshot, targets: Sequence[Alarm], *, can_act: bool) -> None:
+        """Show the keys of the screen, the alarm that a key acknowledges, and until when a key takes that back."""
+        registry = self.ctx.actions
+        actions = registry.past_footer(self.ctx) if self.ctx.past else registry.footer(self.MODE)
+        label = self.alarm_label(targets)
+        labels = {action.name: f"{action.alarm_label} {label}" for action in actions if action.alarm_label and label}
+        is_possible = can_act and not self.ctx.past and not self.silence_at_cursor()
+        own, until = self.to_take_back(snapshot) if is_possible else ((), None)
+        if until:
+            actions = (*actions, *({registry.by_name[TAKE_BACK]} - {*actions}))
+            name = "" if self.SHOWS_EVENT or label else self.alarm_label(own)
+            labels[TAKE_BACK] = f"take back {name}{' ' if name else ''}until {until:%H:%M:%S}Z"
+        self.query_one(Footer).show(actions, labels if can_act else {}, can_act=can_act)
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
         """Return the rows after the operator's filter and order, and the view.
@@ -339,12 +384,13 @@ class EventList(BaseScreen):
     def list_events(self, snapshot: Snapshot, render_time: RenderTime) -> EventState | None:
         """Show the table and return the selected event."""
         events, view = self.filtered_rows(snapshot, render_time)
-        self.ctx.reconcile_selection(events.rows)
+        self.ctx.reconcile_selection(events.rows, events.first)
         selected = self.ctx.selected_event()
         reason = waiting_text(snapshot) if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
         reason = reason if is_whole(snapshot) else missing_text(snapshot)
         cursor = selected.id if selected else None
-        self.query_one(Table).show(events.rows, render_time, cursor, "" if events.total else reason, view)
+        empty = "" if events.total else reason
+        self.query_one(Table).show(events.rows, render_time, cursor, empty, view, sections=events.sections)
         return selected
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:

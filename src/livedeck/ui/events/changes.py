@@ -1,0 +1,59 @@
+"""Dialog with the changes of the last minutes, on a terminal of any size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from livedeck.presentation.last_changes import Changes
+from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.kit.dialogs.reading import ReadingDialog
+from livedeck.ui.shell.context import Action
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+RECENT_MINUTES = 5
+"""Length of the time whose changes stand in the first section."""
+
+
+class ChangesDialog(ReadingDialog):
+    """Changes of the last minutes, then the ones before, renewed with the snapshots."""
+
+    def __init__(self, ctx: Context) -> None:
+        super().__init__()
+        self._ctx, self._changes = ctx, Changes()
+
+    def on_mount(self) -> None:
+        self._ctx.snapshot_signal.subscribe(self, lambda _: self.paint())
+
+    def paint(self) -> None:
+        displayed = self._ctx.displayed()
+        if displayed is None:
+            return
+        snapshot, render_time = displayed
+        recent, earlier = self._changes.recent(snapshot, render_time, self.cells, RECENT_MINUTES * 60.0)
+        doubt: list[Line] = []
+        if render_time.stale and snapshot.link.as_of:
+            until = render_time.to_server(snapshot.link.as_of)
+            doubt = [[(f"▒ nothing is known after {until:%H:%M:%S}Z", StyleRole.STALE)]]
+        elif not all(state.is_measured for state in snapshot.events):
+            doubt = [[("measuring: not every event is judged yet", StyleRole.DIM)]]
+        head: Line = [(f"In the last {RECENT_MINUTES} min", StyleRole.STRONG)]
+        lines = [head, *doubt, *(recent or [[("No change seen", StyleRole.DIM)]])]
+        if earlier:
+            lines += [[], [("Before", StyleRole.STRONG)], *earlier]
+        self.show_lines(f"Changes until {render_time.server:%H:%M:%S}Z", lines)
+
+
+def open_changes(ctx: Context, _: str) -> None:
+    """Show the changes of the last minutes."""
+    ctx.open(ChangesDialog(ctx))
+
+
+CHANGES = Action(
+    "event.changes",
+    ("L",),
+    "changes",
+    f"Show what changed in the last {RECENT_MINUTES} min: on air, faults and their ends, what people did about alarms",
+    open_changes,
+)

@@ -1,0 +1,89 @@
+"""Actions for what a person wants to see of the events: named views, and pinned events."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from livedeck.monitor import Severity
+from livedeck.presentation import events
+from livedeck.presentation.filtering import ALL, TableView
+from livedeck.ui.shell.commands import unknown_text
+from livedeck.ui.shell.context import Action, needs_event
+
+if TYPE_CHECKING:
+    from livedeck.ui.shell.context import Context
+
+TABLE = "events"
+"""Name of the Events table in the operator's preferences."""
+
+
+def open_view(ctx: Context, argument: str) -> Awaitable[None] | None:
+    """Arrange the Events table by the view `argument`, or by one chosen from a list."""
+    named = ctx.preferences.named
+    if not argument:
+        return _choose_view(ctx)
+    if argument == ALL or argument in named:
+        _use_view(ctx, argument)
+    else:
+        ctx.announce(unknown_text("view", argument, (ALL, *named)), Severity.WARNING)
+    return None
+
+
+async def _choose_view(ctx: Context) -> None:
+    from livedeck.ui.kit.dialogs.choice import ChoiceScreen
+
+    options = [("0", ALL, f"{ALL}: every event and column, worst first")]
+    options += [
+        (str(number) if number < 10 else "", name, _label(view))
+        for number, (name, view) in enumerate(ctx.preferences.named.items(), 1)
+    ]
+    chosen = await ctx.ask(ChoiceScreen("View of the events", options))
+    if chosen is not None:
+        _use_view(ctx, chosen)
+
+
+def _label(view: TableView) -> str:
+    sort = f"sorted by {view.sort}{', descending' * view.down}" if view.sort else ""
+    parts = (view.filter, sort, f"by {view.group}" if view.group else "", "some columns" if view.hidden else "")
+    return f"{view.name}: {'; '.join(filter(None, parts)) or 'every event and column'}"
+
+
+def _use_view(ctx: Context, name: str) -> None:
+    ctx.preferences.use_view(TABLE, ctx.preferences.named.get(name, TableView()))
+    ctx.forget_sights()  # the person's change has put another row under the cursor
+    ctx.snapshot_signal.publish(None)
+
+
+def toggle_pin(ctx: Context, _: str) -> None:
+    """Pin the selected event above the others, or take its pin off."""
+    state = ctx.selected_event()
+    assert state is not None
+    is_pinned = ctx.preferences.toggle_pin(state.id)
+    ctx.select_event(state.id)
+    ctx.forget_sights()
+    ctx.announce(f"{events.name(state)}: {'pinned above the others' if is_pinned else 'pin taken off'}")
+
+
+VIEWS = (
+    Action(
+        "event.view",
+        ("F",),
+        "views",
+        "Arrange the events by a view of the settings, by project, or all of them: filter, order, columns, groups",
+        open_view,
+        ("events",),
+        takes="[NAME]",
+        rank=57,
+    ),
+    Action(
+        "event.pin",
+        ("full_stop",),
+        "pin",
+        "Pin the selected event above the others, or take its pin off; pins last until you take them off",
+        toggle_pin,
+        ("events", "streams"),
+        blocked=needs_event,
+        rank=58,
+    ),
+)
