@@ -153,6 +153,20 @@ JOBS = (
         ("Type the whole name",),
         scene=Scene.PAST,
     ),
+    Job(
+        "Were the rooms recorded?",
+        "5",
+        ("no rooms were recorded at this time",),
+        ("polled every", "waiting for the platform"),
+        scene=Scene.PAST,
+    ),
+    Job(
+        "Were the recordings listed?",
+        "6",
+        ("nothing of this was recorded at this time",),
+        ("waiting for the platform",),
+        scene=Scene.PAST,
+    ),
     Job("Back to now?", "backspace", ("● 6 on air", "RW"), ("◀◀ PAST",), scene=Scene.PAST),
     # attached to a collector
     Job("Are both links well?", "", ("✓ link ok", "✓ collector"), scene=Scene.WATCHING),
