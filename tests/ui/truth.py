@@ -188,9 +188,13 @@ class Records:
 
     def named(self, text: str) -> list[str]:
         """Ids of events whose name is that text, or is shortened to it."""
-        pattern = ".*".join(re.escape(part) for part in text.strip().split("…"))
         names = {row["id"]: row["name"] for _, events in self.seconds[-90:] for row in events.values()}
-        return [key for key, name in names.items() if re.fullmatch(pattern, name)]
+        return [key for key, name in names.items() if is_short_for(text, name)]
+
+
+def is_short_for(text: str, name: str) -> bool:
+    """Whether the text is the name, or the name without its middle."""
+    return bool(re.fullmatch(".*".join(re.escape(part) for part in text.strip().split("…")), name))
 
 
 # Numbers and times as they are written
@@ -248,25 +252,25 @@ _CHART = re.compile(r"[⠀-⣿░╱┊┃━╌▁-█▔▐▀]{2,}|[⠀-⣿�
 _FRAME = re.compile(r"[│╭╮╰╯]|─{2,}|─(?= |$)|(?<= )─")
 _AXIS = re.compile(r"[│ ]* (UTC|last hour|began|open) +(?!so)[\d▁-█]|│ +\d\d:00 ")
 _HEADS = re.compile(r" *(SEVERITY  |ROOM  +STATUS|PLATFORM  |VIDEO  +LENGTH|WHEN \(UTC\)|WRITTEN |FIGURE, )")
-_TALLY = r"(?P<lamp>[●◌○·■▲✖▒?~◆]) (?P<tally>ON AIR|RECONN|LATE|SCHED|DRAFT|DONE|LOST|UNKNOWN|NO-GO)"
+TALLY = r"(?P<lamp>[●◌○·■▲✖▒?~◆]) (?P<tally>ON AIR|RECONN|LATE|SCHED|DRAFT|DONE|LOST|UNKNOWN|NO-GO)"
 _LAMPS = {"ON AIR": "●", "RECONN": "◌", "LOST": "✖", "NO-GO": "✖", "LATE": "▲", "SCHED": "○", "DRAFT": "·", "DONE": "■"}
-_CLOCK = r"(?P<clock>-|\?|T[+-](?:\d+d )?[\d:]+|\d+d \d\d:\d\d|\d\d+:\d\d:\d\d)"
-_SPAN = r"\d+d \d\d:\d\d|\d+d \d\dh|\d+:\d\d:\d\d|\d+h\d\dm|\d+:\d\d"
+CLOCK = r"(?P<clock>-|\?|T[+-](?:\d+d )?[\d:]+|\d+d \d\d:\d\d|\d\d+:\d\d:\d\d)"
+SPAN = r"\d+d \d\d:\d\d|\d+d \d\dh|\d+:\d\d:\d\d|\d+h\d\dm|\d+:\d\d"
 _HEALTH = r"(?P<health>[✖▲✓▒~?◆]? *(?:\d+|--) [A-Z-]+(?: [A-Z]+)?(?: [a-z]+)?|[✖▲] NOT STARTED|-|·|\?|[a-z ]+)"
 _RATE = r"-|--|·|\?|[\d.]+[kMG]?"
 _COLUMNS = {
-    "TALLY": _TALLY,
+    "TALLY": TALLY,
     "EVENT": r"(?P<name>\S.*?)",
-    "T-/ELAPSED": _CLOCK,
-    "INGEST": rf"(?P<ingest>receiving|none|ended|warming up|\?|lost (?:{_SPAN})|warm-up)",
-    "ARRIVES": rf"(?P<ingest>receiving|none|ended|warming up|\?|lost (?:{_SPAN})|warm-up)",
+    "T-/ELAPSED": CLOCK,
+    "INGEST": rf"(?P<ingest>receiving|none|ended|warming up|\?|lost (?:{SPAN})|warm-up)",
+    "ARRIVES": rf"(?P<ingest>receiving|none|ended|warming up|\?|lost (?:{SPAN})|warm-up)",
     "HEALTH": _HEALTH,
     "VIDEO": rf"(?P<video>{_RATE})",
     "AUDIO": rf"(?P<audio>{_RATE})",
     "FPS": rf"(?P<fps>{_RATE})",
     "LAST 5 MIN": r"(?P<bar>[▁-█╌✖▲◆?╱ ]*?)",
     "OUT": r"(?P<out>-|\?|\d+/\d+|\d+)",
-    "SINCE": rf"(?P<since>-|\?|·|(?:{_SPAN})\+?)",
+    "SINCE": rf"(?P<since>-|\?|·|(?:{SPAN})\+?)",
     "WINDOW": r"(?P<window>(?:\d+% of )?[\d:hm]+|\?)",
     "GOES TO": r"(?P<goes>.*?)",
     "STATUS": r"(?P<status>live|pending|finished)",
@@ -326,12 +330,13 @@ class Reader:
         self.cleared: set[tuple[str, str]] = set()
 
     def is_cleared(self, kind: str, name: str) -> bool:
-        return (kind, name) in self.cleared
+        """Whether the board lists that alarm among those that have cleared or are hidden."""
+        return any(kind == its_kind and is_short_for(subject, name) for its_kind, subject in self.cleared)
 
     @cached_property
     def age(self) -> float:
         """Seconds that the data of this screen may be old, by its header."""
-        found = re.search(rf"((?:{_SPAN})|\d+ s) ago", self.rows[0])
+        found = re.search(rf"((?:{SPAN})|\d+ s) ago", self.rows[0])
         return seconds_of(found[1]) + 1 if found else 0.0
 
     def says(self, sentence: str, is_true: bool, why: object = "") -> None:
@@ -363,7 +368,7 @@ class Reader:
         for text, count, seen in self.sections if not is_help else ():
             self.says(text, seen == count or (has_more and seen < count), f"{seen} rows")
         if self.good is not None and not has_more:
-            self.says(f"{self.good} good", self.good == self.grades["GOOD"], "rows that are good")
+            self.says(f"{self.good} good", self.good <= self.grades["GOOD"], "rows that are good")
         if self.sections and not has_more and not is_help:
             for chip, severity in (("critical", "CRIT"), ("warning", "WARN")):
                 self.says(
@@ -599,12 +604,11 @@ class Reader:
         part, _, word = re.sub(r"…(connected|disconnected|off)$", r"… \1", text.strip()).rpartition(" ")
         if word not in {"connected", "disconnected", "off"}:
             part, word = text.strip(), ""
-        pattern = ".*".join(re.escape(piece) for piece in part.strip().split("…"))
 
         def so(then: Then) -> bool:
             connected = then.status == "live"
             for row in then.event["restreams"]:
-                if re.fullmatch(pattern, row["name"]):
+                if is_short_for(part, row["name"]):
                     status = row["status"] if connected else "disconnected"
                     state = status if row["enabled"] else "off"
                     glyphs = {"connected": "✓", "disconnected": "▲○", "off": "·"}[state]

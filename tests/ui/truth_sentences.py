@@ -9,9 +9,9 @@ from itertools import pairwise
 from statistics import mean, median
 
 from ui.truth import (
-    _CLOCK,
-    _SPAN,
-    _TALLY,
+    CLOCK,
+    SPAN,
+    TALLY,
     Reader,
     Sample,
     Then,
@@ -19,6 +19,7 @@ from ui.truth import (
     epoch,
     is_duration,
     is_number,
+    is_short_for,
     seconds_of,
     sentence,
 )
@@ -64,7 +65,7 @@ def _split_board(reader: Reader, text: str) -> tuple[str, str]:
 def _is_target(reader: Reader, text: str) -> bool:
     """Whether a shortened subject is an event and its destination."""
     pairs = [f"{event['name']} / {row['name']}" for event in reader.records.all("event") for row in event["restreams"]]
-    return any(_alike(text, pair) for pair in pairs)
+    return any(is_short_for(text, pair) for pair in pairs)
 
 
 _WORDS = (
@@ -91,7 +92,7 @@ def link(reader: Reader, text: str, _: _Found) -> None:
     )
 
 
-@sentence(rf"(?P<age>(?:{_SPAN})|\d+ s) ago")
+@sentence(rf"(?P<age>(?:{SPAN})|\d+ s) ago")
 def age(reader: Reader, text: str, found: _Found) -> None:
     seconds = seconds_of(found["age"])
     is_calm = not reader.records.faults_lately(seconds + 2)
@@ -165,7 +166,7 @@ def summary(reader: Reader, text: str, _: _Found) -> None:
                 reader.good = int(found[2])
             else:
                 reader.sheet.unread[chunk[2:]] += 1
-        elif found := re.fullmatch(rf"next (.+) {_CLOCK}", chunk):
+        elif found := re.fullmatch(rf"next (.+) {CLOCK}", chunk):
             reader.says(chunk, reader.any_of(found[1], _starts_in(reader.now, found["clock"][2:])), "next")
             planned = [
                 then.planned
@@ -240,7 +241,7 @@ def destinations(reader: Reader, text: str, found: _Found) -> None:
 # the selected event
 
 
-@sentence(rf"(?:(?P<name>\S.*?)   )?{_TALLY}(?: +{_CLOCK})?(?: +(?P<rest>\S.*))?")
+@sentence(rf"(?:(?P<name>\S.*?)   )?{TALLY}(?: +{CLOCK})?(?: +(?P<rest>\S.*))?")
 def head(reader: Reader, text: str, found: _Found) -> None:
     name = found["name"] or reader.pane or reader.selected or ""
     if found["rest"] and reader.records.named(found["rest"].strip()):  # the head of the chat
@@ -255,7 +256,7 @@ def head(reader: Reader, text: str, found: _Found) -> None:
     if found["clock"]:
         reader.clock(text, name, found["clock"])
     rest = found["rest"] or ""
-    if window := re.search(rf"window ({_SPAN}) left", rest):
+    if window := re.search(rf"window ({SPAN}) left", rest):
         reader.says(
             text,
             reader.any_of(
@@ -272,7 +273,7 @@ def head(reader: Reader, text: str, found: _Found) -> None:
         reader.health(text, name, health[1].strip())
 
 
-@sentence(rf"window ({_SPAN}) left")
+@sentence(rf"window ({SPAN}) left")
 def window_left(reader: Reader, text: str, found: _Found) -> None:
     reader.says(
         text,
@@ -323,7 +324,8 @@ def _chunks(reader: Reader, text: str, pattern: str) -> None:
 def as_of(reader: Reader, text: str, found: _Found) -> None:
     seconds = reader.now - clock_of(found[1], reader.now)
     reader.says(text, is_duration(f"{found[2]} s", seconds), "as of")
-    reader.says(text, seconds <= reader.age + 33, "is that old")
+    is_over = reader.any_of(reader.selected or "", lambda then: then.status == "finished")
+    reader.says(text, is_over or seconds <= reader.age + 33, "is that old")
 
 
 @sentence(r"cadence (\d+) s")
@@ -348,7 +350,7 @@ def counts(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, reader.any_of(reader.selected or "", so, sampled=True), "counts")
 
 
-@sentence(rf"▌?({_TIME})  ({_SPAN})(?P<open> so far)?   [✖▲●◆] {_KIND}.*")
+@sentence(rf"▌?({_TIME})  ({SPAN})(?P<open> so far)?   [✖▲●◆] {_KIND}.*")
 def episode(reader: Reader, text: str, found: _Found) -> None:
     at = clock_of(found[1], reader.now)
 
@@ -392,7 +394,7 @@ def _began(kind: str, then: Then, at: float) -> bool:
 
 def _is_so_now(reader: Reader, kind: str, then: Then, target: str) -> bool:
     """Whether the platform holds a proof that the fault is there at that moment."""
-    rows = [row for row in then.event["restreams"] if not target or _alike(target, row["name"])]
+    rows = [row for row in then.event["restreams"] if not target or is_short_for(target, row["name"])]
     proofs: dict[str, Callable[[], bool]] = {
         "RECONNECTING": lambda: then.gap > PROOF_OF_GAP or then.at - reader.run_start(then) <= 30,
         "STREAM_LOST": lambda: then.gap > then.event["reconnect_window"] - 5,
@@ -408,16 +410,12 @@ def _is_so_now(reader: Reader, kind: str, then: Then, target: str) -> bool:
 PROOF_OF_GAP = 9.0
 
 
-def _alike(shown: str, name: str) -> bool:
-    return bool(re.fullmatch(".*".join(re.escape(part) for part in shown.strip().split("…")), name))
-
-
 def _alarm(reader: Reader, text: str, subject: str, kind: str, *, since: str, words: str) -> None:
     """Check an open alarm: that the fault is there, since when, and its figures."""
     name, _, target = subject.partition(" / ")
     if not reader.records.named(name):
         pairs = [(event["name"], row["name"]) for event in reader.records.all("event") for row in event["restreams"]]
-        name, target = next((pair for pair in pairs if _alike(subject, " / ".join(pair))), (name, target))
+        name, target = next((pair for pair in pairs if is_short_for(subject, " / ".join(pair))), (name, target))
     is_quiet = bool(re.search(r"cleared|hidden by|answers again|acknowledged$", words))
     if kind == "RESTREAM_DOWN" and not is_quiet:  # it clears after 30 s of good lists (monitoring.md, "Alarm kinds")
         late = [
@@ -542,7 +540,7 @@ def _figures(reader: Reader, text: str, name: str, kind: str, words: str) -> Non
 
 
 @sentence(
-    rf"(?:▌ ?)?{_SEVERITY} +(?P<since>{_SPAN})(?: +(?P<subject>\S.*?))??"
+    rf"(?:▌ ?)?{_SEVERITY} +(?P<since>{SPAN})(?: +(?P<subject>\S.*?))??"
     rf"(?: +{_KIND}(?P<words>(?:  | hidden| cleared).*)?)?"
 )
 def alarm(reader: Reader, text: str, found: _Found) -> None:
@@ -555,6 +553,8 @@ def alarm(reader: Reader, text: str, found: _Found) -> None:
         if reader.board_kinds is False and section_:  # a board without the column ALARM
             subject, words = _split_board(reader, subject)
             kind = next((kind for word, kind in _WORDS if re.search(word, words)), "PROFILE_CHANGE")
+            if section_[:5] in {"CLEAR", "QUIET"}:
+                reader.cleared.add((kind, subject))
             _alarm(
                 reader,
                 text,
@@ -647,7 +647,9 @@ def room(reader: Reader, text: str, found: _Found) -> None:
             )
         )
 
-    reader.says(text, any(_alike(found["name"], row["name"]) and so(row) for row in reader.records.all("room")), "room")
+    reader.says(
+        text, any(is_short_for(found["name"], row["name"]) and so(row) for row in reader.records.all("room")), "room"
+    )
 
 
 @sentence(r"(?P<name>\S.*?)  (?P<mark>[✓-]) (?:(?P<count>\d+) complete|no profile)(?: +code (?P<code>[\d-]+))?")
@@ -655,7 +657,7 @@ def room_head(reader: Reader, text: str, found: _Found) -> None:
     reader.says(
         text,
         any(
-            _alike(found["name"], row["name"])
+            is_short_for(found["name"], row["name"])
             and len(row["restreams"]) == int(found["count"] or 0)
             and found["code"] in {None, row["code"]}
             for row in reader.records.all("room")
@@ -687,7 +689,7 @@ def video(reader: Reader, text: str, found: _Found) -> None:
         )
 
     reader.says(
-        text, any(_alike(found["name"], row["title"]) and so(row) for row in reader.records.all("video")), "video"
+        text, any(is_short_for(found["name"], row["title"]) and so(row) for row in reader.records.all("video")), "video"
     )
 
 
@@ -727,13 +729,13 @@ def goes_to(reader: Reader, text: str, found: _Found) -> None:
     for glyph, part in parts:
         words = re.sub(r"\s{2,}", " ", part).strip()
         to = max((name for name in known if words.startswith(name)), key=len, default=None)
-        if to is None or any(_alike(row["name"], words) for row in reader.records.all("room")):
+        if to is None or any(is_short_for(row["name"], words) for row in reader.records.all("room")):
             _room_profile(reader, text, words)
             continue
         rest = words.removeprefix(to).strip()
         status = next((word for word in ("connected", "disconnected", "off") if rest.startswith(word)), "")
         rest = rest.removeprefix(status).strip()
-        duration = re.search(rf"({_SPAN})$", rest)
+        duration = re.search(rf"({SPAN})$", rest)
         name = rest if rest and not duration and reader.records.named(rest) else reader.pane or reader.selected or ""
         if rest and not duration and not reader.records.named(rest):
             _room_profile(reader, text, words)
@@ -947,7 +949,7 @@ def quality(reader: Reader, text: str, found: _Found) -> None:
     )
 
 
-@sentence(rf"(?:recorded  )?(?P<none>none  )?(?:▒ STALE, )?as of (?P<age>\d+ s|{_SPAN}) ago")
+@sentence(rf"(?:recorded  )?(?P<none>none  )?(?:▒ STALE, )?as of (?P<age>\d+ s|{SPAN}) ago")
 def listed(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, seconds_of(found["age"]) <= reader.now - reader.records.seconds[0][0] + 2, "older than the watch")
 
@@ -994,7 +996,7 @@ def counts_in_part(reader: Reader, _: str, found: _Found) -> None:
         reader.segment(part, 1)
 
 
-@sentence(rf"window ({_SPAN}) of ({_SPAN})")
+@sentence(rf"window ({SPAN}) of ({SPAN})")
 def chart_window(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, seconds_of(found[1]) <= seconds_of(found[2]) + 61, "window of whole")
     reader.says(
@@ -1011,7 +1013,7 @@ def chart_window(reader: Reader, text: str, found: _Found) -> None:
     )
 
 
-@sentence(rf"(\d+)% of ({_SPAN})")
+@sentence(rf"(\d+)% of ({SPAN})")
 def used(reader: Reader, text: str, _: _Found) -> None:
     reader.window(text, reader.selected or "", text)
 
@@ -1059,7 +1061,7 @@ def annotation(reader: Reader, text: str, found: _Found) -> None:
     reader.says(
         text,
         any(
-            (x["start_time"], x["end_time"]) == (int(found[1]), int(found[2])) and _alike(found[3], x["title"])
+            (x["start_time"], x["end_time"]) == (int(found[1]), int(found[2])) and is_short_for(found[3], x["title"])
             for x in reader.records.all("annotation")
         ),
         "annotation",
@@ -1071,7 +1073,7 @@ def subtitle(reader: Reader, text: str, found: _Found) -> None:
     reader.says(
         text,
         any(
-            x["language"] == found["language"] and _alike(found["what"], x["description"])
+            x["language"] == found["language"] and is_short_for(found["what"], x["description"])
             for x in reader.records.all("subtitle")
         ),
         "subtitle",
@@ -1106,7 +1108,7 @@ def outs(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, reader.any_of(reader.pane or reader.selected or "", so), "out")
 
 
-@sentence(rf"[▲✖●] {_KIND} +since ({_TIME})  ({_SPAN})")
+@sentence(rf"[▲✖●] {_KIND} +since ({_TIME})  ({SPAN})")
 def state_since(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, is_duration(found[3], reader.now - clock_of(found[2], reader.now)), "since")
 
@@ -1176,7 +1178,7 @@ def start(reader: Reader, text: str, found: _Found) -> None:
     )
 
 
-@sentence(rf"no samples for (?:at least )?({_SPAN})")
+@sentence(rf"no samples for (?:at least )?({SPAN})")
 def silence(reader: Reader, text: str, found: _Found) -> None:
     def so(then: Then) -> bool:
         times = [sample.time for sample in then.past]
