@@ -1,6 +1,6 @@
 """Every sentence of every screen against the records of the simulated platform, at random moments of a scenario.
 
-`pytest -n 0 -s -m "slow or not slow" tests/ui/test_truth.py` reads the screens of 126 moments, and prints how many
+`pytest -n 0 -s -m "slow or not slow" tests/ui/test_truth.py` reads the screens of 128 moments, and prints how many
 sentences were checked, and the forms of those that were not.
 """
 
@@ -53,7 +53,12 @@ async def read(show: Show, seed: int, moments: int) -> Sheet:
 
 @pytest.mark.parametrize(
     ("show", "seed", "moments"),
-    [(OUTAGE, 1, 1), *slow_rows((NIGHT, 7, 34), (OUTAGE, 7, 33), (CALM, 7, 33), (EVENING, 7, 25))],
+    [
+        (OUTAGE, 1, 1),
+        (NIGHT._replace(seconds=200), 1, 1),
+        (CALM._replace(seconds=100), 1, 1),
+        *slow_rows((NIGHT, 7, 34), (OUTAGE, 7, 33), (CALM, 7, 33), (EVENING, 7, 25)),
+    ],
     ids=lambda value: value.scenario or "evening" if isinstance(value, Show) else str(value),
 )
 async def test_every_sentence_that_is_read_is_true(show: Show, seed: int, moments: int) -> None:
