@@ -103,7 +103,7 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     one.stage.events = [event(name="Morning show", stream=stream)]
     snapshot = await one.until(20)
     assert [state.phase.tally for state in snapshot.events] == [BroadcastState.COMPLETED]
-    assert banner(snapshot).startswith("● Morning show was completed while on air, at 12:00:1")
+    assert banner(snapshot).startswith("● Morning show was completed while on air, seen at 12:00:1")
     (alarm,) = snapshot.alarms
     assert (alarm.kind, alarm.severity) == ("ENDED_ON_AIR", Severity.WARNING)
     assert alarm.actual == "completed while its encoder was sending, not known by whom, without a history"
@@ -117,7 +117,7 @@ async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise
     one.stage.events = [event(name="Hall 1", stream=stream), event("three", name="Hall 3")]
     words = banner(await one.until(40))
     assert words.startswith("● 2 events ended on air: ")
-    assert "Hall 1 was completed while on air, at 12:00:" in words
+    assert "Hall 1 was completed while on air, seen at 12:00:" in words
     assert "Hall 2 was on air, not listed since 12:00:" in words
 
 

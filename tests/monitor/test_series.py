@@ -93,3 +93,8 @@ def test_a_status_is_counted_where_it_was_worst_in_the_last_minute() -> None:
     calm_again = merge(readings, samples(signal(15, end=30.0)))
     assert peak_count(calm_again, 5, window=6, seconds=60.0) == 6
     assert peak_count(calm_again, 5, window=6, seconds=10.0) == 0
+
+
+def test_a_status_from_before_a_gap_is_not_of_the_last_minute() -> None:
+    returned = merge(after(60, count=20, status=5), samples(signal(10, end=200.0)))
+    assert peak_count(returned, 5, window=6, seconds=60.0) == 0

@@ -196,6 +196,7 @@ def test_one_line_counts_how_events_stand_and_drops_the_least_needed() -> None:
     assert text.startswith(" ● 2 on air")
     assert "○ 1 planned" in text
     assert "T-00:14:00" in text
+    assert "↑ 9.2 Mbit/s in" in text, "video and audio, as on the screen of the streams"
     assert len(plain(events.summary_line(events.summarize(known, FRESH), FRESH, 30))) <= 30
     stale = events.summary_line(events.summarize(known, STALE), STALE, 120)
     assert "3 not up to date" in plain(stale)

@@ -68,6 +68,7 @@ def cells(row: ListedVideo) -> list[str]:
 
 def test_numbers_are_those_that_came_and_nothing_is_made_up() -> None:
     assert cells(WHOLE) == ["● 2", "uk", "1", "1", "✓ nothing"]
+    assert cells(replace(WHOLE, materials=received()))[3] == "?", "the platform has no list of materials"
     assert cells(ListedVideo(Video("one"))) == ["·"] * 5
     failed = replace(WHOLE, subtitles=CachedList(error="away"), posters=received(KEPT, shortfall=Shortfall(1, 2)))
     assert cells(failed) == ["1+", "--", "1", "1", "·"]

@@ -137,6 +137,13 @@ def test_nothing_blinks_but_the_sign_of_an_unacknowledged_alarm(state: AlarmStat
     )
 
 
+@pytest.mark.parametrize("cells", [80, 120, 200])
+def test_a_line_of_a_cleared_alarm_says_so_before_its_values(cells: int) -> None:
+    text = plain(alarm_line(replace(ALARM, state=AlarmState.RETURNED), FRESH, cells))
+    assert f"{ALARM.kind}  cleared, not acknowledged" in text
+    assert len(text) <= cells
+
+
 @pytest.mark.parametrize("cells", [40, 60, 120])
 def test_an_alarm_in_a_pane_says_what_a_person_made_of_it(cells: int) -> None:
     """Never by blinking alone: each state that stands in the pane reads otherwise."""

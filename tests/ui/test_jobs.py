@@ -1,15 +1,25 @@
 """Jobs of an operator: keys that are pressed, and what the screen must then say, at three sizes.
 
-The facts are those of the demo's workspace at 21:14:07Z (`livedeck serve --list`); none is read from the deck.
+The facts are those of the demo's workspace at 21:14:07Z (`livedeck serve --list`); none is read from the deck. During
+an incident they are those of the scenario `platform-outage`, whose encoders left 70 s before.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from textual.pilot import Pilot
 
-from ui.stage import letters_of, look, running
+from livedeck.cli.screenshots import EVENING, still_deck
+from livedeck.ui.app import Deck
+from ui.stage import known, letters_of, look, running
+from ui.test_attached import STATES, give
+from ui.test_past import go_to, stage_with_past
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
@@ -30,6 +40,17 @@ _NAMES = {
 }
 
 
+class Scene(StrEnum):
+    """Where an operator does a job: live, in the past, during an incident, or attached to a collector."""
+
+    LIVE = "live"
+    PAST = "past"
+    INCIDENT = "incident"
+    WATCHING = "watching"
+    SILENT = "silent"
+    ALONE = "alone"
+
+
 class Job(NamedTuple):
     """A question of an operator, the keys that answer it, and the sentences that do.
 
@@ -42,6 +63,7 @@ class Job(NamedTuple):
     sentences: tuple[str, ...]
     missing: tuple[str, ...] = ()
     is_read_only: bool = False
+    scene: Scene = Scene.LIVE
 
 
 JOBS = (
@@ -82,6 +104,11 @@ JOBS = (
     Job("What did I just do?", "LOOK a L", ("21:14:07 · Cup final, pitch 2 RECONNECTING acknowledged by",)),
     Job("What changed, by its name?", ': "changes enter', ("Changes until 21:14:07Z", "Before")),
     Job("Hand over without a history", "H", ("handover needs a history: set `history` in the settings",)),
+    Job("Which are late?", '/ "tally:late enter', ("1 of 12 match", "Lecture 7", "T+00:02:10")),
+    Job("Which have little video?", '/ "video<3M enter', ("1 of 12 match", "Town hall, main", "2.30M")),
+    Job("Which are well?", '/ "health>=90 enter', ("2 of 12 match", "Choir, hall B", "City council")),
+    Job("Does a filter hide streams, too?", '2 / "harbour enter', ("1 of 10 match", "Harbour webcam")),
+    Job("Which alarms are of the lecture?", '7 / "lecture enter', ("1 of 9 match", "no ingest"), ("packet loss",)),
     # never the wrong event
     Job("Complete the one that I chose", "LOOK j C", ('Complete "Town hall, main"?', "On air for 22:05")),
     Job("What happens then?", "LOOK j C", ("Ingest stops, viewers are cut off, the recording closes.",)),
@@ -127,6 +154,52 @@ JOBS = (
     Job("Whose room has no relay?", "5", ("Sound check", "- no profile")),
     Job("What lacks the recording?", "6", ("missing", "no known material", "● 3", "ja")),
     Job("Which key completes?", "?", ("C      complete",)),
+    # in the past
+    Job("Is this the past?", "", ("PAST", "◀◀ PAST  Fri 2026-11-20 21:14:07Z  ‖ paused"), scene=Scene.PAST),
+    Job("What was on air then?", "", ("● 6 on air", "Cup final, pitch 2"), ("RW",), scene=Scene.PAST),
+    Job("What was bad then?", "", ("✖ 4 bad", "✖  -- NO DATA"), scene=Scene.PAST),
+    Job("What arrived then?", "2", ("↓ 5 of 6 arrive", "7 of 8 destinations connected"), scene=Scene.PAST),
+    Job("Which alarms were open?", "7", ("NEW  6", "no samples"), scene=Scene.PAST),
+    Job("What had its encoder sent last?", "3", ("21:12:46  video 4.52 Mbit/s",), scene=Scene.PAST),
+    Job(
+        "Can I complete in the past?",
+        "j C",
+        ("You are viewing the past, which cannot be changed",),
+        ("Type the whole name",),
+        scene=Scene.PAST,
+    ),
+    Job(
+        "Were the rooms recorded?",
+        "5",
+        ("no rooms were recorded at this time",),
+        ("polled every", "waiting for the platform"),
+        scene=Scene.PAST,
+    ),
+    Job(
+        "Were the recordings listed?",
+        "6",
+        ("nothing of this was recorded at this time",),
+        ("waiting for the platform",),
+        scene=Scene.PAST,
+    ),
+    Job("Back to now?", "backspace", ("● 6 on air", "RW"), ("◀◀ PAST",), scene=Scene.PAST),
+    # attached to a collector
+    Job("Are both links well?", "", ("✓ link ok", "✓ collector"), scene=Scene.WATCHING),
+    Job("Since when is the collector silent?", "", ("COLLECTOR SILENT since 21:13:25Z",), scene=Scene.SILENT),
+    Job("Is anything current?", "", ("▒ 12 not up to date", "▒  -- STALE"), ("✓ 100 GOOD",), scene=Scene.SILENT),
+    Job("Does anything arrive?", "2", ("▒ 6 on air, not up to date",), ("arrive",), scene=Scene.SILENT),
+    Job("Which key polls alone?", "", ("@ polls alone",), scene=Scene.SILENT),
+    Job("Does this deck poll alone?", "", ("▲ POLLING ALONE since 21:13:55Z", "1 not yet shared"), scene=Scene.ALONE),
+    Job("Was my acknowledgement kept?", "7", ("NEW  5", "ACKNOWLEDGED  1"), scene=Scene.ALONE),
+    # during an incident
+    Job("How many lost their signal?", "", ("● 3 on air", "✖ 3 bad"), scene=Scene.INCIDENT),
+    Job("Is it one fault?", "7", ("NEW  1", "3 of 3 events on air: RECONNECTING"), scene=Scene.INCIDENT),
+    Job("Which events does it affect?", "7", ("affects   Second stage, Main stage, Small hall",), scene=Scene.INCIDENT),
+    Job("Whom do I call?", "7", ("status page; call its support",), scene=Scene.INCIDENT),
+    Job("What does it hide?", "7", ("QUIET  3 hidden", "hidden by PLATFORM"), scene=Scene.INCIDENT),
+    Job("Does anything arrive now?", "2", ("↓ 0 of 3 arrive", "✖ 3 lost"), ("Mbit/s in",), scene=Scene.INCIDENT),
+    Job("How long may they stay away?", "2", ("lost 01:11", "12% of 10:00", "08:49 left"), scene=Scene.INCIDENT),
+    Job("Acknowledge it", "LOOK a", ("PLATFORM: acknowledged",), scene=Scene.INCIDENT),
     # the display itself
     Job("Does a frozen screen say so?", "p", ("FROZEN at 21:14:07Z", "polling and alarms continue")),
     Job("Does a sorted table say so?", ">", ("sorted by tally, not worst first",)),
@@ -134,10 +207,32 @@ JOBS = (
 )
 
 
+@asynccontextmanager
+async def staged(job: Job, size: tuple[int, int], folder: Path) -> AsyncIterator[tuple[Deck, Pilot[int]]]:
+    """Open the deck of the job's scene."""
+    if job.scene is Scene.PAST:
+        async with stage_with_past(folder / "history", size) as past:
+            await go_to(past, EVENING)
+            await past.steady()
+            yield past.deck, past.pilot
+    elif job.scene is Scene.INCIDENT:
+        async with (
+            still_deck(scenario="platform-outage", played_seconds=100) as deck,
+            deck.run_test(size=size) as pilot,
+        ):
+            await pilot.pause()
+            yield deck, pilot
+    else:
+        async with running(size, read_only=job.is_read_only) as (deck, pilot):
+            if job.scene in STATES:
+                await give(deck, pilot, STATES[job.scene](known(deck)))
+            yield deck, pilot
+
+
 @pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.question)
-async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int]) -> None:
-    async with running(size, read_only=job.is_read_only) as (deck, pilot):
+async def test_a_job_is_done_by_its_keys(job: Job, size: tuple[int, int], tmp_path: Path) -> None:
+    async with staged(job, size, tmp_path) as (deck, pilot):
         for key in job.keys.split():
             if key == "LOOK":
                 look(deck)

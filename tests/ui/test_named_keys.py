@@ -14,7 +14,7 @@ from livedeck.ui.rooms import view
 from livedeck.ui.rooms.actions import LOCKED
 from livedeck.ui.shell.frame import Footer, Header
 from livedeck.ui.shell.keymap import read_keymap, with_keys
-from livedeck.ui.shell.screen import EVENT_GONE, EVENT_HIDDEN
+from livedeck.ui.shell.screen import NO_EVENT
 from livedeck.ui.videos import screen as videos
 from ui.stage import REGISTRY, known, linked, text_of
 
@@ -28,7 +28,7 @@ VIDEO_SCREENS = (
 )
 SPOKEN = (
     *LOCKED,
-    *(text.replace("{key}", "{qos.back}") for text in (EVENT_GONE, EVENT_HIDDEN)),
+    *(text.replace("{key}", "{qos.back}") for text in NO_EVENT.values()),
     view.no_rooms_text(CachedList(as_of=EVENING)),
 )
 

@@ -230,11 +230,23 @@ async def test_a_filter_that_hides_the_event_says_so_and_one_that_leaves_one_row
         await stage.settle()
         assert stage.deck.selected_event() is None
         await stage.act("event.edit")
-        assert 'the filter has hidden "Morning service"; choose an event' in stage.last_notice()
+        assert '"Morning service" is hidden by the filter; choose an event' in stage.last_notice()
         await stage.act("screen.qos")
         assert "A filter has hidden this event" in stage.text()
         await stage.act("screen.events")
         stage.deck.dispatch("view.filter", "morning")
         await stage.until(lambda: stage.deck.selected_event() is not None)
         assert getattr(stage.deck.selected_event(), "id", "") == meant.id
+        assert not stage.writes
+
+
+async def test_an_event_without_a_stream_is_not_called_filtered_on_the_screens_after_streams() -> None:
+    async with deck_stage() as stage:
+        stage.choose("Untitled event")
+        await stage.settle()
+        await stage.act("screen.streams")
+        await stage.act("event.edit")
+        assert '"Untitled event" is not in this list; choose an event' in stage.last_notice()
+        await stage.act("screen.qos")
+        assert "The last list did not contain this event" in stage.text()
         assert not stage.writes

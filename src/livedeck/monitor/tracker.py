@@ -85,9 +85,9 @@ _MISSED_SAMPLES = 2.5
 
 _ENDS = {
     EndWay.GONE: "was on air, not listed since",
-    EndWay.STREAM_REMOVED: "lost its stream while on air, at",
-    EndWay.COMPLETED: "was completed while on air, at",
-    EndWay.REPLACED: "got another stream while on air, at",
+    EndWay.STREAM_REMOVED: "lost its stream while on air, seen at",
+    EndWay.COMPLETED: "was completed while on air, seen at",
+    EndWay.REPLACED: "got another stream while on air, seen at",
 }
 
 _log = Log("livedeck.monitor")

@@ -219,16 +219,21 @@ MAX_SUBJECT_CELLS = 24
 
 
 def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
-    """Return severity, age, subject, kind, actual and expected value on one line. A wide line also has the state."""
+    """Return severity, age, subject, kind, actual and expected value on one line. A wide line also has the state.
+
+    A cleared alarm always has its state, before the values: without it they would describe the present.
+    """
+    is_cleared = alarm.state is AlarmState.RETURNED
     age = compact_duration(render_time.seconds_since(alarm.since))
     head: Line = [
         severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
         (f" {age:>6}  ", StyleRole.TEXT),
         *clip([(safe(alarm.subject), StyleRole.STRONG)], MAX_SUBJECT_CELLS),
         (f"  {alarm.kind}  ", words_role(alarm.severity)),
+        *([(f"{alarm.state.words}  ", StyleRole.TEXT)] if is_cleared else []),
     ]
-    head.append((shorten(evidence_text(alarm), cells - width(head)), StyleRole.TEXT))
-    state = "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
+    head.append((shorten(evidence_text(alarm), max(0, cells - width(head))), StyleRole.TEXT))
+    state = "" if is_cleared or alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
     state = silenced_text(alarm, render_time.now) or state
     return wrap_groups([(0, head), (1, [(state, StyleRole.DIM)] if state else [])], cells)
 

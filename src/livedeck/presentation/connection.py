@@ -223,7 +223,7 @@ def _way_line(way: str, words: str, role: StyleRole, *rest: str) -> Line:
 
 
 def ended_text(ended: Sequence[EndedEvent]) -> str:
-    """Return the events that ended on air: `Hall 2 was completed while on air, at 12:10:05Z, by anna@regie`."""
+    """Return the events that ended on air: `Hall 2 was completed while on air, seen at 12:10:05Z, by anna@regie`."""
     texts = "; ".join(
         f"{event.name} {event.how} {event.at:%H:%M:%S}Z{f', by {safe(event.by, 60)}' if event.by else ''}"
         for event in reversed(ended)

@@ -496,7 +496,7 @@ def summarize(states: Sequence[EventState], render_time: RenderTime) -> Summary:
         sum(state.phase.tally.expects_signal for state in states),
         len(planned),
         max(dated, key=lambda state: elapsed_seconds(state, render_time) or 0, default=None),
-        sum(_arriving(state, render_time) for state in states),
+        sum(arriving_rate(state, render_time) for state in states),
     )
 
 
@@ -533,11 +533,11 @@ STANDING_WORDS: Mapping[Standing, tuple[str, str, StyleRole]] = MappingProxyType
 """Glyph, word and role of the counted states, worst first."""
 
 
-def _arriving(state: EventState, render_time: RenderTime) -> float:
-    """Return the current video bit rate in bit/s; 0 without a current sample."""
+def arriving_rate(state: EventState, render_time: RenderTime) -> float:
+    """Return the current bit rate of video and audio in bit/s; 0 without a current sample."""
     reading = None if is_doubtful(state, render_time) else current_reading(state)
-    video = reading.video if reading else None
-    return video if video is not None and isfinite(video) else 0.0
+    rates = (reading.video, reading.audio) if reading else ()
+    return sum(rate for rate in rates if rate is not None and isfinite(rate))
 
 
 def _next(state: EventState | None, render_time: RenderTime) -> Line:

@@ -81,7 +81,10 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
                 at, actor = render_time.to_server(entry.at), safe(person(entry.actor), 30)
                 text = f"{alarm.kind} {entry.text} by {actor}"
                 yield _Change(at, ("·", StyleRole.DIM), safe(alarm.subject), text, StyleRole.DIM)
+    dated = {state.id for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED}
     for ended in snapshot.ended:
+        if ended.id in dated:  # the platform tells when
+            continue
         how = "removed" if ended.is_gone else "completed"
         yield _Change(render_time.to_server(ended.at), ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
 

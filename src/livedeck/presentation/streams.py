@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import isfinite
 
 from livedeck.client import EventRestream
 from livedeck.monitor import BroadcastState, EventState, IngestState, Snapshot, enabled, planned_start
 from livedeck.presentation.event_detail import restream_mark
 from livedeck.presentation.events import (
     EVENTS,
-    current_reading,
+    arriving_rate,
     has_critical_finding,
     health_score,
     is_doubtful,
@@ -162,7 +161,7 @@ def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: i
     trusted = [state for state in expected if not is_doubtful(state, render_time)]
     ingests = Counter(state.phase.ingest.state for state in trusted if not state.is_undecided)
     arriving = ingests[IngestState.RECEIVING] + ingests[IngestState.WARMING_UP]
-    rate = sum(_rate(state) for state in expected)
+    rate = sum(arriving_rate(state, render_time) for state in expected)
     if render_time.stale:
         return [(f" ▒ {len(expected)} on air, not up to date", StyleRole.STALE)] if states else []
     unknown = len(expected) - sum(ingests[state] for state in _DECIDED)
@@ -201,13 +200,6 @@ def _connected_line(expected: Sequence[EventState], trusted: Sequence[EventState
 def _doubt(unknown: int) -> Line:
     """Return how many are unknown, beside the count that leaves them out."""
     return [(f", {UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []
-
-
-def _rate(state: EventState) -> float:
-    """Return the rate of video and audio (bit/s) by the newest fresh sample; 0 without one."""
-    reading = None if state.is_stale else current_reading(state)
-    rates = (reading.video, reading.audio) if reading else ()
-    return sum(rate for rate in rates if rate is not None and isfinite(rate))
 
 
 _EVENT_COLUMNS = {column.name: column for column in EVENTS.columns}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -71,6 +70,13 @@ def number_text(cached: CachedList[Any]) -> str:
     return f"{len(cached.items)}{'+' if _is_partial(cached) else ''}"
 
 
+def _materials(row: ListedVideo, render_time: RenderTime) -> Line:
+    """Return the number of known materials; `?` for none, because the platform has no list that would prove it."""
+    is_unknown = row.materials.as_of is not None and not row.materials.items
+    text = UNKNOWN if is_unknown else number_text(row.materials)
+    return [(text, _extras_role(render_time, row.materials))]
+
+
 def missing_extras(row: ListedVideo) -> tuple[str, ...] | None:
     """Return the extras that a video lacks, as its received lists show; None before all lists were received.
 
@@ -137,19 +143,8 @@ def _status(row: ListedVideo) -> str:
     return _or_unknown(row.video.recording.status if row.video.recording else None, 20)
 
 
-def _number_column(
-    name: str, title: str, width: int, rank: int, extras: Callable[[ListedVideo], CachedList[Any]]
-) -> Column[ListedVideo]:
-    """Return a column with the number of extras of one kind. `extras`: returns their list."""
-    return Column(
-        name,
-        title,
-        width,
-        rank,
-        lambda row, at: [(number_text(extras(row)), _extras_role(at, extras(row)))],
-        lambda row, _: _number_of(extras(row)),
-        right=True,
-    )
+def _annotations(row: ListedVideo, render_time: RenderTime) -> Line:
+    return [(number_text(row.annotations), _extras_role(render_time, row.annotations))]
 
 
 VIDEOS: TableSchema[ListedVideo] = TableSchema(
@@ -183,8 +178,8 @@ VIDEOS: TableSchema[ListedVideo] = TableSchema(
         ),
         Column("posters", "POSTERS", 7, 0, _posters, lambda row, _: _number_of(row.posters), right=True),
         Column("subtitles", "SUBTITLES", 12, 0, _subtitles, lambda row, _: _number_of(row.subtitles)),
-        _number_column("annotations", "ANNOT.", 6, 0, lambda row: row.annotations),
-        _number_column("materials", "MATERIALS", 9, 1, lambda row: row.materials),
+        Column("annotations", "ANNOT.", 6, 0, _annotations, lambda row, _: _number_of(row.annotations), right=True),
+        Column("materials", "MATERIALS", 9, 1, _materials, lambda row, _: _number_of(row.materials), right=True),
         Column("missing", "MISSING", 24, 4, missing_line, lambda row, _: missing_extras(row), grows=True),
         text_column("event", "EVENT", 20, 7, lambda row: _text(row.video.event) or NOT_APPLICABLE, role=StyleRole.DIM),
         text_column("status", "STATUS", 9, 6, _status),

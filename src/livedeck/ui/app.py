@@ -45,7 +45,7 @@ from livedeck.ui.kit import themes
 from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.graphics import Graphics
 from livedeck.ui.kit.line_filters import Ascii, Plain
-from livedeck.ui.kit.selection import RowSelection
+from livedeck.ui.kit.selection import Absence, RowSelection
 from livedeck.ui.kit.terminal import ExactApp
 from livedeck.ui.shell.calls import Caller, Calls, title_string
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
@@ -477,30 +477,33 @@ class Deck(ExactApp):
         """Return the reason why no event is selected, and advice."""
         return self._selection.missing_text("event") or "no event is selected"
 
-    def has_hidden_event(self) -> bool:
-        """Return whether no event is selected because a filter has hidden the selected one."""
-        return self._selection.key is None and self._selection.was_hidden
+    def event_absence(self) -> Absence:
+        """Return why the event that was selected last is not."""
+        return self._selection.absence
 
     def has_chosen_event(self) -> bool:
         """Return whether the operator has chosen an event at least once."""
         return self._selection.is_chosen
 
-    def reconcile_selection(self, rows: Sequence[EventState], first: EventState | None = None) -> None:
+    def reconcile_selection(
+        self, rows: Sequence[EventState], everything: Sequence[EventState] = (), first: EventState | None = None
+    ) -> None:
         """Clear the selection if the rows no longer contain the selected event.
 
-        Actions apply to the selected event, so it must be visible. `first`: event that the cursor follows until a
-        choice; None for the first row.
+        Actions apply to the selected event, so it must be visible. `everything`: the rows without a filter. `first`:
+        event that the cursor follows until a choice; None for the first row.
         """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
             state = self.selected_event()
         else:
             state = next((event for event in rows if event.id == self._selection.key), None)
-        self._selection.follow(
-            _event_name(state) if state else None,
-            first.id if first else rows[0].id if rows else None,
-            is_hidden=state is None and self.selected_event() is not None,
-        )
+        absence = Absence.GONE
+        if state is None and self.selected_event() is not None:
+            is_listed = any(event.id == self._selection.key for event in everything)
+            absence = Absence.FILTERED if is_listed else Absence.UNLISTED
+        default = first.id if first else rows[0].id if rows else None
+        self._selection.follow(_event_name(state) if state else None, default, absence)
 
     def watch_event(self, event_id: str | None) -> None:
         """Poll the samples of an event more often than those of other events; None polls all equally often."""

@@ -122,13 +122,11 @@ def run_start(readings: Readings, gap: float) -> float | None:
 
 def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
     """Return the largest number of samples with this status in any `window` samples in a row of the last `seconds`."""
-    statuses, times = readings.status, readings.time
-    recent = bisect_left(times, times[-1] - seconds) if times else 0
-    begin = max(0, recent - window + 1)
-    if not statuses[begin:].count(status):
+    recent = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
+    statuses = readings.status[recent:]
+    if not statuses.count(status):
         return 0
-    ends = range(recent, len(statuses))
-    return max(statuses[max(0, end + 1 - window) : end + 1].count(status) for end in ends)
+    return max(statuses[max(0, end - window) : end].count(status) for end in range(1, len(statuses) + 1))
 
 
 def first_change(before: Readings, after: Readings) -> float:

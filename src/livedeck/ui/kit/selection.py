@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import TypeVar
 
 from livedeck.presentation.render_time import RenderTime
@@ -14,14 +15,22 @@ SEEN_AFTER = 0.3
 """Seconds that a person needs to see a new picture and press a key. An earlier key refers to the previous picture."""
 
 
+class Absence(StrEnum):
+    """Reason why a table lost its selected row: `"X" left the list`."""
+
+    GONE = "left the list"
+    FILTERED = "is hidden by the filter"
+    UNLISTED = "is not in this list"
+
+
 class RowSelection:
     """Selected row of a table. `key`: the row's key, None for no row.
 
     At first the first row is selected. If the selected row leaves the table, no row is selected until a person chooses
     one, even if the row returns (interface.md, "Selection"). `follows_first`: always select the first row until a
     choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has created. The row
-    is selected once it appears, unless another row is chosen before. `was_hidden`: a filter has hidden the row that was
-    selected.
+    is selected once it appears, unless another row is chosen before. `absence`: why the row that was selected is not
+    shown.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
@@ -30,7 +39,7 @@ class RowSelection:
         self.awaited: str | None = None
         self._name = ""  # of the selected row, at its last paint
         self._left = ""  # name of the row that has left the table
-        self.was_hidden = False
+        self.absence = Absence.GONE
         self._follows_first = follows_first
 
     def choose(self, key: str) -> None:
@@ -42,18 +51,18 @@ class RowSelection:
         if not self.is_chosen:
             self.key = key
 
-    def follow(self, name: str | None, first: str | None, *, is_hidden: bool = False) -> None:
+    def follow(self, name: str | None, first: str | None, absence: Absence = Absence.GONE) -> None:
         """Update the selection after a change of the table's rows.
 
         `name`: name of the selected row, None if that row is gone. `first`: key of the first row, None without rows.
-        `is_hidden`: a filter hides the row that is gone.
+        `absence`: why the selected row is not shown.
         """
         if not self.is_chosen:
             self._begin(first)
         elif name is not None:
             self._name = name
         elif self.key is not None:
-            self._left, self.was_hidden, self.key = self._name or self.key, is_hidden, None
+            self._left, self.absence, self.key = self._name or self.key, absence, None
 
     def _begin(self, first: str | None) -> None:
         if self._follows_first:
@@ -72,7 +81,7 @@ class RowSelection:
         self.follow(
             None if row is None else schema.row_name(row, render_time),
             schema.key(rows[0]) if rows else None,
-            is_hidden=row is None and self.key is not None and find_row(schema, everything, self.key) is not None,
+            Absence.GONE if find_row(schema, everything, self.key) is None else Absence.FILTERED,
         )
         return row if row is not None else find_row(schema, rows, self.key)
 
@@ -80,7 +89,7 @@ class RowSelection:
         """Return a text if the selected row left the table: `nothing is selected: "X" left the list; choose a room`."""
         if not self._left:
             return ""
-        what = f'the filter has hidden "{self._left}"' if self.was_hidden else f'"{self._left}" left the list'
+        what = f'"{self._left}" {self.absence}'
         return f"nothing is selected: {what}; choose {'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 

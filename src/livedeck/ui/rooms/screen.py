@@ -147,8 +147,10 @@ class RoomsScreen(BaseScreen):
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         rooms, cells = snapshot.rooms, self.size.width
         render_time = replace(render_time, stale=render_time.stale or rooms.is_stale(render_time.now))
-        self.query_one("#age", LinesWidget).show([view.freshness_line(rooms, render_time, cells)])
-        filters = self._fill("rooms", rooms, render_time, with_keys(view.no_rooms_text(rooms), self.ctx.actions))
+        is_past = self.ctx.past is not None
+        self.query_one("#age", LinesWidget).show([view.freshness_line(rooms, render_time, cells, is_past=is_past)])
+        reason = with_keys(view.no_rooms_text(rooms, is_past=is_past), self.ctx.actions)
+        filters = self._fill("rooms", rooms, render_time, reason)
         room = rooms.find(self._selections["rooms"].key or "")
         if room is not None and room.id != self._relays_of:
             self._relays_of, self._selections["relays"] = room.id, RowSelection()

@@ -39,8 +39,11 @@ RELAYS_NOTE = (
 )
 
 
-def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int) -> Line:
-    """Return a line with the numbers of rooms and profiles, their age, and the error of a failed last request."""
+def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int, *, is_past: bool = False) -> Line:
+    """Return a line with the numbers of rooms and profiles, their age, and the error of a failed last request.
+
+    `is_past`: the past is shown, in which nothing is polled.
+    """
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
         profiles = [profile for room in rooms.items for profile in room.restreams or ()]
@@ -59,11 +62,14 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int)
         left.append((0, missing))
     if rooms.error:
         left.append((0, [(f"▲ {safe(rooms.error, 160)}", StyleRole.WARNING)]))
-    return justify(left, [(2, [(f"polled every {rooms.interval:g} s ", StyleRole.DIM)])], cells)
+    polling: list[Group] = [(2, [(f"polled every {rooms.interval:g} s ", StyleRole.DIM)])]
+    return justify(left, [] if is_past else polling, cells)
 
 
-def no_rooms_text(rooms: CachedList[Room]) -> str:
+def no_rooms_text(rooms: CachedList[Room], *, is_past: bool = False) -> str:
     """Return the reason why the table of rooms is empty, as a template for `with_keys`."""
+    if is_past and rooms.as_of is None:
+        return "no rooms were recorded at this time"
     if rooms.shortfall:
         return "the platform announced rooms, but sent none"
     if rooms.as_of is not None:

@@ -24,6 +24,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.record import Record
 from livedeck.text.segments import Segment
 from livedeck.ui.kit.graphics import Graphics
+from livedeck.ui.kit.selection import Absence
 from livedeck.ui.shell.preferences import Displayed, ViewState
 
 if TYPE_CHECKING:
@@ -160,8 +161,8 @@ class Context(Protocol):
     def no_event_text(self) -> str:
         """Return the reason why no event is selected, and advice."""
 
-    def has_hidden_event(self) -> bool:
-        """Return whether no event is selected because a filter has hidden the selected one."""
+    def event_absence(self) -> Absence:
+        """Return why the event that was selected last is not."""
 
     def has_chosen_event(self) -> bool:
         """Return whether the operator has chosen an event at least once.
@@ -169,10 +170,13 @@ class Context(Protocol):
         Before that, the cursor follows the worst event.
         """
 
-    def reconcile_selection(self, rows: Sequence[EventState], first: EventState | None = None) -> None:
+    def reconcile_selection(
+        self, rows: Sequence[EventState], everything: Sequence[EventState] = (), first: EventState | None = None
+    ) -> None:
         """Clear the selection if the rows no longer contain the selected event. Selects no other event.
 
-        `first`: event that the cursor follows until a choice; None for the first row.
+        `everything`: the rows without a filter. `first`: event that the cursor follows until a choice; None for the
+        first row.
         """
 
     def watch_event(self, event_id: str | None) -> None:

@@ -24,6 +24,7 @@ from livedeck.text.values import safe
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.layers import LayeredScreen
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.selection import Absence
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.context import Context, needs_collector, own_actor
 from livedeck.ui.shell.frame import Footer, Header, attachment_hint, frozen_line, past_line, too_small_line
@@ -91,8 +92,11 @@ def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
     return by_event
 
 
-EVENT_GONE = " This event is no longer in the platform's list: press {key} to see the others"
-EVENT_HIDDEN = " A filter has hidden this event: press {key} to choose one"
+NO_EVENT = {
+    Absence.GONE: " This event is no longer in the platform's list: press {key} to see the others",
+    Absence.FILTERED: " A filter has hidden this event: press {key} to choose one",
+    Absence.UNLISTED: " The last list did not contain this event: press {key} to choose one",
+}
 
 
 def no_event_line(ctx: Context, action: str) -> Line:
@@ -100,7 +104,7 @@ def no_event_line(ctx: Context, action: str) -> Line:
 
     The screen has a snapshot, so the event was in it.
     """
-    text = EVENT_HIDDEN if ctx.has_hidden_event() else EVENT_GONE
+    text = NO_EVENT[ctx.event_absence()]
     return [(with_keys(text.replace("{key}", f"{{{action}}}"), ctx.actions), StyleRole.WARNING)]
 
 
@@ -384,7 +388,7 @@ class EventList(BaseScreen):
     def list_events(self, snapshot: Snapshot, render_time: RenderTime) -> EventState | None:
         """Show the table and return the selected event."""
         events, view = self.filtered_rows(snapshot, render_time)
-        self.ctx.reconcile_selection(events.rows, events.first)
+        self.ctx.reconcile_selection(events.rows, self.listing(snapshot).rows, events.first)
         selected = self.ctx.selected_event()
         reason = waiting_text(snapshot) if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
         reason = reason if is_whole(snapshot) else missing_text(snapshot)
