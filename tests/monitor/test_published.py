@@ -291,3 +291,24 @@ async def test_a_history_is_asked_for_nothing_that_came_later(tmp_path: Path) ->
     assert (await history.streams("one"))[0].samples == 400
     assert (len(await history.markers("a")), len(await history.answer_log(NOW))) == (9, 1)
     await playback.close()
+
+
+async def test_the_retention_deletes_whole_segments_so_that_a_whole_file_has_no_unreadable_snapshot(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "deck.sqlite"
+    history = await History.open(path, NOW, retention_days=1)
+    for minute in range(25):
+        await history.append(snapshot({"one": readings(ticking(2, start=60 * minute))}, 60 * minute))
+    await history.close()
+    later = NOW + timedelta(days=1, minutes=15)
+    history = await History.open(path, later, retention_days=1)
+    for step in range(20):  # a tick deletes a part
+        await history.append(snapshot({}, (later - NOW).total_seconds() + step))
+        await history.flush()
+    await history.close()
+    with closing(sqlite3.connect(path)) as db:
+        first = [part for (part,) in db.execute("SELECT min(part) FROM published GROUP BY segment")]
+        ((count,),) = db.execute("SELECT count(*) FROM published")
+    assert (set(first), count < 45) == ({0}, True)
+    assert verify(path).rotten == {}

@@ -23,7 +23,7 @@ from livedeck.ui.shell.keymap import key_text
 FRAME_CELLS = 5
 """Width in cells of the frame, a blank and the scroll bar together (dialogs.tcss)."""
 
-COLUMN_CELLS, SENTENCE_CELLS, CAP_CELLS, GAP = 26, 37, 10, 1
+COLUMN_CELLS, SENTENCE_CELLS, CAP_CELLS, GAP = 26, 37, 11, 1
 """Widths in cells: minimum width of a column of words and of one of sentences, width of a key's cap, gap between two
 columns."""
 
@@ -88,7 +88,7 @@ class HelpScreen(Modal[str | None]):
         text, width = self.query_one(TextField).text.strip(), self.size.width - FRAME_CELLS
         matches = commands.search(self._registry, text, self._mode)
         total = len(self._registry.actions)
-        count = f"{len(matches)} of {total} keys" if text else f"words find each of {total} keys, with a sentence"
+        count = f"{len(matches)} of {total} keys" if text else f"words find each of {total} keys"
         self.query_one("#found", LinesWidget).show([[(f" {count}; esc closes", StyleRole.DIM)]])
         lines = (
             found_lines(self._registry, self._mode, matches, width)
