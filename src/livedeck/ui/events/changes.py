@@ -51,7 +51,7 @@ def open_changes(ctx: Context, _: str) -> None:
 
 
 CHANGES = Action(
-    "event.changes",
+    "app.changes",
     ("L",),
     "changes",
     f"Show what changed in the last {RECENT_MINUTES} min: on air, faults and their ends, what people did about alarms",
