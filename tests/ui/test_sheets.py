@@ -63,7 +63,7 @@ async def test_a_fault_with_an_episode_is_one_change_and_its_end_another() -> No
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_changes_say_what_is_not_known(size: tuple[int, int]) -> None:
     async with running(size) as (deck, pilot):
-        await act(pilot, "event.changes")
+        await act(pilot, "app.changes")
         assert isinstance(deck.screen, ChangesDialog)
         assert "In the last 5 min" in letters_of(deck)
         assert "measuring" not in letters_of(deck)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from livedeck.monitor import BroadcastState
 from livedeck.operations.schema import FormSchema, FormState, Referent
 from livedeck.text import times
-from livedeck.ui.events.changes import CHANGES
 from livedeck.ui.events.judging import JUDGING
-from livedeck.ui.events.views import VIEWS
+from livedeck.ui.events.views import CHANGES, VIEWS
 from livedeck.ui.shell.context import (
     Action,
     Feature,

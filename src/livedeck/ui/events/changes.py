@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 from livedeck.presentation.last_changes import Changes
 from livedeck.text.segments import Line, StyleRole
+from livedeck.ui.events.views import RECENT_MINUTES
 from livedeck.ui.kit.dialogs.reading import ReadingDialog
-from livedeck.ui.shell.context import Action
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
-
-RECENT_MINUTES = 5
-"""Length of the time whose changes stand in the first section."""
 
 
 class ChangesDialog(ReadingDialog):
@@ -43,17 +40,3 @@ class ChangesDialog(ReadingDialog):
         if earlier:
             lines += [[], [("Before", StyleRole.STRONG)], *earlier]
         self.show_lines(f"Changes until {render_time.server:%H:%M:%S}Z", lines)
-
-
-def open_changes(ctx: Context, _: str) -> None:
-    """Show the changes of the last minutes."""
-    ctx.open(ChangesDialog(ctx))
-
-
-CHANGES = Action(
-    "event.changes",
-    ("L",),
-    "changes",
-    f"Show what changed in the last {RECENT_MINUTES} min: on air, faults and their ends, what people did about alarms",
-    open_changes,
-)

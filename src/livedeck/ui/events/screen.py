@@ -139,7 +139,8 @@ class EventsScreen(EventList):
         grid = TABLE_ALONE
         if self._has_panes:
             content = max(pane_length(snapshot), self._changes.count(snapshot, render_time) if width >= WIDEST else 0)
-            grid = pane_grid(width, height, len(states), today.rows(states, render_time), content)
+            rows = len(states) + len(self.filtered_rows(snapshot, render_time)[0].sections)
+            grid = pane_grid(width, height, rows, today.rows(states, render_time), content)
         self._arrange(grid)
         summary = self._summary.get((states,), render_time.stale, lambda: events.summarize(states, render_time))
         line = events.summary_line(summary, render_time, width)

@@ -1,4 +1,4 @@
-"""Actions for what a person wants to see of the events: named views, and pinned events."""
+"""Actions for what a person wants to see of the events: named views, pinned events, the last changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from livedeck.ui.shell.context import Action, needs_event
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
+
+RECENT_MINUTES = 5
+"""Length of the time whose changes stand first in the dialog of changes."""
 
 TABLE = "events"
 """Name of the Events table in the operator's preferences."""
@@ -86,4 +89,20 @@ VIEWS = (
         blocked=needs_event,
         rank=58,
     ),
+)
+
+
+def open_changes(ctx: Context, _: str) -> None:
+    """Show the changes of the last minutes."""
+    from livedeck.ui.events.changes import ChangesDialog
+
+    ctx.open(ChangesDialog(ctx))
+
+
+CHANGES = Action(
+    "app.changes",
+    ("L",),
+    "changes",
+    f"Show what changed in the last {RECENT_MINUTES} min: on air, faults and their ends, what people did about alarms",
+    open_changes,
 )
