@@ -121,12 +121,23 @@ def test_a_value_stands_at_its_height(share: float, columns: int) -> None:
     assert filled == [len(rows) - 1 - min(int(4.9e6 * share / top * len(rows) + 1e-9), len(rows) - 1)]
 
 
-@pytest.mark.parametrize("columns", [60, 79, 80, 106, 107, 120, 160, 240])
+@pytest.mark.parametrize("columns", [40, 60, 79, 80, 106, 107, 120, 160, 240])
 def test_no_line_is_wider_than_the_terminal_and_none_has_a_control_character(columns: int) -> None:
     times = [START + 2 * index for index in range(400) if not 100 < index < 160]
-    lines = [*plot_lines(plotted(samples(times), 2.0, columns, unwatched=[(START + 210, START + 290)]))]
+    readings = samples(times, statuses=[9] * len(times))
+    readings.fps[0] = nan
+    lines = [*plot_lines(plotted(readings, 2.0, columns, unwatched=[(START + 210, START + 290)]))]
     assert max(width(line) for line in lines) == columns
     assert all(text.isprintable() for line in lines for text, _ in line)
+
+
+@pytest.mark.parametrize(("status", "sign"), [(0, GAP), (5, "✖")])
+def test_a_gap_shorter_than_a_column_is_marked_unless_its_column_has_a_fault(status: int, sign: str) -> None:
+    times = [START + 2 * index for index in range(30_000) if not 15_000 < index < 15_010]
+    statuses = [status if index == 15_000 else 0 for index in range(len(times))]
+    plot = plotted(samples(times, statuses=statuses), 2.0, 80)
+    assert drawn(plot)["status"][0][plot.axis.column_of(times[15_000])] == sign
+    assert "░ no samples: 00:20" in "\n".join(plain(line) for line in plot_lines(plot))
 
 
 def test_time_that_was_not_watched_is_no_gap() -> None:
