@@ -478,7 +478,10 @@ def _platform_alarm(reader: Reader, text: str, kind: str, since: str, words: str
         gone = [
             key
             for key in reader.records.seconds[-1][1]
-            if any(then.gap > PROOF_OF_GAP for then in reader.samples_lately(key) if then.status == "live")
+            if any(
+                then.status == "live" and then.past and _is_so_now(reader, "RECONNECTING", then, "")
+                for then in reader.samples_lately(key)
+            )
         ]
         reader.says(text, len(gone) >= 2, "platform")
         if found := re.search(r"(\d+) of (\d+) events on air", words):
@@ -608,7 +611,7 @@ def change(reader: Reader, text: str, found: _Found) -> None:
             return any(abs(edge - at) <= 12 for edge in edges)
         if what in {"RESTREAM_DOWN", "ENDED_ON_AIR", "LATE_START", "PROFILE_CHANGE"}:
             return True
-        return found[2] == "✓" or _began(what, then, at)
+        return found[2] == "✓" or _began(what, then, at) or reader.is_older(name, at)
 
     if reader.records.named(name):
         reader.says(text, reader.any_of(name, so, sampled=True), "change")
@@ -631,7 +634,7 @@ def rooms(reader: Reader, text: str, found: _Found) -> None:
 
 
 @sentence(
-    r"▌?(?P<name>\S.*?) +(?P<status>pending|active)"
+    r"▌?(?P<name>(?!status )\S.*?) +(?P<status>pending|active)"
     r"(?: +(?P<mark>[✓▲?-]) (?:(?P<count>\d+) )?(?P<word>complete|no profile|not known).*?)?"
     r"(?: +(?:code )?(?P<code>\d{3}-\d{3}-\d{3}).*| .*)?"
 )

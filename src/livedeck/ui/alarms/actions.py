@@ -98,16 +98,14 @@ def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[Non
 
 async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
     done, refusals = list[Alarm](), list[str]()
-    until = ctx.clock.now() + TAKE_BACK_FOR
     for alarm in alarms:
         try:
             done += [alarm] if await ctx.monitor.acknowledge(alarm.key, alarm.shown) else []
         except AlarmRefused as error:
             refusals.append(f"{_name(alarm)}: {error}")
     if done:
-        ctx.announce(
-            f"{acknowledged_text(done)}; {key_of(TAKE_BACK, ctx.actions)} takes it back until {until:%H:%M:%S}Z"
-        )
+        key = key_of(TAKE_BACK, ctx.actions)
+        ctx.announce(f"{acknowledged_text(done)}; {key} takes it back, for at most {TAKE_BACK_MINUTES} min")
     elif not refusals:
         keys = {alarm.key for alarm in alarms}
         now = [alarm for alarm in ctx.snapshot.alarms if alarm.key in keys] if ctx.snapshot else []
