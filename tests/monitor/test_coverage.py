@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.client import ApiError, Event, QosSamples, ServerFault
-from livedeck.monitor import BroadcastState, Cadence, Dated, Limits, Proof, Reading, Readings, Thresholds
+from livedeck.monitor import BroadcastState, Cadence, Dated, Limits, Proof, Reading, Readings, Severity, Thresholds
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.detection.delivery import Delivery
@@ -158,6 +158,20 @@ def test_no_sound_ever_is_said_of_the_known_time_only(coverage: Coverage, is_who
     assert text == f"AUDIO_LOST {words}"
 
 
+def test_no_picture_ever_is_said_of_the_known_time_only() -> None:
+    known = Coverage(coverage_of((-10, 120), (180, 240)).spans, is_whole=True)
+    (text,) = found(judged(rows(0, 240, video=0.0, fps=0.0), coverage=known))
+    assert text == "BLACKOUT no picture in the 03:00 that are known"
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_silence_may_be_meant_only_if_the_stream_is_known_from_its_start(*, is_whole: bool) -> None:
+    known = Coverage(coverage_of((-10, 240)).spans, is_whole=is_whole)
+    (episode,) = episodes(judged(rows(0, 240, audio=0.0), coverage=known))
+    assert episode.severity is (Severity.WARNING if is_whole else Severity.CRITICAL)
+    assert ("since its first sample" in episode.actual) is is_whole
+
+
 def answered(coverage: Coverage, since: float | None, until: float, at: float, **options: Any) -> Coverage:
     """The coverage after an answer with the samples from `since` to `until`."""
     times = [] if since is None else [START + since, START + until]
@@ -262,6 +276,7 @@ class Watch:
         self._engine = AlarmEngine(Thresholds())
         self.told: list[str] = []
         self.verdicts: list[tuple[object, ...]] = []
+        self.proofs: list[Proof | None] = []
         self.tallies: set[BroadcastState] = set()
 
     async def play(self) -> None:
@@ -292,6 +307,7 @@ class Watch:
             if change.alarm.event_id:
                 self.told.append(f"{change.alarm.kind} {change.alarm.actual}")
         self.tallies |= {state.phase.tally for state in self.world.states}
+        self.proofs += [each.evidence and each.evidence.state for each in self.world.states]
         self.verdicts += [(each.phase, each.evidence, each.qos.lag, each.qos.not_watched) for each in self.world.states]
 
     async def after_empty(self, dated: Dated) -> Proof:
@@ -401,3 +417,17 @@ async def test_a_cached_reply_without_a_sample_proves_nothing() -> None:
     ages = {0.0: 0.0, 5.0: 20.0, 10.0: 0.0}
     found = [await watch.after_empty(Dated(START + sent, START + sent, age=age)) for sent, age in ages.items()]
     assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+
+
+# No ask, no claim
+
+
+async def test_an_empty_reply_after_a_missing_poll_is_the_first_again() -> None:
+    watch = Watch(Case(0.0, 0.0, None))
+    found = [await watch.after_empty(Dated(START + sent, START + sent)) for sent in (0.0, 16.0, 21.0)]
+    assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+
+
+def test_an_encoder_that_left_before_polls_were_missing_is_lost_with_the_second_reply_after_them() -> None:
+    watch = played(Case(30.0, 120.0, (294.0, inf)))
+    assert watch.proofs[60:][:4] == [None, Proof.NOT_YET, Proof.PROVEN, Proof.PROVEN]
