@@ -242,7 +242,8 @@ def test_coverage_is_kept_with_what_was_learnt_and_older_rows_have_none() -> Non
 class Case:
     """An encoder, `away` for a range of seconds, and a deck that is stopped for `stop` seconds from second 300 on.
 
-    `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries.
+    `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries. `ahead`:
+    seconds that the clock behind every third reply is wrong.
     """
 
     stop: float
@@ -252,6 +253,7 @@ class Case:
     is_outage: bool = False
     unread: float = 0.0
     burst: float = EVERY
+    ahead: float = 0.0
 
 
 class Watch:
@@ -291,7 +293,8 @@ class Watch:
 
     async def _round(self, now: float, *, is_failing: bool) -> None:
         read = now + (self._case.unread if now >= 300 else 0.0)
-        at, dated = self._at(read), Dated(START + now, START + read)
+        date = START + now + self._case.ahead if self._case.ahead and now % (3 * POLL) == 0 else None
+        at, dated = self._at(read), Dated(START + now, START + read, date)
         error: ApiError = ServerFault("503", status=503)
         results = []
         if now % 15 == 0:
@@ -402,14 +405,21 @@ def test_samples_that_come_in_bursts_and_are_read_late_are_no_lost_encoder() -> 
     assert (watch.told, watch.tallies) == (["METRICS_LATE metrics usually come 32 s late"], {BroadcastState.ON_AIR})
 
 
+@pytest.mark.parametrize("away", [None, (330.0, inf)])
+def test_a_reply_that_is_dated_in_the_future_is_dated_by_its_request(away: tuple[float, float] | None) -> None:
+    """One of the platform's machines has a wrong clock."""
+    right, wrong = (played(Case(0.0, 120.0, away, burst=30.0, ahead=ahead)) for ahead in (0.0, 60.0))
+    assert (wrong.verdicts, wrong.told) == (right.verdicts, right.told)
+
+
 async def test_empty_replies_are_apart_by_their_dates_and_not_by_their_reading() -> None:
-    """The platform's `Date` counts, and the time of the request without one."""
+    """The platform's `Date` counts, and the time of the request without one, or if it lies in the future."""
     watch = Watch(Case(0.0, 0.0, None))
     found = []
-    for sent, date, read in ((0.0, None, 0.2), (1.0, None, 6.0), (6.0, 2.0, 6.2), (9.0, None, 9.2)):
+    for sent, date, read in ((0.0, None, 0.2), (1.0, None, 6.0), (2.0, 62.0, 6.1), (6.0, 2.0, 6.2), (9.0, None, 9.2)):
         dated = Dated(START + sent, START + read, None if date is None else START + date)
         found.append(await watch.after_empty(dated))
-    assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+    assert found == [*[Proof.NOT_YET] * 4, Proof.PROVEN]
 
 
 async def test_a_cached_reply_without_a_sample_proves_nothing() -> None:
