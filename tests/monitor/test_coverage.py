@@ -310,7 +310,7 @@ class Watch:
             if change.alarm.event_id:
                 self.told.append(f"{change.alarm.kind} {change.alarm.actual}")
         self.tallies |= {state.phase.tally for state in self.world.states}
-        self.proofs += [each.evidence and each.evidence.state for each in self.world.states]
+        self.proofs += [each.evidence.state if each.evidence else None for each in self.world.states]
         self.verdicts += [(each.phase, each.evidence, each.qos.lag, each.qos.not_watched) for each in self.world.states]
 
     async def after_empty(self, dated: Dated) -> Proof:
