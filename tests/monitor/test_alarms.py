@@ -624,6 +624,23 @@ def test_what_remains_of_an_incident_that_was_shelved_and_cleared_speaks_for_its
     assert [alarm.event_id for alarm in watcher.look(*left, after=21)] == ["event-0"]
 
 
+@pytest.mark.parametrize(
+    ("way", "is_hidden"),
+    [(ActionKind.SHELVE, True), (ActionKind.OUT_OF_SERVICE, True), (ActionKind.SHELVE_ALONE, False)],
+)
+def test_an_incident_that_is_put_away_takes_its_members_along_and_those_that_join(
+    way: ActionKind, *, is_hidden: bool
+) -> None:
+    watcher, everyone = watching(*names(4)), [gone(name) for name in names(4)]
+    watcher.look(*everyone[:3], calm("event-3"))
+    command = AlarmCommand(AlarmKey("", "PLATFORM"), way, minutes=30, text="known", actor="anna@regie:1")
+    assert watcher.engine.act(command, watcher.now, on_air=True)
+    for states in ((*everyone[:3], calm("event-3")), everyone, everyone):
+        shown = watcher.look(*states, after=20)
+        assert not shown if is_hidden else {alarm.kind for alarm in shown} == {"RECONNECTING"}
+    assert len(shown) == (0 if is_hidden else 4)
+
+
 def test_of_several_parents_the_widest_hides() -> None:
     lost = [finding("PACKET_LOSS"), critical("RECONNECTING")]
     watcher = Watcher()

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.client import ApiError, Event, QosSamples, ServerFault
-from livedeck.monitor import BroadcastState, Cadence, Dated, Limits, Proof, Reading, Readings, Thresholds
+from livedeck.monitor import BroadcastState, Cadence, Dated, Limits, Proof, Reading, Readings, Severity, Thresholds
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.detection.delivery import Delivery
@@ -158,6 +158,20 @@ def test_no_sound_ever_is_said_of_the_known_time_only(coverage: Coverage, is_who
     assert text == f"AUDIO_LOST {words}"
 
 
+def test_no_picture_ever_is_said_of_the_known_time_only() -> None:
+    known = Coverage(coverage_of((-10, 120), (180, 240)).spans, is_whole=True)
+    (text,) = found(judged(rows(0, 240, video=0.0, fps=0.0), coverage=known))
+    assert text == "BLACKOUT no picture in the 03:00 that are known"
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_silence_may_be_meant_only_if_the_stream_is_known_from_its_start(*, is_whole: bool) -> None:
+    known = Coverage(coverage_of((-10, 240)).spans, is_whole=is_whole)
+    (episode,) = episodes(judged(rows(0, 240, audio=0.0), coverage=known))
+    assert episode.severity is (Severity.WARNING if is_whole else Severity.CRITICAL)
+    assert ("since its first sample" in episode.actual) is is_whole
+
+
 def answered(coverage: Coverage, since: float | None, until: float, at: float, **options: Any) -> Coverage:
     """The coverage after an answer with the samples from `since` to `until`."""
     times = [] if since is None else [START + since, START + until]
@@ -228,7 +242,8 @@ def test_coverage_is_kept_with_what_was_learnt_and_older_rows_have_none() -> Non
 class Case:
     """An encoder, `away` for a range of seconds, and a deck that is stopped for `stop` seconds from second 300 on.
 
-    `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries.
+    `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries. `ahead`:
+    seconds that the clock behind every third reply is wrong.
     """
 
     stop: float
@@ -238,6 +253,7 @@ class Case:
     is_outage: bool = False
     unread: float = 0.0
     burst: float = EVERY
+    ahead: float = 0.0
 
 
 class Watch:
@@ -262,6 +278,7 @@ class Watch:
         self._engine = AlarmEngine(Thresholds())
         self.told: list[str] = []
         self.verdicts: list[tuple[object, ...]] = []
+        self.proofs: list[Proof | None] = []
         self.tallies: set[BroadcastState] = set()
 
     async def play(self) -> None:
@@ -276,7 +293,8 @@ class Watch:
 
     async def _round(self, now: float, *, is_failing: bool) -> None:
         read = now + (self._case.unread if now >= 300 else 0.0)
-        at, dated = self._at(read), Dated(START + now, START + read)
+        date = START + now + self._case.ahead if self._case.ahead and now % (3 * POLL) == 0 else None
+        at, dated = self._at(read), Dated(START + now, START + read, date)
         error: ApiError = ServerFault("503", status=503)
         results = []
         if now % 15 == 0:
@@ -292,6 +310,7 @@ class Watch:
             if change.alarm.event_id:
                 self.told.append(f"{change.alarm.kind} {change.alarm.actual}")
         self.tallies |= {state.phase.tally for state in self.world.states}
+        self.proofs += [each.evidence.state if each.evidence else None for each in self.world.states]
         self.verdicts += [(each.phase, each.evidence, each.qos.lag, each.qos.not_watched) for each in self.world.states]
 
     async def after_empty(self, dated: Dated) -> Proof:
@@ -386,14 +405,21 @@ def test_samples_that_come_in_bursts_and_are_read_late_are_no_lost_encoder() -> 
     assert (watch.told, watch.tallies) == (["METRICS_LATE metrics usually come 32 s late"], {BroadcastState.ON_AIR})
 
 
+@pytest.mark.parametrize("away", [None, (330.0, inf)])
+def test_a_reply_that_is_dated_in_the_future_is_dated_by_its_request(away: tuple[float, float] | None) -> None:
+    """One of the platform's machines has a wrong clock."""
+    right, wrong = (played(Case(0.0, 120.0, away, burst=30.0, ahead=ahead)) for ahead in (0.0, 60.0))
+    assert (wrong.verdicts, wrong.told) == (right.verdicts, right.told)
+
+
 async def test_empty_replies_are_apart_by_their_dates_and_not_by_their_reading() -> None:
-    """The platform's `Date` counts, and the time of the request without one."""
+    """The platform's `Date` counts, and the time of the request without one, or if it lies in the future."""
     watch = Watch(Case(0.0, 0.0, None))
     found = []
-    for sent, date, read in ((0.0, None, 0.2), (1.0, None, 6.0), (6.0, 2.0, 6.2), (9.0, None, 9.2)):
+    for sent, date, read in ((0.0, None, 0.2), (1.0, None, 6.0), (2.0, 62.0, 6.1), (6.0, 2.0, 6.2), (9.0, None, 9.2)):
         dated = Dated(START + sent, START + read, None if date is None else START + date)
         found.append(await watch.after_empty(dated))
-    assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+    assert found == [*[Proof.NOT_YET] * 4, Proof.PROVEN]
 
 
 async def test_a_cached_reply_without_a_sample_proves_nothing() -> None:
@@ -401,3 +427,17 @@ async def test_a_cached_reply_without_a_sample_proves_nothing() -> None:
     ages = {0.0: 0.0, 5.0: 20.0, 10.0: 0.0}
     found = [await watch.after_empty(Dated(START + sent, START + sent, age=age)) for sent, age in ages.items()]
     assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+
+
+# No ask, no claim
+
+
+async def test_an_empty_reply_after_a_missing_poll_is_the_first_again() -> None:
+    watch = Watch(Case(0.0, 0.0, None))
+    found = [await watch.after_empty(Dated(START + sent, START + sent)) for sent in (0.0, 16.0, 21.0)]
+    assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+
+
+def test_an_encoder_that_left_before_polls_were_missing_is_lost_with_the_second_reply_after_them() -> None:
+    watch = played(Case(30.0, 120.0, (294.0, inf)))
+    assert watch.proofs[60:][:4] == [None, Proof.NOT_YET, Proof.PROVEN, Proof.PROVEN]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from livedeck.client import Event
-from livedeck.monitor import BroadcastState, Finding, Ingest, IngestState, Phase, Severity, Thresholds
+from livedeck.monitor import BroadcastState, Finding, Ingest, IngestState, Phase, Readings, Severity, Thresholds
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.detection.health import find
 from livedeck.monitor.detection.restreams import restream_episodes, update
@@ -83,6 +83,17 @@ def away(used: float, window: float = 600.0) -> Finding:
 def test_a_window_that_runs_out_is_said_at_half_at_four_fifths_and_at_its_end(used: float, stage: int) -> None:
     finding = away(used)
     assert (finding.kind, finding.stage, finding.since) == ("RECONNECTING", stage, moment(-used))
+
+
+@pytest.mark.parametrize(
+    ("left", "words"), [(-120, "no samples"), (-60, "no samples, at least since 11:59:00Z (not watched before)")]
+)
+def test_an_absence_that_begins_after_the_newest_sample_says_at_least(left: float, words: str) -> None:
+    """Nobody watched between that sample and the time that replies cover."""
+    analysis = detect(SignalAnalysis(), merge(Readings(), samples(signal(60, end=-120.0))), StreamRules(T))
+    ingest = Ingest(IngestState.INTERRUPTED, moment(left), moment(600))
+    (finding,) = findings("RECONNECTING", Phase(BroadcastState.RECONNECTING, moment(-900), ingest), analysis)
+    assert finding.actual == words
 
 
 def test_no_window_at_all_is_used_up_at_once() -> None:

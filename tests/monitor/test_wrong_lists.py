@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from livedeck.monitor import Alarm, BroadcastState, IntentRecord, Severity, Snapshot
+from livedeck.client import NotFound
+from livedeck.monitor import Alarm, BroadcastState, Cadence, Dated, IntentRecord, Limits, Severity, Snapshot, Thresholds
+from livedeck.monitor.model.resources import event_key
+from livedeck.monitor.polling.poller import EventList, PollResult
+from livedeck.monitor.polling.schedule import LIST, PollKey
+from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 from livedeck.presentation.connection import banner_line, is_seen, missing_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
 from monitor.conftest import Raise
-from monitor.stage import Deck, at, event
+from monitor.stage import NOW, Deck, at, event, model, samples, signal
 
 _TOLD_WITHIN = 20.0
 """Seconds from the first wrong list that may be read until the alarm."""
@@ -244,3 +250,27 @@ async def test_an_answer_by_id_that_nobody_watches_is_no_cached_list(deck: Raise
     await one.until(10)
     hide(one, "e0", "e1")
     assert (await one.until(60)).lists == {}
+
+
+@pytest.mark.parametrize(("made", "is_gone"), [(1.0, False), (6.0, True)])
+async def test_two_lists_are_apart_by_their_dates_and_not_by_their_reading(made: float, *, is_gone: bool) -> None:
+    """A second list that waits on the line is no later look at the platform."""
+    world = WorldTracker((), ClockReading(NOW, 0.0), Limits(Thresholds()), Cadence())
+
+    async def take(key: PollKey, payload: Any, sent: float, read: float | None = None) -> None:
+        read = sent if read is None else read
+        at = ClockReading(NOW + timedelta(seconds=read), read)
+        dated = Dated(NOW.timestamp() + sent, NOW.timestamp() + read)
+        result = PollResult(key, at.wall, at.monotonic, payload, dated=dated)
+        await world.ingest(result)
+        await world.evaluate_all((result,), at, LinkMeasure())
+
+    await take(LIST, EventList((model(),)), -20.0)
+    await take("one", samples(signal(60, end=-21.0)), -20.0)
+    await take(LIST, EventList(()), 0.0)
+    for sent in (0.1, 5.1):
+        await take(event_key("one"), NotFound("no such event", status=404, code=404404), sent)
+    await take(LIST, EventList(()), made, 9.0)
+    assert [ended.id for ended in world.ended] == (["one"] if is_gone else [])
+    await take(LIST, EventList(()), 9.5)
+    assert [ended.id for ended in world.ended] == ["one"]

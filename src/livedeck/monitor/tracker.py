@@ -900,16 +900,18 @@ class WorldTracker:
     async def ingest(self, result: PollResult) -> bool:
         """Take the result of a call and evaluate its event. Returns whether a fault is new or worse."""
         at = ClockReading(result.at, result.monotonic)
+        skew, moments = self.status.skew, result.moments
+        made = at.monotonic - (moments.read + skew - moments.lower(skew))
         if result.key == LIST:
             if isinstance(result.payload, EventList):
                 self._note_proof(result.payload, is_list=True)
-                self._update_events(result.payload, at)
+                self._update_events(result.payload, at, made)
                 self.unreadable, self.shortfall = result.payload.unreadable, result.payload.shortfall
                 if result.payload.is_bare and not self._trackers:
                     self.shortfall = Shortfall()
             return False
         if isinstance(result.key, ResourceKey):
-            self._take_answer(result.key.id, result.payload, at)
+            self._take_answer(result.key.id, result.payload, at, made)
             return False
         tracker = self._trackers.get(result.key)
         if tracker is None or isinstance(result.payload, EventList | ItemList):
@@ -918,10 +920,10 @@ class WorldTracker:
         if isinstance(result.payload, QosSamples):
             self._learn_unit(tracker, result.payload)
         newest, was_failing = tracker.newest, tracker.is_failing
-        await tracker.ingest(result.payload, self.status, at, result.moments, is_part=result.is_part)
+        await tracker.ingest(result.payload, self.status, at, moments, is_part=result.is_part)
         self._is_list_wanted |= bool(newest) and not was_failing and isinstance(result.payload, NotFound)
         if newest and tracker.newest and tracker.newest.time > newest.time and not tracker.is_listed:
-            self._doubts.take_sample(result.key, at.monotonic - (result.moments.read - result.moments.sent))
+            self._doubts.take_sample(result.key, at.monotonic - (moments.read - moments.sent))
             tracker.confirm(at)
         before = tracker.state
         return before is not None and is_worse(before.assessment, self._evaluate(tracker, at).assessment)
@@ -1020,8 +1022,11 @@ class WorldTracker:
                 await tracker.analyse_again()
         return True
 
-    def _update_events(self, listed: EventList, at: ClockReading) -> None:
-        """Update the events after a list. An event that the list lacks stays until it is proven gone (`_drop_gone`)."""
+    def _update_events(self, listed: EventList, at: ClockReading, made: float) -> None:
+        """Update the events after a list, which was made at `made` (monotonic s) at the earliest.
+
+        An event that the list lacks stays until it is proven gone (`_drop_gone`).
+        """
         before, self._trackers = self._trackers, {}
         for event in listed.events:
             self._take_event(event, before.get(event.id), at)
@@ -1033,7 +1038,7 @@ class WorldTracker:
         ids = frozenset(event.id for event in listed.events)
         if listed.is_whole:
             known = {event_id: tracker.known(self.cadence) for event_id, tracker in before.items()}
-            self._doubts.take_list(ids, known, at.monotonic)
+            self._doubts.take_list(ids, known, at.monotonic, made)
         else:
             self._doubts.take_part(ids)
         self._judge_unit(self._unit_evidence.only(self._trackers))
@@ -1073,13 +1078,13 @@ class WorldTracker:
             return EndWay.COMPLETED if _is_finished(stream) else None
         return EndWay.REPLACED if _is_finished(stream) or stream.status == "pending" else None
 
-    def _take_answer(self, event_id: str, payload: object, at: ClockReading) -> None:
-        """Take the result of a request by id. It counts only for an event in doubt."""
+    def _take_answer(self, event_id: str, payload: object, at: ClockReading, made: float) -> None:
+        """Take the result of a request by id, made at `made` (monotonic s). It counts only for an event in doubt."""
         event = payload.items[0] if isinstance(payload, ItemList) and payload.items else None
         is_served = isinstance(event, Event) and event.id == event_id
         is_denied = isinstance(payload, NotFound) and payload.code is not None  # else a proxy may have replied
         answer = Answer.SERVED if is_served else Answer.NOT_FOUND if is_denied else Answer.UNKNOWN
-        if self._doubts.take_answer(event_id, answer, at.monotonic) and is_served and isinstance(event, Event):
+        if self._doubts.take_answer(event_id, answer, made) and is_served and isinstance(event, Event):
             self._take_event(event, self._trackers.get(event_id), at, is_listed=False)
 
     def _drop_gone(self, at: ClockReading) -> None:

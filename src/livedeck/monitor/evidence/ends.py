@@ -75,10 +75,10 @@ _EXPECTED = Known(Standing.EXPECTED)
 class _Doubt:
     """Doubt about an event that the list lacks.
 
-    `began`, `confirmed_at`: times of the first and the second list without the event. `lists`: times of the first and
-    the last list without it since the last new sample; None without such a list. `denials`: times of the first and the
-    last "not found" since the event was last served or sent a sample. `answer`: last result by id that is not a
-    failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
+    `began`, `confirmed_at`: times at which the first and the second list without the event were read. `lists`: dates of
+    the first and the last list without it since the last new sample; None without such a list. `denials`: dates of the
+    first and the last "not found" since the event was last served or sent a sample. `answer`: last result by id that is
+    not a failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
     sample; None if none did since the first list.
     """
 
@@ -157,12 +157,18 @@ class Doubts:
         """Return the events of `known` that are not in `listed`."""
         return tuple(event_id for event_id in known if event_id not in listed)
 
-    def take_list(self, listed: Collection[str], known: Mapping[str, Known], at: float) -> None:
-        """Take a whole list: doubt each event that the list lacks. `known`: all events of this process, by id."""
+    def take_list(
+        self, listed: Collection[str], known: Mapping[str, Known], at: float, made: float | None = None
+    ) -> None:
+        """Take a whole list, read at `at`: doubt each event that it lacks.
+
+        `known`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;
+        None if it was read at once.
+        """
         before = self._doubts
         wanted = {**dict.fromkeys(self.expected, _EXPECTED), **known}
         self._doubts = {
-            event_id: _listed_without(before.get(event_id), wanted[event_id], at)
+            event_id: _listed_without(before.get(event_id), wanted[event_id], at, at if made is None else made)
             for event_id in self.missing(listed, wanted)
         }
         self._expected.clear()
@@ -175,7 +181,7 @@ class Doubts:
         self._choose_sample()
 
     def take_answer(self, event_id: str, answer: Answer, at: float) -> bool:
-        """Take the result of a request by id. Returns whether the event is in doubt."""
+        """Take the result of a request by id, made at `at`. Returns whether the event is in doubt."""
         doubt = self._doubts.get(event_id)
         if doubt is None:
             return False
@@ -266,15 +272,15 @@ class Doubts:
                 self._sample.setdefault(event_id, None)
 
 
-def _listed_without(before: _Doubt | None, known: Known, at: float) -> _Doubt:
-    """Return the doubt of an event after a list without it."""
+def _listed_without(before: _Doubt | None, known: Known, at: float, made: float) -> _Doubt:
+    """Return the doubt of an event after a list without it, made at `made` and read at `at`."""
     if before is None:
-        return _Doubt(known, at, (at, at))
+        return _Doubt(known, at, (made, made))
     standings = before.standing, known.standing
     standing = next((lasting for lasting in _LASTING if lasting in standings), known.standing)
-    first, _ = before.lists or (at, at)
+    first, _ = before.lists or (made, made)
     confirmed_at = at if before.confirmed_at is None else before.confirmed_at
-    return replace(before, known=known._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, at))
+    return replace(before, known=known._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, made))
 
 
 def _are_apart(times: tuple[float, float] | None, seconds: float) -> bool:

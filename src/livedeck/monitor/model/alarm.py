@@ -120,7 +120,8 @@ class Alarm:
     `present`: the fault exists now. `cleared_at`: end of the fault; None while it is ongoing. `stage`: rises when an
     ongoing fault deserves attention again. `activations`: starts of the fault in the last 10 min. `flapping`: too many
     activations to ring each time. `escalated`: so many activations that a warning is critical. `affects`: event ids of
-    a PLATFORM incident. `found`: nobody saw the onset: it was before the first look at the event, or in unwatched time.
+    a PLATFORM incident. `found`: nobody saw the onset, which was before the first look at the event, or in unwatched
+    time.
 
     Of the state: `changed`: start of `state`. `needs_ack`: nobody has acknowledged the alarm yet. `acknowledged_at`,
     `acknowledged_until`: time and expiry of this occurrence's acknowledgement. `answered_by`, `answered_at`: author and
