@@ -18,8 +18,8 @@ import pytest
 
 from breadth import slow, slow_rows
 from client.certificates import needs_openssl
-from livedeck.client import Api, NotFound, ServerFault, Unreachable, Unreadable
-from livedeck.monitor import Alarm, ConnectionState, Monitor, Severity, Snapshot
+from livedeck.client import Api, ApiError, NotFound, RateLimited, ServerFault, Unreachable, Unreadable
+from livedeck.monitor import Alarm, Cadence, ConnectionState, Limits, Monitor, Severity, Snapshot, Thresholds
 from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -27,11 +27,14 @@ from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import Culprit, Failure, Sight
 from livedeck.monitor.model.own import NotWatched, OwnState, Slowness, Why
 from livedeck.monitor.model.state import ListDoubt
+from livedeck.monitor.polling.poller import EventList, PollResult
+from livedeck.monitor.polling.schedule import LIST
+from livedeck.monitor.tracker import ClockReading, WorldTracker
 from livedeck.presentation.connection import banner_line, is_seen
 from livedeck.presentation.event_detail import unanswered_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
-from monitor.stage import NOW, event
+from monitor.stage import NOW, event, model
 from monitor.troubles import TLS_TROUBLES, Names, Trouble, TroubledPlatform, contexts
 from monitor.wire import WallClock
 
@@ -376,3 +379,21 @@ def test_a_failure_keeps_what_decides_after_it_was_pickled(error: Any, sight: Si
 def test_each_alarm_kind_names_its_evidence_and_its_end() -> None:
     assert set(ALARM_KINDS) == set(CLAIMS)
     assert all(claim.needs and claim.ends for claim in CLAIMS.values())
+
+
+@pytest.mark.parametrize(
+    ("events", "share", "is_alike"), [(1, 0.0, False), (2, 0.1, False), (1, 0.3, True), (3, 0.0, True)]
+)
+@pytest.mark.parametrize("error", [ServerFault("503", status=503), RateLimited("429", status=429)])
+async def test_events_that_fail_with_the_platform_are_not_the_cause(
+    error: ApiError, events: int, share: float, *, is_alike: bool
+) -> None:
+    """A refusal of our pace is no failure."""
+    world = WorldTracker((), ClockReading(NOW, 0.0), Limits(Thresholds()), Cadence())
+    names = [f"e{number}" for number in range(4)]
+    results = [PollResult(LIST, NOW, 0.0, EventList(tuple(model(id=name) for name in names)))]
+    results += [PollResult(name, NOW, 0.0, error) for name in names[:events]]
+    for result in results:
+        await world.ingest(result)
+    expected = frozenset(names[:events]) if is_alike and isinstance(error, ServerFault) else frozenset()
+    assert world.failing_alike(lambda _: share) == expected

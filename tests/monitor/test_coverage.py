@@ -154,8 +154,9 @@ def test_what_is_usual_stays_over_unwatched_time() -> None:
 )
 def test_no_sound_ever_is_said_of_the_known_time_only(coverage: Coverage, is_whole: bool, words: str) -> None:
     known = Coverage(coverage.spans, is_whole=is_whole)
-    (text,) = found(judged(rows(0, 240, audio=0.0), coverage=known))
-    assert text == f"AUDIO_LOST {words}"
+    (episode,) = episodes(judged(rows(0, 240, audio=0.0), coverage=known))
+    assert (episode.kind, episode.actual) == ("AUDIO_LOST", words)
+    assert (episode.severity is Severity.WARNING) == (words == "no sound since its first sample"), "it may be meant"
 
 
 def test_no_picture_ever_is_said_of_the_known_time_only() -> None:
@@ -194,6 +195,11 @@ def test_an_empty_answer_covers_the_usual_length_of_an_answer() -> None:
     assert spans_of(answered(Coverage(), None, 0, 203)) == []
     learnt = answered(Coverage(), 100, 220, 223)
     assert spans_of(answered(learnt, None, 0, 823, newest=START + 220)) == [(100, 220), (703, 818)]
+
+
+def test_an_absence_is_known_from_the_start_of_the_newest_covered_time_on() -> None:
+    coverage = coverage_of((0, 400), (880, 1200))
+    assert [coverage.known_since(START + last) - START for last in (400, 880, 1000)] == [880, 880, 1000]
 
 
 def test_an_answer_that_holds_the_start_of_the_stream_covers_it() -> None:
@@ -313,12 +319,12 @@ class Watch:
         self.proofs += [each.evidence.state if each.evidence else None for each in self.world.states]
         self.verdicts += [(each.phase, each.evidence, each.qos.lag, each.qos.not_watched) for each in self.world.states]
 
-    async def after_empty(self, dated: Dated) -> Proof:
-        """Return the proof of NO_INGEST after a reply without a sample."""
+    async def after_empty(self, dated: Dated, error: ApiError | None = None) -> Proof:
+        """Return the proof of NO_INGEST after a reply without a sample, or after an error."""
         at = self._at(dated.read - START)
         results = (
             PollResult(LIST, at.wall, at.monotonic, EventList(self._events)),
-            PollResult("0", at.wall, at.monotonic, samples([]), dated=dated),
+            PollResult("0", at.wall, at.monotonic, error or samples([]), dated=dated),
         )
         for result in results:
             await self.world.ingest(result)
@@ -436,6 +442,13 @@ async def test_an_empty_reply_after_a_missing_poll_is_the_first_again() -> None:
     watch = Watch(Case(0.0, 0.0, None))
     found = [await watch.after_empty(Dated(START + sent, START + sent)) for sent in (0.0, 16.0, 21.0)]
     assert found == [Proof.NOT_YET, Proof.NOT_YET, Proof.PROVEN]
+
+
+async def test_a_poll_that_failed_is_no_reply_and_not_missing() -> None:
+    watch, error = Watch(Case(0.0, 0.0, None)), ServerFault("503", status=503)
+    errors = {0.0: None, 5.0: error, 10.0: error, 15.0: None}
+    found = [await watch.after_empty(Dated(START + sent, START + sent), each) for sent, each in errors.items()]
+    assert found == [*[Proof.NOT_YET] * 3, Proof.PROVEN]
 
 
 def test_an_encoder_that_left_before_polls_were_missing_is_lost_with_the_second_reply_after_them() -> None:

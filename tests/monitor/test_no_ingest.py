@@ -64,6 +64,7 @@ def test_a_poll_that_was_not_made_restarts_the_count() -> None:
     asks = Asks().after_answer(0.0, 0.0, 5.0, has_news=False)
     assert not asks.are_apart
     assert asks.after_answer(5.0, 5.0, 5.0, has_news=False).are_apart
+    assert not asks.after_failure(5.0, 5.0).are_apart
     assert asks.after_failure(5.0, 5.0).after_answer(10.0, 10.0, 5.0, has_news=False).are_apart
     assert not asks.after_answer(16.0, 16.0, 5.0, has_news=False).are_apart
     assert not asks.after_answer(3.9, 3.9, 5.0, has_news=False).are_apart
