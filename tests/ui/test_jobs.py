@@ -196,6 +196,7 @@ JOBS = (
     Job("Is it one fault?", "7", ("NEW  1", "3 of 3 events on air: RECONNECTING"), scene=Scene.INCIDENT),
     Job("Which events does it affect?", "7", ("affects   Second stage, Main stage, Small hall",), scene=Scene.INCIDENT),
     Job("Whom do I call?", "7", ("status page; call its support",), scene=Scene.INCIDENT),
+    Job("Whom do I call, on Events?", "", ("status page; call its",), ("encoder's operator",), scene=Scene.INCIDENT),
     Job("What does it hide?", "7", ("QUIET  3 hidden", "hidden by PLATFORM"), scene=Scene.INCIDENT),
     Job("Does anything arrive now?", "2", ("↓ 0 of 3 arrive", "✖ 3 lost"), ("Mbit/s in",), scene=Scene.INCIDENT),
     Job("How long may they stay away?", "2", ("lost 01:11", "12% of 10:00", "08:49 left"), scene=Scene.INCIDENT),

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livedeck.client import EventRestream
-from livedeck.monitor import Content, Episode, EventState, Finding, ProfileChoice, diagnose, is_enabled
+from livedeck.monitor import (
+    AlarmKey,
+    Content,
+    Diagnosis,
+    Episode,
+    EventState,
+    Finding,
+    ProfileChoice,
+    diagnose,
+    is_enabled,
+)
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_RANKS, severity_chip, words_role
 from livedeck.presentation.connection import MEASURING, not_known_text
@@ -79,11 +89,19 @@ def short_lines(state: EventState, render_time: RenderTime, width: int) -> list[
 
 def advice_line(state: EventState, render_time: RenderTime, width: int) -> Line:
     """Return what to do about the worst finding, cut to one line; without a finding, whether all is well."""
-    findings, is_doubtful = state.assessment.findings, events.is_doubtful(state, render_time)
+    diagnosis, is_doubtful = _diagnosis(state, render_time), events.is_doubtful(state, render_time)
     calm = events.doubt_cause(state, render_time).advice if is_doubtful else ""
-    advice = safe(diagnose(findings[0].kind, state).advice if findings else calm)
+    advice = safe(diagnosis.advice if diagnosis else calm)
     text = shorten(advice, width - GUTTER) if advice else _calm(state, is_doubtful=is_doubtful)
     return labelled("do", [(text, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER)
+
+
+def _diagnosis(state: EventState, render_time: RenderTime) -> Diagnosis | None:
+    """Return the diagnosis of the worst finding, or of the incident that hides its alarm; None without a finding."""
+    if not state.assessment.findings:
+        return None
+    worst = state.assessment.findings[0]
+    return render_time.explained.get(AlarmKey(state.id, worst.kind, worst.target)) or diagnose(worst.kind, state)
 
 
 def _calm(state: EventState, *, is_doubtful: bool) -> str:
@@ -262,11 +280,11 @@ def _settings(state: EventState, cells: int) -> Line:
     return wrap_groups([(rank, [(safe(fact), StyleRole.TEXT)]) for rank, fact in enumerate(facts)], cells, 3)
 
 
-def advice_lines(state: EventState, width: int) -> list[Line]:
+def advice_lines(state: EventState, render_time: RenderTime, width: int) -> list[Line]:
     """Return cause and advice of the worst finding, wrapped."""
-    if not state.assessment.findings:
+    diagnosis = _diagnosis(state, render_time)
+    if diagnosis is None:
         return []
-    diagnosis = diagnose(state.assessment.findings[0].kind, state)
     return [
         labelled("" if row else label, line, GUTTER)
         for label, text in (("why", diagnosis.cause), ("do", diagnosis.advice))

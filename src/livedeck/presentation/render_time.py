@@ -10,7 +10,9 @@ from typing import NamedTuple
 from livedeck.monitor import (
     NO_BLAME,
     AlarmKey,
+    AlarmState,
     Blame,
+    Diagnosis,
     EventState,
     Silence,
     Snapshot,
@@ -35,6 +37,7 @@ class RenderTime:
     glyphs are visible. `changes`: id of an object -> progress of its change. `preflights`: id of a due event -> its
     checks. `unshared`: alarms with actions that the collector has not received yet. `silences`: running silences.
     `pinned`: ids of events that stay above the others. `folders`: id of a project or folder -> name in the settings.
+    `explained`: alarm that an incident hides -> diagnosis of the incident.
     """
 
     now: datetime
@@ -48,6 +51,7 @@ class RenderTime:
     silences: tuple[Silence, ...] = field(default=(), hash=False)
     pinned: frozenset[str] = frozenset()
     folders: Mapping[str, str] = field(default_factory=dict, hash=False)
+    explained: Mapping[AlarmKey, Diagnosis] = field(default_factory=dict, hash=False)
 
     @classmethod
     def from_snapshot(
@@ -69,7 +73,17 @@ class RenderTime:
         server = now + timedelta(seconds=snapshot.link.skew)
         cause = stale_blame(snapshot.link, snapshot.at, now, watched=watched) if stale else NO_BLAME
         running = tuple(silence for silence in snapshot.silences if silence.covers(now))
-        return cls(now, server, stale, blink_on, changes or {}, unshared=unshared, blame=cause, silences=running)
+        return cls(
+            now,
+            server,
+            stale,
+            blink_on,
+            changes or {},
+            unshared=unshared,
+            blame=cause,
+            silences=running,
+            explained=_explained(snapshot),
+        )
 
     def silenced_until(self, state: EventState) -> datetime | None:
         """Return the end of the last silence that may cover alarms of an event; None without one."""
@@ -109,3 +123,9 @@ class RenderTime:
     def server_seconds_since(self, then: datetime) -> float:
         """Return the seconds from `then` to now on the platform's clock; negative for a future time."""
         return (self.server - then).total_seconds()
+
+
+def _explained(snapshot: Snapshot) -> dict[AlarmKey, Diagnosis]:
+    incidents = {alarm.kind: alarm.diagnosis for alarm in snapshot.alarms if alarm.affects}
+    hidden = (alarm for alarm in snapshot.quiet if incidents and alarm.state is AlarmState.SUPPRESSED)
+    return {alarm.key: incidents[alarm.parent] for alarm in hidden if alarm.parent in incidents}

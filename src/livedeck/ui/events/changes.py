@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from livedeck.presentation.last_changes import Changes
 from livedeck.text.segments import Line, StyleRole
-from livedeck.ui.events.views import RECENT_MINUTES
 from livedeck.ui.kit.dialogs.reading import ReadingDialog
 
 if TYPE_CHECKING:
@@ -14,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class ChangesDialog(ReadingDialog):
-    """Changes of the last minutes, then the ones before, renewed with the snapshots."""
+    """Changes of the last `minutes`, then the ones before, renewed with the snapshots."""
 
-    def __init__(self, ctx: Context) -> None:
+    def __init__(self, ctx: Context, minutes: int) -> None:
         super().__init__()
-        self._ctx, self._changes = ctx, Changes()
+        self._ctx, self._minutes, self._changes = ctx, minutes, Changes()
 
     def on_mount(self) -> None:
         self._ctx.snapshot_signal.subscribe(self, lambda _: self.paint())
@@ -28,14 +27,14 @@ class ChangesDialog(ReadingDialog):
         if displayed is None:
             return
         snapshot, render_time = displayed
-        recent, earlier = self._changes.recent(snapshot, render_time, self.cells, RECENT_MINUTES * 60.0)
+        recent, earlier = self._changes.recent(snapshot, render_time, self.cells, self._minutes * 60.0)
         doubt: list[Line] = []
         if render_time.stale and snapshot.link.as_of:
             until = render_time.to_server(snapshot.link.as_of)
             doubt = [[(f"▒ nothing is known after {until:%H:%M:%S}Z", StyleRole.STALE)]]
         elif not all(state.is_measured for state in snapshot.events):
             doubt = [[("measuring: not every event is judged yet", StyleRole.DIM)]]
-        head: Line = [(f"In the last {RECENT_MINUTES} min", StyleRole.STRONG)]
+        head: Line = [(f"In the last {self._minutes} min", StyleRole.STRONG)]
         lines = [head, *doubt, *(recent or [[("No change seen", StyleRole.DIM)]])]
         if earlier:
             lines += [[], [("Before", StyleRole.STRONG)], *earlier]

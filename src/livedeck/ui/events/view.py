@@ -52,7 +52,8 @@ def cockpit_lines(
     if series is None or series.is_empty:
         return [*lines, [], [(" " + (safe(state.qos.error) or "No samples yet"), StyleRole.DIM)], [], *facts]
     advice = [event_detail.advice_line(state, render_time, width)]
-    facts = [*facts, *(event_detail.advice_lines(state, width) or advice)] if is_tall else [*advice, *facts]
+    whole = event_detail.advice_lines(state, render_time, width) if is_tall else []
+    facts = [*facts, *(whole or advice)] if is_tall else [*advice, *facts]
     left = height - len(lines)
     room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
     facts = facts[: room if is_tall else min(room, MAX_SHORT_FACTS)]

@@ -96,7 +96,7 @@ def open_changes(ctx: Context, _: str) -> None:
     """Show the changes of the last minutes."""
     from livedeck.ui.events.changes import ChangesDialog
 
-    ctx.open(ChangesDialog(ctx))
+    ctx.open(ChangesDialog(ctx, RECENT_MINUTES))
 
 
 CHANGES = Action(
