@@ -40,8 +40,8 @@ def cockpit_lines(
     """Return the lines of an event in a pane of `width` cells and `height` lines.
 
     A tall pane has three charts, a short one only the video chart. Facts are omitted for the charts, but never a
-    person's rulings. A short pane has the faults in its first line, a tall one in a line each. `chart`: cache of the
-    charts, which are drawn again only for other samples, limits or sizes.
+    person's rulings, nor what to do. A short pane has the faults in its first line, a tall one in a line each.
+    `chart`: cache of the charts, which are drawn again only for other samples, limits or sizes.
     """
     is_tall = height >= TALL_CHART_LINES
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
@@ -52,11 +52,13 @@ def cockpit_lines(
     if series is None or series.is_empty:
         return [*lines, [], [(" " + (safe(state.qos.error) or "No samples yet"), StyleRole.DIM)], [], *facts]
     advice = [event_detail.advice_line(state, render_time, width)]
-    whole = event_detail.advice_lines(state, render_time, width) if is_tall else []
-    facts = [*facts, *(whole or advice)] if is_tall else [*advice, *facts]
     left = height - len(lines)
-    room = max(0, left - (TALL_CHART_LINES if is_tall else MIN_CHART_LINES))
-    facts = facts[: room if is_tall else min(room, MAX_SHORT_FACTS)]
+    if is_tall:
+        room = max(1, left - TALL_CHART_LINES)
+        whole = [*facts, *(event_detail.advice_lines(state, render_time, width) or advice)]
+        facts = whole if len(whole) <= room else [*advice, *facts][:room]
+    else:
+        facts = [*advice, *facts][: min(max(0, left - MIN_CHART_LINES), MAX_SHORT_FACTS)]
     charts = recent_chart(
         state, render_time, series, lines=left - len(facts), width=width, has_grid=has_grid, cache=chart
     )
