@@ -33,7 +33,7 @@ def completed(end: float = END, event_id: str = "one") -> dict[str, Any]:
 class Memory:
     """A history over restarts: the newest snapshot, and which streams were collected."""
 
-    fault = ""
+    fault = lasting_fault = ""
 
     def __init__(self) -> None:
         self.collected: list[CollectedStream] = []

@@ -323,7 +323,7 @@ async def test_a_snapshot_shows_no_deed_whose_change_it_does_not_tell(deck: Rais
 class Log:
     """A history that keeps the snapshots as they are given."""
 
-    fault = ""
+    fault = lasting_fault = ""
 
     def __init__(self) -> None:
         self.given: list[Snapshot] = []

@@ -109,7 +109,8 @@ async def test_without_a_record_the_deck_shows_no_sheet() -> None:
     history = await History.open(None, EVENING)
     async with running((80, 24), history=history) as (deck, pilot):
         await act(pilot, "app.handover")
-        await deck.workers.wait_for_complete([worker for worker in deck.workers if worker.group == "handover"])
+        for worker in [worker for worker in deck.workers if worker.group == "handover"]:
+            await worker.wait()
         await pilot.pause()
         assert "Nothing was recorded in the last 24 h" in letters_of(deck)
         assert "nothing is on air" not in letters_of(deck)

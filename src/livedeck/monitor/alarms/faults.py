@@ -104,17 +104,13 @@ class MonitorState(Record):
 
 
 class ActiveFault(NamedTuple):
-    """Finding with its start and end (this machine's clock), subject, diagnosis and affected events.
-
-    `until`: end of a fault that has ended; None for a present one.
-    """
+    """Finding with its start (this machine's clock), subject, diagnosis and affected events."""
 
     finding: Finding
     since: datetime
     subject: str
     diagnosis: Diagnosis
     affects: tuple[str, ...] = ()
-    until: datetime | None = None
 
 
 def active_faults(state: MonitorState, thresholds: Thresholds) -> dict[AlarmKey, ActiveFault]:
@@ -343,7 +339,7 @@ def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> Ac
 
 def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> ActiveFault:
     finding = Finding(episode.kind, episode.severity, episode.actual, episode.expected, episode.since, episode.target)
-    return _event_fault(finding, event, state)._replace(until=_local(episode.until, state))
+    return _event_fault(finding, event, state)
 
 
 def _local(at: datetime | None, state: MonitorState) -> datetime:

@@ -85,7 +85,7 @@ def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: date
     if alarm is None:
         return raise_alarm(key, fault, now, limits)
     if _is_same(fault, alarm):
-        return update(alarm, None, fault.until or now, limits)
+        return update(alarm, None, now, limits)
     if fault.since < alarm.since:
         return alarm
     return update(update(alarm, None, fault.since, limits), fault, now, limits)
