@@ -17,7 +17,7 @@ from ui.truth import Reader, Sheet
 from ui.truth_stage import watching
 
 SIZES = ((80, 24), (120, 40), (200, 60))
-SCREENS = ("1", "2", "3", "4", "5", "6", "7", "right_square_bracket", "question_mark")
+SCREENS = (["2"], ["3"], ["4"], ["5"], ["6"], ["7", "right_square_bracket"], ["question_mark"])
 LEAST_SHARE = 0.85
 """Share of the sentences with a number or a state that are checked."""
 
@@ -40,14 +40,16 @@ async def read(show: Show, seed: int, moments: int) -> Sheet:
         for time in sorted(chance.uniform(5, show.seconds) for _ in range(moments)):
             await watch.advance_to(time)
             await watch.resize(chance.choice(SIZES))
-            await watch.pilot.press(*["1", "home", *["down"] * chance.randrange(4)])
-            for key in SCREENS:
-                await watch.pilot.press(key)
+            rows, board = ["home", *["down"] * chance.randrange(4)], None
+            for keys in (["7", *rows], ["1", *rows], *SCREENS):
+                await watch.pilot.press(*keys)
                 await watch.settle()
-                columns, rows = watch.deck.size
-                place = f"{show.scenario} at {time:.0f} s, screen {key}, {columns}x{rows}"
-                Reader(watch.text(), watch.records, sheet, place).read()
-            await watch.pilot.press("escape")
+                columns, lines = watch.deck.size
+                place = f"{show.scenario} at {time:.0f} s, keys {' '.join(keys)}, {columns}x{lines}"
+                reader = Reader(watch.text(), watch.records, sheet, place, board)
+                reader.read()
+                board = reader.chips if board is None else board
+            await watch.pilot.press("escape", "left_square_bracket")
     return sheet
 
 

@@ -256,7 +256,7 @@ TALLY = r"(?P<lamp>[●◌○·■▲✖▒?~◆]) (?P<tally>ON AIR|RECONN|LATE|
 _LAMPS = {"ON AIR": "●", "RECONN": "◌", "LOST": "✖", "NO-GO": "✖", "LATE": "▲", "SCHED": "○", "DRAFT": "·", "DONE": "■"}
 CLOCK = r"(?P<clock>-|\?|T[+-](?:\d+d )?[\d:]+|\d+d \d\d:\d\d|\d\d+:\d\d:\d\d)"
 SPAN = r"\d+d \d\d:\d\d|\d+d \d\dh|\d+:\d\d:\d\d|\d+h\d\dm|\d+:\d\d"
-_HEALTH = r"(?P<health>[✖▲✓▒~?◆]? *(?:\d+|--) [A-Z-]+(?: [A-Z]+)?(?: [a-z]+)?|[✖▲] NOT STARTED|-|·|\?|[a-z ]+)"
+_HEALTH = r"(?P<health>[✖▲✓▒~?◆●]? *(?:\d+|--) [A-Z-]+(?: [A-Z]+)?(?: [a-z]+)?|[✖▲] NOT STARTED|-|·|\?|[a-z ]+)"
 _RATE = r"-|--|·|\?|[\d.]+[kMG]?"
 _COLUMNS = {
     "TALLY": TALLY,
@@ -310,8 +310,12 @@ class Sheet:
 class Reader:
     """Reads one screen."""
 
-    def __init__(self, screen: str, records: Records, sheet: Sheet, place: str) -> None:
+    def __init__(
+        self, screen: str, records: Records, sheet: Sheet, place: str, board: dict[str, int] | None = None
+    ) -> None:
+        """Read a screen; `board`: chips of the board at this moment, which every header must repeat."""
         self.rows, self.records, self.sheet, self.place = screen.split("\n"), records, sheet, place
+        self.board = board
         self.now = records.now
         self.selected: str | None = None
         self.subjects: dict[int, str] = {}
@@ -358,12 +362,14 @@ class Reader:
         return any(so(then) for key in self.records.named(text) for then in moments(key))
 
     def read(self) -> None:
-        """Read each row, and compare the numbers of the board's sections with their rows."""
+        """Read each row, compare the header with the board, and the numbers of the board's sections with their rows."""
         is_help = any("─ Help" in row for row in self.rows)
         for number, row in enumerate(self.rows):
             self.number = number
             if not (is_help and row.startswith(("│", "╭", "╰"))):  # a list of keys and signs states no fact
                 self._row(row)
+        if self.board is not None and self.rows[0].startswith(" livedeck"):
+            self.says(f"chips {self.chips}", self.chips == self.board, f"the board has {self.board}")
         has_more = any("▼" in row for row in self.rows)
         for text, count, seen in self.sections if not is_help else ():
             self.says(text, seen == count or (has_more and seen < count), f"{seen} rows")

@@ -56,8 +56,8 @@ def _split_board(reader: Reader, text: str) -> tuple[str, str]:
     """Return subject and actual value of a row; one blank separates them where the subject fills its column."""
     places = [place.start() for place in re.finditer(r"\s+", text)]
     for place in sorted(places, reverse=True):
-        name = text[:place].partition(" / ")[0]
-        if reader.records.named(name) or name == "platform" or _is_target(reader, text[:place]):
+        subject = text[:place]
+        if reader.records.named(subject) or subject == "platform" or _is_target(reader, subject):
             return text[:place], text[place:].strip()
     return text, ""
 
@@ -78,6 +78,7 @@ _WORDS = (
     ("uneven key frames", "KEYFRAME_DRIFT"),
     ("events on air", "PLATFORM"),
     ("was sending", "ENDED_ON_AIR"),
+    ("answers again", "API_BLIND"),
 )
 """Words of an alarm -> its kind, for a board that is too narrow to name it."""
 
@@ -113,21 +114,32 @@ def clock(reader: Reader, text: str, found: _Found) -> None:
 
 
 @sentence(r"(?:✖ (?P<critical>\d+))?(?:   )?(?:▲ (?P<warning>\d+))?")
-def chips(reader: Reader, _: str, found: _Found) -> None:
-    for name in ("critical", "warning"):
-        reader.chips[name] = int(found[name] or 0) if found[name] else reader.chips.get(name, 0)
+def chips(reader: Reader, text: str, found: _Found) -> None:
+    if reader.number:
+        reader.sheet.unread[text] += 1
+        return
+    reader.chips |= {name: int(number) for name, number in found.groupdict().items() if number}
 
 
 @sentence(r"clear|measuring")
 def calm(reader: Reader, text: str, _: _Found) -> None:
-    reader.chips = {"critical": 0, "warning": 0}
-    statuses = [
-        sample.status
-        for key in reader.records.seconds[-1][1]
-        for then in reader.lately(key)[:1]
-        for sample in then.recent(8)
-    ]
-    reader.says(text, text == "measuring" or 5 not in statuses[-1:], "clear")
+    """Compare the word with the platform: `clear` with the worst that it shows, `measuring` with a cause to wait."""
+    events = [reader.lately(key) for key in reader.records.seconds[-1][1]]
+    if text == "clear":
+        reader.says(text, not any(moments and all(map(_is_bad_now, moments)) for moments in events), "not clear")
+    else:
+        reader.says(text, any(_is_unmeasured(then) for moments in events for then in moments), "nothing to wait for")
+
+
+def _is_bad_now(then: Then) -> bool:
+    """Whether an event is surely late or without ingest, or each of its last 6 samples lost packets."""
+    last = [sample.status for sample in then.recent(30)[-6:]]
+    return then.tallies() <= {"LATE", "LOST", "RECONN"} or (len(last) == 6 and set(last) == {5})
+
+
+def _is_unmeasured(then: Then) -> bool:
+    """Whether the samples of an event on air are new, late or gone."""
+    return then.status == "live" and (then.gap > PROOF_OF_GAP or then.at - (then.started or 0) <= 120)
 
 
 @sentence(rf".*since ({_TIME})Z  data from ({_TIME})Z.*")
@@ -781,6 +793,14 @@ def alarm_title(reader: Reader, text: str, found: _Found) -> None:
     reader.pane_alarm = (found["kind"], found["name"])
     name = found["name"].partition(" / ")[0]
     reader.says(text, bool(reader.records.named(name)) or name == "platform", "alarm of an unknown event")
+
+
+@sentence(rf"cleared, not acknowledged for ({SPAN}|\d+ s)")
+def cleared_for(reader: Reader, _text: str, _found: _Found) -> None:
+    """Keep that the alarm of this pane has cleared: its row may be out of view."""
+    if reader.pane_alarm:
+        reader.cleared.add(reader.pane_alarm)
+    reader.sheet.unread["cleared, not acknowledged for 9:9"] += 1
 
 
 @sentence(rf"since +({_TIME})Z.*")
