@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from livedeck.monitor import Alarm, BroadcastState, EventState, Severity, Snapshot, person
+from livedeck.monitor import Alarm, BroadcastState, EndWay, EventState, Severity, Snapshot, person
 from livedeck.presentation import events
 from livedeck.presentation.alarms import all_alarms
 from livedeck.presentation.badges import SEVERITY_BADGES, words_role
@@ -81,12 +81,21 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
                 at, actor = render_time.to_server(entry.at), safe(person(entry.actor), 30)
                 text = f"{alarm.kind} {entry.text} by {actor}"
                 yield _Change(at, ("·", StyleRole.DIM), safe(alarm.subject), text, StyleRole.DIM)
-    dated = {state.id for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED}
+    completed = (state for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED)
+    dated = {state.id for state in completed if state.phase.reference_time is not None}
     for ended in snapshot.ended:
         if ended.id in dated:  # the platform tells when
             continue
-        how = "removed" if ended.is_gone else "completed"
-        yield _Change(render_time.to_server(ended.at), ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
+        at, how = render_time.to_server(ended.at), _ENDS[ended.way]
+        yield _Change(at, ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
+
+
+_ENDS = {
+    EndWay.GONE: "removed",
+    EndWay.STREAM_REMOVED: "stream removed",
+    EndWay.COMPLETED: "completed",
+    EndWay.REPLACED: "stream replaced",
+}
 
 
 SAME_FAULT = timedelta(seconds=10)
