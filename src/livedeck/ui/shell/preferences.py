@@ -140,8 +140,8 @@ class ViewState:
         has_pin = others == self._preferences.pinned
         if has_pin and len(others) >= MAX_PINNED:
             others = tuple(pinned for pinned in others if pinned in listed)
-        if len(others) >= MAX_PINNED:
-            return None
+            if len(others) >= MAX_PINNED:
+                return None
         pinned = (event_id, *others) if has_pin else others
         self._pinned = frozenset(pinned)
         self._save(replace(self._preferences, pinned=pinned))
