@@ -15,7 +15,9 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.collector.attached.link import CollectorError
 from livedeck.collector.attached.reads import RemoteHistory
 from livedeck.collector.serving.past import routes
-from livedeck.monitor import Episode, History, IngestState, Severity, Snapshot
+from livedeck.monitor import Episode, History, IngestState, NotWatched, Severity, Snapshot
+from livedeck.monitor.model.own import OwnState, Why
+from livedeck.monitor.model.span import Span
 from livedeck.presentation.last_changes import Changes
 from livedeck.presentation.render_time import RenderTime
 from livedeck.report.handover import handover_lines, read_handover
@@ -80,8 +82,22 @@ async def test_the_changes_say_what_is_not_known(size: tuple[int, int]) -> None:
         assert "measuring: not every event is judged yet" in letters_of(deck)
         await show(deck, pilot, link=linked(deck, as_of=EVENING - timedelta(minutes=9)))
         assert "nothing is known after 21:05:07Z" in letters_of(deck)
+        assert "Changes until 21:05:07Z" in letters_of(deck)
         await show(deck, pilot, link=linked(deck, as_of=EVENING), events=(), alarms=(), quiet=(), ended=())
         assert "No change seen" in letters_of(deck)
+        assert "Changes until 21:14:07Z" in letters_of(deck)
+        assert "not watched" not in letters_of(deck)
+        stops = tuple(
+            NotWatched(EVENING - timedelta(minutes=begin), EVENING - timedelta(minutes=end), Why.SLEPT)
+            for begin, end in ((40, 30), (4.5, 3), (3.5, 2))
+        )
+        qos = replace(first.qos, not_watched=(Span(EVENING.timestamp() - 60, EVENING.timestamp() - 40),))
+        await show(deck, pilot, events=(replace(first, qos=qos),), link=linked(deck, own=OwnState(stops)))
+        lines = map(plain, deck.screen.query_one("#reading", LinesWidget).content)
+        assert [line for line in lines if "not watched" in line] == [
+            "╱ not watched 21:13:07Z to 21:13:27Z",
+            "╱ not watched 21:09:37Z to 21:12:07Z",
+        ]
         await pilot.press("escape")
         assert not isinstance(deck.screen, ChangesDialog)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
@@ -56,6 +56,19 @@ class Changes:
     def _all(self, snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:
         ahead = render_time.server - render_time.now
         return self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
+
+
+def unwatched_lines(snapshot: Snapshot, render_time: RenderTime, seconds: float) -> list[Line]:
+    """Return a line for each time in the last `seconds` whose changes may be missing, newest first."""
+    to_server, since = render_time.to_server, render_time.server.timestamp() - seconds
+    spans = [(to_server(stop.since).timestamp(), to_server(stop.until).timestamp()) for stop in snapshot.link.own.stops]
+    spans += [(begin, end) for state in snapshot.events for begin, end in state.qos.not_watched]
+    merged: list[tuple[float, float]] = []
+    for begin, end in sorted(span for span in spans if span[1] >= since):
+        before = merged.pop() if merged and begin <= merged[-1][1] else (begin, end)
+        merged.append((before[0], max(before[1], end)))
+    times = [(datetime.fromtimestamp(begin, UTC), datetime.fromtimestamp(end, UTC)) for begin, end in reversed(merged)]
+    return [[(f"╱ not watched {begin:%H:%M:%S}Z to {end:%H:%M:%S}Z", StyleRole.STALE)] for begin, end in times]
 
 
 def _newest_first(snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:
