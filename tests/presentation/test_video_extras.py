@@ -69,6 +69,9 @@ def cells(row: ListedVideo) -> list[str]:
 def test_numbers_are_those_that_came_and_nothing_is_made_up() -> None:
     assert cells(WHOLE) == ["● 2", "uk", "1", "1", "✓ nothing"]
     assert cells(replace(WHOLE, materials=received()))[3] == "?", "the platform has no list of materials"
+    (materials,) = [column for column in VIDEOS.columns if column.name == "materials"]
+    assert materials.value is not None
+    assert [materials.value(row, FRESH) for row in (replace(WHOLE, materials=received()), WHOLE)] == [None, 1]
     assert cells(ListedVideo(Video("one"))) == ["·"] * 5
     failed = replace(WHOLE, subtitles=CachedList(error="away"), posters=received(KEPT, shortfall=Shortfall(1, 2)))
     assert cells(failed) == ["1+", "--", "1", "1", "·"]

@@ -158,6 +158,7 @@ CASES = {
     "unknown key of the keyboard": Case('[keys]\napp.ask = "blue"\n', (":2", "'blue' is not a key; write f5")),
     "field of a view": Case('[views.live]\nfilter = "nofield:x"\n', (":1", "views.live", "no field 'nofield'")),
     "column of a view": Case('[views.live]\nsort = "helth"\n', (":1", "views.live", "no column 'helth'")),
+    "name of every event": Case('[views.all]\nsort = "health"\n', (":1", "views.all", "choose another name")),
     "name of a view": Case('[views."a/b"]\nsort = "health"\n', ("views",)),
     "key of another action": Case('[keys]\napp.ask = "q"\n', (":2", "q is also the key of app.quit")),
     # Profiles, tokens, addresses

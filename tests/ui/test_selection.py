@@ -248,5 +248,5 @@ async def test_an_event_without_a_stream_is_not_called_filtered_on_the_screens_a
         await stage.act("event.edit")
         assert '"Untitled event" is not in this list; choose an event' in stage.last_notice()
         await stage.act("screen.qos")
-        assert "The last list did not contain this event" in stage.text()
+        assert "Streams lists no event without a stream" in stage.text()
         assert not stage.writes

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from collector.attached import Attached
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import Episode, History, IngestState, Severity, Snapshot
+from livedeck.collector.attached.link import CollectorError
+from livedeck.collector.attached.reads import RemoteHistory
+from livedeck.collector.serving.past import routes
+from livedeck.monitor import Episode, History, IngestState, NotWatched, Severity, Snapshot
+from livedeck.monitor.model.own import OwnState, Why
+from livedeck.monitor.model.span import Span
 from livedeck.presentation.last_changes import Changes
 from livedeck.presentation.render_time import RenderTime
 from livedeck.report.handover import handover_lines, read_handover
 from livedeck.text.segments import plain
 from livedeck.ui.events.changes import ChangesDialog
 from livedeck.ui.general.handover import HandoverDialog
+from livedeck.ui.kit.dialogs.reading import RENEWED_EACH
 from livedeck.ui.kit.lines import LinesWidget
 from ui.deck_stage import deck_stage
 from ui.stage import act, known, letters_of, linked, running, show
@@ -73,8 +82,22 @@ async def test_the_changes_say_what_is_not_known(size: tuple[int, int]) -> None:
         assert "measuring: not every event is judged yet" in letters_of(deck)
         await show(deck, pilot, link=linked(deck, as_of=EVENING - timedelta(minutes=9)))
         assert "nothing is known after 21:05:07Z" in letters_of(deck)
+        assert "Changes until 21:05:07Z" in letters_of(deck)
         await show(deck, pilot, link=linked(deck, as_of=EVENING), events=(), alarms=(), quiet=(), ended=())
         assert "No change seen" in letters_of(deck)
+        assert "Changes until 21:14:07Z" in letters_of(deck)
+        assert "not watched" not in letters_of(deck)
+        stops = tuple(
+            NotWatched(EVENING - timedelta(minutes=begin), EVENING - timedelta(minutes=end), Why.SLEPT)
+            for begin, end in ((40, 30), (4.5, 3), (3.5, 2))
+        )
+        qos = replace(first.qos, not_watched=(Span(EVENING.timestamp() - 60, EVENING.timestamp() - 40),))
+        await show(deck, pilot, events=(replace(first, qos=qos),), link=linked(deck, own=OwnState(stops)))
+        lines = map(plain, deck.screen.query_one("#reading", LinesWidget).content)
+        assert [line for line in lines if "not watched" in line] == [
+            "╱ not watched 21:13:07Z to 21:13:27Z",
+            "╱ not watched 21:09:37Z to 21:12:07Z",
+        ]
         await pilot.press("escape")
         assert not isinstance(deck.screen, ChangesDialog)
 
@@ -107,11 +130,81 @@ async def test_the_deck_shows_the_sheet_of_the_command_and_copies_it(size: tuple
 async def test_without_a_record_the_deck_shows_no_sheet() -> None:
     """An empty sheet says that nothing is on air."""
     history = await History.open(None, EVENING)
-    async with running((80, 24), history=history) as (deck, pilot):
-        await act(pilot, "app.handover")
-        for worker in [worker for worker in deck.workers if worker.group == "handover"]:
-            await worker.wait()
-        await pilot.pause()
-        assert "Nothing was recorded in the last 24 h" in letters_of(deck)
-        assert "nothing is on air" not in letters_of(deck)
+    async with deck_stage((80, 24)) as stage:
+        stage.deck.records = history
+        await stage.act("app.handover")
+        await stage.until(lambda: "Nothing was recorded in the last 24 h" in stage.text())
+        assert "nothing is on air" not in stage.text()
     await history.close()
+
+
+class Leaving(Attached):
+    """A deck whose collector answers only so many questions."""
+
+    left = 1000
+
+    async def get(self, path: str, query: str = "") -> dict[str, Any]:
+        self.left -= 1
+        if self.left < 0:
+            raise CollectorError("the collector does not respond")
+        return await super().get(path, query)
+
+
+@pytest.mark.parametrize("answered", [0, 2])
+async def test_of_a_history_that_cannot_be_read_the_deck_shows_no_sheet(answered: int, tmp_path: Path) -> None:
+    """After the first sheet the collector is silent: the old sheet stays, and the reason is above it."""
+    history = await History.open(tmp_path / "history", EVENING)
+    async with deck_stage((100, 60), history=history) as stage:
+        collector = Leaving(routes(history, stage.clock.now))
+        collector.left = answered
+        stage.deck.records = RemoteHistory(collector)
+        await stage.act("app.handover")
+        await stage.until(lambda: "One moment" not in stage.text())
+        assert "▲ The history could not be read: the collector does not respond" in stage.text()
+        for claim in ("Nothing was recorded", "nothing is on air", "no open alarms"):
+            assert claim not in stage.text()
+
+        collector.left = 1000
+        stage.clock.tick += RENEWED_EACH
+        stage.deck.snapshot_signal.publish(None)
+        await stage.until(lambda: "OPEN ALARMS" in stage.text())
+        assert "could not be read" not in stage.text()
+        assert isinstance(stage.deck.screen, HandoverDialog)
+        before = stage.deck.screen.query_one("#reading", LinesWidget).content
+
+        collector.left = answered
+        stage.clock.tick += RENEWED_EACH
+        stage.deck.snapshot_signal.publish(None)
+        await stage.until(lambda: "could not be read" in stage.text())
+        after = stage.deck.screen.query_one("#reading", LinesWidget).content
+        assert after[-len(before) :] == before
+    await history.close()
+
+
+async def test_a_reading_that_takes_long_is_not_begun_again(tmp_path: Path) -> None:
+    history = await History.open(tmp_path / "history", EVENING)
+    async with deck_stage((100, 60), history=history) as stage:
+        records = Held(routes(history, stage.clock.now))
+        stage.deck.records = RemoteHistory(records)
+        await stage.act("app.handover")
+        for _ in range(3):
+            stage.clock.tick += RENEWED_EACH
+            stage.deck.snapshot_signal.publish(None)
+            await stage.settle()
+        assert records.begun == 1
+        records.go_on.set()
+        await stage.until(lambda: "OPEN ALARMS" in stage.text())
+    await history.close()
+
+
+class Held(Attached):
+    """A deck whose collector answers when `go_on` is set."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.begun, self.go_on = 0, asyncio.Event()
+
+    async def get(self, path: str, query: str = "") -> dict[str, Any]:
+        self.begun += 1
+        await self.go_on.wait()
+        return await super().get(path, query)

@@ -26,7 +26,7 @@ from livedeck.ui.events.screen import EventsScreen
 from livedeck.ui.general import copying
 from livedeck.ui.kit.control_strings import MAX_COPIED, osc52
 from livedeck.ui.kit.table import Table
-from livedeck.ui.shell.preferences import Preferences, ViewState
+from livedeck.ui.shell.preferences import MAX_PINNED, Preferences, ViewState
 from ui.stage import act, known, letters_of, running, show, text_of
 
 ON_AIR = {"ON AIR"}
@@ -289,7 +289,8 @@ async def test_a_view_names_itself_and_counts_what_it_hides_until_it_is_left() -
             assert "6 on air" in lines
             assert "LAST 5 MIN" not in lines
             await act(pilot, "view.sort")
-            assert "view live" not in letters_of(deck), "changed by hand"
+            assert "view changed by hand   5 of 12 match" in letters_of(deck)
+            assert "esc clears the filter" not in letters_of(deck)
             deck.dispatch("event.view", "live")
             await act(pilot, "view.clear")
             assert letters_of(deck) == before
@@ -336,6 +337,26 @@ def test_pinned_rows_are_first_and_all_others_keep_their_order(view: TableView) 
             assert folders == {head[0][0].strip()} or head[0][0].strip() == "pinned"
 
 
+def test_a_folder_called_pinned_keeps_a_head_of_its_own() -> None:
+    rows = (Row("a", "pinned"), Row("b", "other"), Row("c", "pinned"))
+    found = apply_view(replace(ROWS, has_pins=True), rows, PROJECTS, replace(FRESH, pinned=frozenset({"b"})))
+    assert [row.name for row in found.rows] == ["b", "a", "c"]
+    assert [(index, head[0][0].strip()) for index, head in found.sections] == [(0, "pinned"), (1, "pinned")]
+
+
+async def test_no_pin_is_lost_to_another() -> None:
+    async with running() as (deck, pilot):
+        first, last = known(deck).events[0], known(deck).events[-1]
+        others = [*(f"gone {number}" for number in range(MAX_PINNED - 1)), first.id]
+        for key in others:
+            deck.preferences.toggle_pin(key, others)
+        assert deck.preferences.toggle_pin(last.id, others) is None
+        assert deck.preferences.pinned == {*others}
+        deck.select_event(last.id)
+        await act(pilot, "event.pin")
+        assert deck.preferences.pinned == {first.id, last.id}, "pins of events that are not listed make room"
+
+
 async def test_a_pin_marks_an_event_at_once_and_the_cursor_still_follows_the_worst() -> None:
     async with running() as (deck, pilot):
         last, worst = known(deck).events[-1], known(deck).events[0]
@@ -359,3 +380,14 @@ def test_a_view_with_an_unknown_field_or_column_is_refused(words: dict[str, Any]
     whole: dict[str, Any] = {"rows": "", "sort": "", "columns": (), "group": ""}
     with pytest.raises(FilterError, match=r"no (field|column) 'no"):
         read_view(EVENTS, "live", **(whole | words))
+
+
+@pytest.mark.parametrize(("name", "sort", "reason"), [("live", "-", "no column ''"), ("all", "", "another name")])
+def test_a_view_without_a_column_after_the_minus_or_called_all_is_refused(name: str, sort: str, reason: str) -> None:
+    with pytest.raises(FilterError, match=reason):
+        read_view(EVENTS, name, rows="", sort=sort, columns=(), group="")
+
+
+def test_a_view_always_shows_the_names_of_the_events() -> None:
+    view = read_view(EVENTS, "live", rows="", sort="", columns=("health",), group="")
+    assert {column.name for column in EVENTS.columns} - {*view.hidden} == {"event", "health"}

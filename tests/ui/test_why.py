@@ -20,7 +20,7 @@ from ui.stage import act, known, running, text_of
 
 async def explained(deck: Deck, pilot: Pilot[int]) -> str:
     """The words on the screen once the explanation is there."""
-    for worker in [worker for worker in deck.workers if worker.group == "why"]:
+    for worker in [worker for worker in deck.workers if worker.group == "reading"]:
         await worker.wait()
     await pilot.pause()
     return text_of(deck)

@@ -129,15 +129,21 @@ def read_view(
 ) -> TableView:
     """Return a named view. `rows`: its filter. `sort`: a column, after `-` to sort in descending order.
 
-    Raises FilterError for a filter or a column that the table lacks.
+    `columns`: columns that it shows besides the name of the row; empty for all. Raises FilterError for a filter or a
+    column that the table lacks, and for the name `all`.
     """
+    if name == ALL:
+        raise FilterError(f"{ALL} shows every event and column; choose another name")
     parse(rows, schema.filter_fields())
-    known, column = [column.name for column in schema.columns], sort.removeprefix("-")
-    for word, words in ((column, ["", *schema.sortable_columns()]), *((shown, known) for shown in columns)):
-        if word not in words:
-            raise FilterError(f"no column {word!r}; columns: {', '.join(filter(None, words))}")
-    hidden = tuple(other for other in known if columns and other not in columns)
-    return TableView(rows, column, sort.startswith("-"), hidden, name, group)
+    known, sortable = [column.name for column in schema.columns], schema.sortable_columns()
+    sorted_by = sort.removeprefix("-")
+    if sort and sorted_by not in sortable:
+        raise FilterError(f"no column {sorted_by!r}; columns: {', '.join(sortable)}")
+    if unknown := [column for column in columns if column not in known]:
+        raise FilterError(f"no column {unknown[0]!r}; columns: {', '.join(known)}")
+    shown = {*columns, *(column.name for column in schema.name_columns)}
+    hidden = tuple(column for column in known if columns and column not in shown)
+    return TableView(rows, sorted_by, sort.startswith("-"), hidden, name, group)
 
 
 class FilteredRows(Record, Generic[T]):
@@ -170,7 +176,7 @@ def apply_view(schema: TableSchema[T], rows: Sequence[T], view: TableView, rende
         kept = sort_rows(kept, fields[view.sort], render_time, down=view.down, name=schema.text)
     first, groups = next(iter(kept), None), _grouped(schema, kept, view, render_time)
     heads, shown = list[tuple[int, Line]](), list[T]()
-    for title, members in groups.items():
+    for title, members in groups:
         words = schema.count(members, render_time) or f"{len(members)}"
         heads.append((len(shown), [(f" {title}", StyleRole.RAISED), (f"  {words}", StyleRole.OFF)]))
         shown += members
@@ -183,34 +189,36 @@ PINNED = "pinned"
 
 def _grouped(
     schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime
-) -> Mapping[str, list[T]]:
-    """Return head -> rows: pinned rows first, then the groups in the order of their first rows. Empty if all is one."""
+) -> list[tuple[str, list[T]]]:
+    """Return the pinned rows, then the groups in the order of their first rows, with heads. Empty if all is one."""
     title, pinned = schema.groups.get(view.group), render_time.pinned if schema.has_pins else frozenset[str]()
     if title is None and not pinned:
-        return {}
-    groups: dict[str, list[T]] = {PINNED: []}
+        return []
+    groups: dict[tuple[bool, str], list[T]] = {(True, PINNED): []}  # a folder may have the name, too
     for row in rows:
-        is_pinned = schema.key(row) in pinned
-        groups.setdefault(PINNED if is_pinned else title(row, render_time) if title else "", []).append(row)
-    return {head: members for head, members in groups.items() if members}
+        if schema.key(row) in pinned:
+            groups[True, PINNED].append(row)
+        else:
+            groups.setdefault((False, title(row, render_time) if title else ""), []).append(row)
+    return [(head, members) for (_, head), members in groups.items() if members]
 
 
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
-    """Return the named view, the active filter and the number of hidden rows; empty without view and filter.
+    """Return the view, the active filter and the number of hidden rows; empty without view and filter.
 
-    `clear_key` or a click clears the filter, and leaves the view.
+    `clear_key` or a click clears the filter, and leaves the view. A view with groups but no name was changed by hand.
     """
-    if not view.filter and not view.name:
+    if not (view.filter or view.name or view.group):
         return []
     role = StyleRole.TEXT if filtered.rows else StyleRole.WARNING
     match: Line = [(f"   {len(filtered.rows)} of {filtered.total} match", role)]
     if filtered.hidden_critical:
         match.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
     words: Line = [(safe(view.filter), StyleRole.STRONG)]
-    if not view.name:
+    if not view.name and not view.group:
         line = [(" / ", StyleRole.HEAD), *words, *match, (f"   {clear_key} clears the filter", StyleRole.DIM)]
     else:  # the name and the counts stay even if the filter is too long for the line
-        name: Line = [(" view ", StyleRole.HEAD), (safe(view.name), StyleRole.STRONG)]
+        name: Line = [(" view ", StyleRole.HEAD), (safe(view.name) or "changed by hand", StyleRole.STRONG)]
         line = [*name, *(match if view.filter else []), (f"   {clear_key} leaves it   ", StyleRole.DIM), *words]
     return [linked(line, "view.clear")]
 

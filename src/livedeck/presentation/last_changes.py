@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from livedeck.monitor import Alarm, BroadcastState, EventState, Severity, Snapshot, person
+from livedeck.monitor import Alarm, BroadcastState, EndWay, EventState, Severity, Snapshot, person
 from livedeck.presentation import events
 from livedeck.presentation.alarms import all_alarms
 from livedeck.presentation.badges import SEVERITY_BADGES, words_role
@@ -58,6 +58,19 @@ class Changes:
         return self._sorted.get((snapshot,), ahead, lambda: _newest_first(snapshot, render_time))
 
 
+def unwatched_lines(snapshot: Snapshot, render_time: RenderTime, seconds: float) -> list[Line]:
+    """Return a line for each time in the last `seconds` whose changes may be missing, newest first."""
+    to_server, since = render_time.to_server, render_time.server.timestamp() - seconds
+    spans = [(to_server(stop.since).timestamp(), to_server(stop.until).timestamp()) for stop in snapshot.link.own.stops]
+    spans += [(begin, end) for state in snapshot.events for begin, end in state.qos.not_watched]
+    merged: list[tuple[float, float]] = []
+    for begin, end in sorted(span for span in spans if span[1] >= since):
+        before = merged.pop() if merged and begin <= merged[-1][1] else (begin, end)
+        merged.append((before[0], max(before[1], end)))
+    times = [(datetime.fromtimestamp(begin, UTC), datetime.fromtimestamp(end, UTC)) for begin, end in reversed(merged)]
+    return [[(f"╱ not watched {begin:%H:%M:%S}Z to {end:%H:%M:%S}Z", StyleRole.STALE)] for begin, end in times]
+
+
 def _newest_first(snapshot: Snapshot, render_time: RenderTime) -> list[_Change]:
     return sorted(_changes(snapshot, render_time), key=lambda change: change.at, reverse=True)
 
@@ -81,12 +94,21 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
                 at, actor = render_time.to_server(entry.at), safe(person(entry.actor), 30)
                 text = f"{alarm.kind} {entry.text} by {actor}"
                 yield _Change(at, ("·", StyleRole.DIM), safe(alarm.subject), text, StyleRole.DIM)
-    dated = {state.id for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED}
+    completed = (state for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED)
+    dated = {state.id for state in completed if state.phase.reference_time is not None}
     for ended in snapshot.ended:
         if ended.id in dated:  # the platform tells when
             continue
-        how = "removed" if ended.is_gone else "completed"
-        yield _Change(render_time.to_server(ended.at), ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
+        at, how = render_time.to_server(ended.at), _ENDS[ended.way]
+        yield _Change(at, ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
+
+
+_ENDS = {
+    EndWay.GONE: "removed",
+    EndWay.STREAM_REMOVED: "stream removed",
+    EndWay.COMPLETED: "completed",
+    EndWay.REPLACED: "stream replaced",
+}
 
 
 SAME_FAULT = timedelta(seconds=10)

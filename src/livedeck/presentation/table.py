@@ -107,9 +107,13 @@ class TableSchema(Record, Generic[T]):
 
     def row_name(self, row: T, render_time: RenderTime) -> str:
         """Return the name of a row for a sentence."""
+        return " ".join(plain(column.render(row, render_time)).strip() for column in self.name_columns)
+
+    @property
+    def name_columns(self) -> Sequence[Column[T]]:
+        """Columns that name a row."""
         named = [column for column in self.columns if column.name in self.named_by]
-        columns = named or [column for column in self.columns if column.grows][:1]
-        return " ".join(plain(column.render(row, render_time)).strip() for column in columns)
+        return named or [column for column in self.columns if column.grows][:1]
 
     def filter_fields(self) -> dict[str, ValueGetter[T]]:
         """Return the getter of every filter field, by name."""

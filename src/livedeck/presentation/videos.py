@@ -179,7 +179,9 @@ VIDEOS: TableSchema[ListedVideo] = TableSchema(
         Column("posters", "POSTERS", 7, 0, _posters, lambda row, _: _number_of(row.posters), right=True),
         Column("subtitles", "SUBTITLES", 12, 0, _subtitles, lambda row, _: _number_of(row.subtitles)),
         Column("annotations", "ANNOT.", 6, 0, _annotations, lambda row, _: _number_of(row.annotations), right=True),
-        Column("materials", "MATERIALS", 9, 1, _materials, lambda row, _: _number_of(row.materials), right=True),
+        Column(
+            "materials", "MATERIALS", 9, 1, _materials, lambda row, _: _number_of(row.materials) or None, right=True
+        ),
         Column("missing", "MISSING", 24, 4, missing_line, lambda row, _: missing_extras(row), grows=True),
         text_column("event", "EVENT", 20, 7, lambda row: _text(row.video.event) or NOT_APPLICABLE, role=StyleRole.DIM),
         text_column("status", "STATUS", 9, 6, _status),

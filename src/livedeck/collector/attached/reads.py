@@ -46,6 +46,7 @@ def _asked(ask: F) -> F:
                 raise
             else:
                 self.fault = str(error)
+                self.failures += 1
         return await ask(self, *args, **kwargs)  # the same empty result as from an unreadable file
 
     return cast("F", put)
@@ -61,6 +62,7 @@ class RemoteHistory(HistoryReads):
     """
 
     fault: str = ""
+    failures: int = 0
 
     def __init__(self, link: Getter, *, is_strict: bool = False) -> None:
         super().__init__()
@@ -77,6 +79,7 @@ class RemoteHistory(HistoryReads):
             reason = f"this deck cannot read the collector's response: {type(error).__name__}"
             raise CollectorError(reason) from None
         self.fault = f"at the collector: {fault}" if fault else ""
+        self.failures += bool(fault)
         return found
 
     async def _read(self, query: Callable[..., T], otherwise: T) -> T:  # noqa: ARG002  without a file

@@ -32,6 +32,7 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
         if history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
         async with slots:
+            failures = history.failures
             try:
                 arguments = question.arguments(request.query_params.multi_items())
                 found = await getattr(history, question.name)(**arguments)
@@ -39,7 +40,8 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
                 raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
             except (ArithmeticError, ValueError):
                 raise Refusal(422, "not understood", "a time or a number is out of range") from None
-            content = await asyncio.to_thread(_dumped, question, found, history.fault, round(now().timestamp() * 1000))
+            fault = history.fault if history.failures > failures else ""  # a write that fails leaves the result whole
+            content = await asyncio.to_thread(_dumped, question, found, fault, round(now().timestamp() * 1000))
         return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return [Route("/v1/history/{question}", endpoint("read", respond), methods=["GET"])]

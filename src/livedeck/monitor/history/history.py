@@ -91,6 +91,11 @@ class History(HistoryReads):
         return self._queue.fault
 
     @property
+    def failures(self) -> int:
+        """Number of failed queries."""
+        return self._queue.failures
+
+    @property
     def lasting_fault(self) -> str:
         """Current fault that calls for a person, or a notice; a lock that may be only another deck's write is none."""
         return self._queue.lasting_fault

@@ -65,6 +65,7 @@ class PastHistory(HistoryReads):
     """Read-only history as it was at the moment of the last `show`."""
 
     fault: str = ""
+    failures: int = 0
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -123,6 +124,7 @@ class PastHistory(HistoryReads):
                 return query(self._db)
         except StorageError as error:
             self.fault = str(error)
+            self.failures += 1
         except ReadingEndedError:  # `close` was called
             pass
         return otherwise

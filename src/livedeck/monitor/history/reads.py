@@ -122,6 +122,11 @@ class HistoryReads(ABC):
     def fault(self) -> str:
         """Reason and remedy if the last query failed; empty if it did not."""
 
+    @property
+    @abstractmethod
+    def failures(self) -> int:
+        """Number of failed queries. If it rises while a reader asks several, the results are incomplete."""
+
     @abstractmethod
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:
         """Run a query on the file. Returns its result, or `otherwise` if the file cannot be read."""
@@ -305,6 +310,7 @@ class HistoryReader(HistoryReads):
     """
 
     fault: str = ""
+    failures: int = 0
 
     def __init__(self, path: Path, *, is_strict: bool = False) -> None:
         super().__init__()
@@ -322,4 +328,5 @@ class HistoryReader(HistoryReads):
             if self._is_strict:
                 raise
             self.fault = str(error)
+            self.failures += 1
         return otherwise

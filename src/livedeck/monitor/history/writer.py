@@ -502,6 +502,7 @@ class HistoryQueue:
         self._waiting = Batch()
         self._writing: asyncio.Task[None] | None = None
         self._faults: dict[str, str] = {}
+        self.failures = 0  # of reads
         self._locked_since: dict[str, datetime] = {}  # operations that fail because another process holds the file
         self._closed = False
 
@@ -597,6 +598,7 @@ class HistoryQueue:
             if operation not in self._faults:
                 log.warning("history fails", what=operation, why=str(error))
             self._faults[operation] = str(error)
+            self.failures += operation == _READ
             if error.is_locked:
                 self._locked_since.setdefault(operation, self.now)
             else:

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 from livedeck.monitor import AlarmRefused, Explanation
 from livedeck.presentation.explanation import explanation_lines, explanation_title
 from livedeck.text.segments import Line, StyleRole, labelled, wrap
-from livedeck.ui.kit.dialogs.reading import ReadingDialog
+from livedeck.ui.kit.dialogs.reading import RenewedDialog
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 LABEL_CELLS = 14
-
-RENEWED_EACH = 5.0
-"""Minimum seconds between two explanations, because one takes a third of a second."""
 
 _STRONG = frozenset({"alarms", "would alarm"})
 """Labels of the lines that answer most questions."""
@@ -31,34 +28,22 @@ def why_lines(found: Explanation, cells: int) -> list[Line]:
     return lines
 
 
-class WhyScreen(ReadingDialog):
+class WhyScreen(RenewedDialog):
     """Pane with the explanation of an event's alarms, or of one kind of them. Renewed every few seconds."""
 
     def __init__(self, ctx: Context, event_id: str, kind: str = "") -> None:
-        super().__init__()
+        super().__init__(ctx.snapshot_signal, ctx.clock.monotonic)
         self._ctx, self._event_id, self._kind = ctx, event_id, kind
         self._found: Explanation | None = None
-        self._reason, self._renewed_at = "One moment", 0.0
+        self._reason = "One moment"
 
-    def on_mount(self) -> None:
-        self._ctx.snapshot_signal.subscribe(self, lambda _: self._renew_if_old())
-        self._renew()
-
-    def _renew_if_old(self) -> None:
-        if self._ctx.clock.monotonic() - self._renewed_at >= RENEWED_EACH:
-            self._renew()
-
-    def _renew(self) -> None:
-        self._renewed_at = self._ctx.clock.monotonic()
-        self.run_worker(self._ask(), group="why", exclusive=True)
-
-    async def _ask(self) -> None:
+    async def read(self) -> None:
+        """Ask the monitor, which takes a third of a second."""
         try:
-            self._found = await self._ctx.monitor.explain(self._event_id, self._kind)
+            self._found, self.fault = await self._ctx.monitor.explain(self._event_id, self._kind), ""
             self._reason = "This event is no longer listed"
         except AlarmRefused as error:
-            self._found, self._reason = None, str(error)
-        self.paint()
+            self._found, self._reason, self.fault = None, str(error), ""
 
     def paint(self) -> None:
         found = self._found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from livedeck.presentation.last_changes import Changes
+from livedeck.presentation.last_changes import Changes, unwatched_lines
 from livedeck.text.segments import Line, StyleRole
 from livedeck.ui.kit.dialogs.reading import ReadingDialog
 
@@ -28,14 +28,15 @@ class ChangesDialog(ReadingDialog):
             return
         snapshot, render_time = displayed
         recent, earlier = self._changes.recent(snapshot, render_time, self.cells, self._minutes * 60.0)
-        doubt: list[Line] = []
+        until, doubt = render_time.server, list[Line]()
         if render_time.stale and snapshot.link.as_of:
             until = render_time.to_server(snapshot.link.as_of)
             doubt = [[(f"▒ nothing is known after {until:%H:%M:%S}Z", StyleRole.STALE)]]
         elif not all(state.is_measured for state in snapshot.events):
             doubt = [[("measuring: not every event is judged yet", StyleRole.DIM)]]
+        doubt += unwatched_lines(snapshot, render_time, self._minutes * 60.0)
         head: Line = [(f"In the last {self._minutes} min", StyleRole.STRONG)]
         lines = [head, *doubt, *(recent or [[("No change seen", StyleRole.DIM)]])]
         if earlier:
             lines += [[], [("Before", StyleRole.STRONG)], *earlier]
-        self.show_lines(f"Changes until {render_time.server:%H:%M:%S}Z", lines)
+        self.show_lines(f"Changes until {until:%H:%M:%S}Z", lines)

@@ -10,6 +10,7 @@ from livedeck.presentation import events
 from livedeck.presentation.filtering import ALL, TableView
 from livedeck.ui.shell.commands import unknown_text
 from livedeck.ui.shell.context import Action, needs_event
+from livedeck.ui.shell.preferences import MAX_PINNED
 
 if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
@@ -62,7 +63,11 @@ def toggle_pin(ctx: Context, _: str) -> None:
     """Pin the selected event above the others, or take its pin off."""
     state = ctx.selected_event()
     assert state is not None
-    is_pinned = ctx.preferences.toggle_pin(state.id)
+    listed = {other.id for other in ctx.snapshot.events} if ctx.snapshot else set[str]()
+    is_pinned = ctx.preferences.toggle_pin(state.id, listed)
+    if is_pinned is None:
+        ctx.announce(f"{events.name(state)}: not pinned. {MAX_PINNED} events are; take a pin off", Severity.WARNING)
+        return
     ctx.select_event(state.id)
     ctx.forget_sights()
     ctx.announce(f"{events.name(state)}: {'pinned above the others' if is_pinned else 'pin taken off'}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from livedeck.monitor import Severity
@@ -29,6 +28,10 @@ def _listing(ctx: Context) -> Listing | None:
 
 def _change_view(ctx: Context, listing: Listing, **changes: Any) -> None:
     ctx.preferences.change_view(listing.name, **changes)
+    _show_changed(ctx)
+
+
+def _show_changed(ctx: Context) -> None:
     ctx.forget_sights()  # the person's change has put another row under the cursor
     ctx.snapshot_signal.publish(None)
 
@@ -88,7 +91,8 @@ def clear_filter(ctx: Context, _: str) -> None:
     listing = _listing(ctx)
     view = ctx.preferences.view(listing.name) if listing else TableView()
     if listing is not None and (view.name or view.group):
-        _change_view(ctx, listing, **asdict(TableView()))
+        ctx.preferences.use_view(listing.name, TableView())
+        _show_changed(ctx)
     elif listing is not None and view.filter:
         _change_view(ctx, listing, filter="")
     elif isinstance(ctx.screen, BaseScreen):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -72,7 +72,7 @@ class Preferences(Record):
 
 
 MAX_PINNED = 50
-"""Maximum number of pinned events. Of more, the last pinned stay."""
+"""Maximum number of pinned events."""
 
 
 class PreferencesStore(Protocol):
@@ -130,11 +130,19 @@ class ViewState:
         """Ids of the pinned events."""
         return self._pinned
 
-    def toggle_pin(self, event_id: str) -> bool:
-        """Pin an event, or take its pin off, and save that. Returns whether the event is pinned now."""
+    def toggle_pin(self, event_id: str, listed: Container[str] = ()) -> bool | None:
+        """Pin an event, or take its pin off, and save that. Returns whether the event is pinned now.
+
+        Returns None, and changes nothing, if `MAX_PINNED` other events are pinned. Pins of events that are not in
+        `listed` make room then.
+        """
         others = tuple(pinned for pinned in self._preferences.pinned if pinned != event_id)
         has_pin = others == self._preferences.pinned
-        pinned = (event_id, *others)[:MAX_PINNED] if has_pin else others
+        if has_pin and len(others) >= MAX_PINNED:
+            others = tuple(pinned for pinned in others if pinned in listed)
+            if len(others) >= MAX_PINNED:
+                return None
+        pinned = (event_id, *others) if has_pin else others
         self._pinned = frozenset(pinned)
         self._save(replace(self._preferences, pinned=pinned))
         return has_pin

@@ -95,7 +95,7 @@ def alarms_by_event(snapshot: Snapshot) -> Mapping[str, Sequence[Alarm]]:
 NO_EVENT = {
     Absence.GONE: " This event is no longer in the platform's list: press {key} to see the others",
     Absence.FILTERED: " A filter has hidden this event: press {key} to choose one",
-    Absence.UNLISTED: " The last list did not contain this event: press {key} to choose one",
+    Absence.UNLISTED: " Streams lists no event without a stream: press {key} to choose one",
 }
 
 

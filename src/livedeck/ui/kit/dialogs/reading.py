@@ -1,17 +1,25 @@
-"""Dialog of lines to read, which scrolls and is closed by a key or a click beside it."""
+"""Dialogs of lines to read, which scroll and are closed by a key or a click beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.signal import Signal
 
-from livedeck.text.segments import Line, StyleRole
+from livedeck.log import Log
+from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
+
+log = Log(__name__)
+
+RENEWED_EACH = 5.0
+"""Minimum seconds from the end of a reading to the next one."""
 
 
 class ReadingDialog(Modal[None]):
@@ -56,3 +64,43 @@ class ReadingDialog(Modal[None]):
     def action_scroll(self, step: int) -> None:
         """Scroll by some lines, up if `step` is negative."""
         self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
+
+
+class RenewedDialog(ReadingDialog):
+    """Dialog of lines that `read` gets, again and again while the dialog is open.
+
+    `signal`: published at least each second. `timer`: returns monotonic seconds. `fault`: reason why the last reading
+    failed, shown above the lines; empty if it did not.
+    """
+
+    fault: str = ""
+
+    def __init__(self, signal: Signal[Any], timer: Callable[[], float]) -> None:
+        super().__init__()
+        self._signal, self._timer = signal, timer
+        self._is_reading, self._read_at = False, -inf
+
+    async def read(self) -> None:
+        """Get what `paint` shows, and set `fault`."""
+
+    def on_mount(self) -> None:
+        self._signal.subscribe(self, lambda _: self._renew_if_old())
+        self._renew_if_old()
+
+    def _renew_if_old(self) -> None:
+        if not self._is_reading and self._timer() - self._read_at >= RENEWED_EACH:
+            self._is_reading = True
+            self.run_worker(self._renew(), group="reading", exit_on_error=False)
+
+    async def _renew(self) -> None:
+        try:
+            await self.read()
+        except Exception as error:
+            log.exception("a dialog could not read")
+            self.fault = f"Not read because of a fault in the deck: {type(error).__name__}; see the log"
+        self._is_reading, self._read_at = False, self._timer()
+        self.paint()
+
+    def show_lines(self, title: str, lines: Sequence[Line]) -> None:
+        fault = wrap(f"▲ {self.fault}", StyleRole.WARNING, self.cells) if self.fault else ()
+        super().show_lines(title, [*fault, *lines])
