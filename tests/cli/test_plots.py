@@ -15,7 +15,10 @@ from cli.commands import TIMEOUT, called, environment, served
 from cli.terminals import terminal
 from cli.test_qos import platform, sample
 from livedeck.cli.event.qos import print_samples
+from livedeck.cli.status_plot import status_plot
 from livedeck.presentation.plot import GAP, GUTTER
+from livedeck.text.segments import plain
+from presentation.test_events import FRESH
 from virtual_clock import VirtualClock
 
 LINES = {"event qos": ("event", "qos", "choir", "--plot"), "status": ("status", "--plot")}
@@ -82,7 +85,7 @@ async def test_last_limits_the_time(capsys: pytest.CaptureFixture[str]) -> None:
         assert "0 normal: 201 samples" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("columns", ["60", "80", "133", "240"])
+@pytest.mark.parametrize("columns", ["40", "60", "80", "133", "240"])
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_in_a_pipe_a_plot_has_no_colour_and_the_width_that_was_asked_for(
     service: dict[str, Any], tmp_path: Path, line: tuple[str, ...], columns: str
@@ -149,3 +152,8 @@ def test_no_command_imports_plotext_before_it_draws(tmp_path: Path) -> None:
     line = [sys.executable, "-c", code]
     done = subprocess.run(line, env=environment(tmp_path), capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_status_without_an_event_on_air_says_so() -> None:
+    (line,) = status_plot((), FRESH, 80)
+    assert plain(line) == "nothing is on air, so there is no curve"

@@ -204,6 +204,28 @@ async def test_where_no_collector_answers_nothing_is_known_and_it_says_why(value
     assert ("nobody answers" if values is None else "cannot read") in remote.fault
 
 
+async def test_a_question_names_a_fault_only_if_its_own_answer_may_lack_rows(recorded: Path, tmp_path: Path) -> None:
+    """A history that cannot be written can still be read whole."""
+
+    class Full(HistoryReader):
+        """Its last query was fine, its last write was not."""
+
+        @property
+        def fault(self) -> str:
+            return "no space left"
+
+        @fault.setter
+        def fault(self, _: str) -> None:
+            pass
+
+    remote = RemoteHistory(Attached(routes(Full(recorded), NOW), "wall"))
+    await remote.audit(START)
+    assert (remote.fault, remote.failures) == ("", 0)
+    remote = RemoteHistory(Attached(routes(Full(tmp_path / "none"), NOW), "wall"))
+    await remote.audit(START)
+    assert (remote.fault, remote.failures) == ("at the collector: no space left", 1)
+
+
 async def test_what_is_not_understood_is_refused_with_what_can_be_asked(recorded: Path) -> None:
     deck = Attached(routes(HistoryReader(recorded), NOW), "wall")
     series = "event_id=e&stream_id=s&since=0&until=60"

@@ -31,9 +31,9 @@ def played(done: list[Step], known: Known = SENDING) -> list[float]:
     for wait, what in done:
         now += wait
         if what == "lacks":
-            doubts.take_list((), {"one": known}, now)
+            doubts.take_list((), {"one": known}, now, None)
         elif what == "lists":
-            doubts.take_list(("one",), {"one": known}, now)
+            doubts.take_list(("one",), {"one": known}, now, None)
         elif what == "part":
             doubts.take_part(())
         elif what == "news":
@@ -91,12 +91,12 @@ def test_events_on_air_are_asked_first_and_few_of_the_others() -> None:
     doubts = Doubts()
     on_air = {f"on{number}": SENDING for number in range(MOST_ASKED + 50)}
     drafts = {f"off{number}": Known(Standing.OFF_AIR) for number in range(50)}
-    doubts.take_list((), {**drafts, **on_air}, 0.0)
+    doubts.take_list((), {**drafts, **on_air}, 0.0, None)
     asked = list(doubts.asks(1.0))
     assert len(asked) == MOST_ASKED + SAMPLED
     assert all(name.startswith("on") for name in asked[:MOST_ASKED])
     assert doubts.seconds_to_list(1.0) == 1.0
-    doubts.take_list((), {**drafts, **on_air}, 2.0)
+    doubts.take_list((), {**drafts, **on_air}, 2.0, None)
     assert doubts.seconds_to_list(2.0) == 5.0
     for name in asked:
         doubts.take_answer(name, Answer.SERVED, 2.0)

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from livedeck.monitor import ActionKind, Alarm, AlarmAction, History, Severity
 from livedeck.monitor.history.maintenance import vacuum
-from livedeck.monitor.history.salvage import salvage
+from livedeck.monitor.history.salvage import Salvage, salvage
 from monitor.recordings import NOW, everything, readings, snapshot, ticking
 from trials import trials
 
@@ -379,3 +379,8 @@ def test_of_a_damaged_file_the_log_beside_it_is_heeded_as_far_as_it_is_whole(who
     salvage(path, into, LATER)
     assert {at for _, at, *_ in rows_of(into)["journal"]} >= {0}
     assert 1 not in {at for _, at, *_ in rows_of(into)["journal"]}
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 silence action"), (2, "2 silence actions")])
+def test_a_row_and_several_have_the_words_of_their_number(count: int, words: str) -> None:
+    assert Salvage({"silence": count}).text.startswith(f"saved: {words};")

@@ -171,14 +171,14 @@ JOBS = (
     Job(
         "Were the rooms recorded?",
         "5",
-        ("no rooms were recorded at this time",),
+        ("rooms were not recorded at this time",),
         ("polled every", "waiting for the platform"),
         scene=Scene.PAST,
     ),
     Job(
         "Were the recordings listed?",
         "6",
-        ("nothing of this was recorded at this time",),
+        ("not recorded at this time",),
         ("waiting for the platform",),
         scene=Scene.PAST,
     ),

@@ -28,6 +28,7 @@ SPAN = 900.0
 ROWS = 3
 """Height of a curve."""
 
+NOTHING_ON_AIR = "nothing is on air, so there is no curve"
 NO_SAMPLES = "no samples: whether a signal arrives is unknown"
 
 
@@ -44,12 +45,14 @@ def status_plot(states: Sequence[EventState], render_time: RenderTime, width: in
         elif state.phase.tally.expects_signal or len(plot.on_axis()):
             plots.append(plot)
             rates = f"  video {range_text(plot, VIDEO)}"
-            yield [*clip([(events.name(state), StyleRole.STRONG)], width - len(rates)), (rates, StyleRole.DIM)]
+            yield clip([(events.name(state), StyleRole.STRONG), (rates, StyleRole.DIM)], width)
             yield from curve_lines(plot, VIDEO, ROWS)
             yield status_line(plot)
     if plots:
         yield from time_lines(axis)
         yield from (clip(line, width) for line in legend_lines(plots))
+    elif not any(state.phase.tally.expects_signal for state in states):
+        yield clip([(NOTHING_ON_AIR, StyleRole.DIM)], width)
 
 
 def event_plot(state: EventState, render_time: RenderTime, axis: Axis) -> Plot:

@@ -491,7 +491,7 @@ class Deck(ExactApp):
         """Clear the selection if the rows no longer contain the selected event.
 
         Actions apply to the selected event, so it must be visible. `everything`: the rows without a filter. `first`:
-        event that the cursor follows until a choice; None for the first row.
+        event that the cursor follows until a choice; None without rows.
         """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
@@ -502,7 +502,7 @@ class Deck(ExactApp):
         if state is None and self.selected_event() is not None:
             is_listed = any(event.id == self._selection.key for event in everything)
             absence = Absence.FILTERED if is_listed else Absence.UNLISTED
-        default = first.id if first else rows[0].id if rows else None
+        default = first.id if first else None
         self._selection.follow(_event_name(state) if state else None, default, absence)
 
     def watch_event(self, event_id: str | None) -> None:

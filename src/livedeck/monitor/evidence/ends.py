@@ -157,9 +157,7 @@ class Doubts:
         """Return the events of `known` that are not in `listed`."""
         return tuple(event_id for event_id in known if event_id not in listed)
 
-    def take_list(
-        self, listed: Collection[str], known: Mapping[str, Known], at: float, made: float | None = None
-    ) -> None:
+    def take_list(self, listed: Collection[str], known: Mapping[str, Known], at: float, made: float | None) -> None:
         """Take a whole list, read at `at`: doubt each event that it lacks.
 
         `known`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;

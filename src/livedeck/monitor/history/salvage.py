@@ -59,7 +59,7 @@ WORDS = {
     "journal": "log entries",
     "alarm": "alarms",
     "answer": "alarm actions",
-    "silence": "actions on silences",
+    "silence": "silence actions",
     "published": "published snapshots",
 }
 """Table -> words for its rows in the result."""
@@ -113,7 +113,7 @@ class Salvage(Record):
 def counted_rows(count: int, words: str) -> str:
     """Format a number of rows; `words` is a plural, such as `log entries`."""
     if count == 1:
-        words = words.replace("entries", "entry").replace("actions", "action").removesuffix("s")
+        words = words.replace("entries", "entry").removesuffix("s")
     return f"{count:,} {words}"
 
 
@@ -218,9 +218,9 @@ class _Salvage:
         unreadable = len(self._unreadable.difference(self._file.overflows)) + self._file.blank + self._file.missing
         for table in self._broken.keys() | self._indexed.keys():  # a broken row may have an entry in the index
             numbers, indexed = self._numbers[table], self._indexed[table]
-            missing = (
-                len(indexed - numbers) if unreadable else len(indexed) - len(numbers)
-            )  # a damaged number is no loss
+            missing = len(indexed - numbers)
+            if not unreadable:  # a damaged number is no loss
+                missing = len(indexed) - len(numbers)
             self._lost[table] += max(self._broken[table], missing)
         return Salvage(
             {table: count for table, count in self._saved.items() if count},

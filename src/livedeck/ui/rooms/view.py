@@ -69,7 +69,7 @@ def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int,
 def no_rooms_text(rooms: CachedList[Room], *, is_past: bool = False) -> str:
     """Return the reason why the table of rooms is empty, as a template for `with_keys`."""
     if is_past and rooms.as_of is None:
-        return "no rooms were recorded at this time"
+        return "rooms were not recorded at this time"
     if rooms.shortfall:
         return "the platform announced rooms, but sent none"
     if rooms.as_of is not None:

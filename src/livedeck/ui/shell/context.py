@@ -175,8 +175,8 @@ class Context(Protocol):
     ) -> None:
         """Clear the selection if the rows no longer contain the selected event. Selects no other event.
 
-        `everything`: the rows without a filter. `first`: event that the cursor follows until a choice; None for the
-        first row.
+        `everything`: the rows without a filter. `first`: event that the cursor follows until a choice; None without
+        rows.
         """
 
     def watch_event(self, event_id: str | None) -> None:

@@ -201,15 +201,12 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
         Empty if the person of this deck acknowledged none in time, or if the key brings back a hidden alarm first.
         """
-        acknowledged, actor, now = (
-            self.target_alarms(snapshot, is_acknowledged),
-            own_actor(self.ctx),
-            self.ctx.clock.now(),
-        )
+        acknowledged = self.target_alarms(snapshot, is_acknowledged)
+        actor, now = own_actor(self.ctx), self.ctx.clock.now()
         ends = {alarm.key: take_back_until(alarm, actor) for alarm in acknowledged}
         own = last_given(alarm for alarm in acknowledged if (end := ends[alarm.key]) and end >= now)
         away = next(iter(self.target_alarms(snapshot, is_away)), None) if own else None
-        if not own or (away and is_away(away) and own[0].answered_at and own[0].answered_at <= away.changed):
+        if not own or (away and own[0].answered_at and own[0].answered_at <= away.changed):
             return (), None
         return own, min(end for alarm in own if (end := ends[alarm.key]))
 
@@ -293,7 +290,8 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         is_possible = can_act and not self.ctx.past and not self.silence_at_cursor()
         own, until = self.to_take_back(snapshot) if is_possible else ((), None)
         if until:
-            actions = (*actions, *({registry.by_name[TAKE_BACK]} - {*actions}))
+            undo = registry.by_name[TAKE_BACK]
+            actions = actions if undo in actions else (*actions, undo)
             name = "" if self.SHOWS_EVENT or label else self.alarm_label(own)
             labels[TAKE_BACK] = f"take back {name}{' ' if name else ''}until {until:%H:%M:%S}Z"
         self.query_one(Footer).show(actions, labels if can_act else {}, can_act=can_act)

@@ -132,7 +132,7 @@ class VideoTab(BaseScreen):
     def _empty_text(self) -> str:
         cached = self.cached()
         if cached.as_of is None and self.ctx.past is not None:
-            return "nothing of this was recorded at this time"
+            return "not recorded at this time"
         if cached.as_of is None:
             return "the platform does not respond" if cached.error else "waiting for the platform"
         return cached.shortfall.text("row") if cached.shortfall else with_keys(self.EMPTY, self.ctx.actions)
