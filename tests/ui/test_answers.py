@@ -253,6 +253,12 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
     await history.close()
 
 
+def repainted(stage: Stage) -> str:
+    """Return the text of the screen, and have it painted again: keys act on what a person has seen for a moment."""
+    stage.deck.snapshot_signal.publish(None)
+    return stage.text()
+
+
 def publish_later(stage: Stage, late: timedelta) -> None:
     """Paint the same snapshot at a later time."""
     stage.clock.late = late
@@ -267,7 +273,7 @@ async def test_notice_and_keys_say_until_when_an_acknowledgement_can_be_taken_ba
         assert "take back until" not in stage.text()
         await stage.act("alarm.ack")
         await stage.until(lambda: bool(answered(stage)))
-        await stage.until(lambda: " until 21:19:07Z" in stage.text().replace(stage.last_notice(), ""))
+        await stage.until(lambda: " until 21:19:07Z" in repainted(stage).replace(stage.last_notice(), ""))
         assert "; u takes it back, for at most 5 min" in stage.last_notice()
         for worker in stage.deck.workers:
             if worker.name == "monitor":
@@ -284,7 +290,7 @@ async def test_keys_do_not_offer_to_take_back_an_acknowledgement_of_somebody_els
     async with deck_stage() as stage:
         stage.deck.monitor.actor = "bert@rack:7"  # type: ignore[misc]
         await acknowledge(stage)
-        await stage.until(lambda: "take back until" in stage.text())
+        await stage.until(lambda: "take back until" in repainted(stage))
         stage.deck.monitor.actor = "anna@regie:1"  # type: ignore[misc]
         stage.deck.snapshot_signal.publish(None)
         await stage.settle()
