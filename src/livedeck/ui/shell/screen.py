@@ -206,7 +206,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         ends = {alarm.key: take_back_until(alarm, actor) for alarm in acknowledged}
         own = last_given(alarm for alarm in acknowledged if (end := ends[alarm.key]) and end >= now)
         away = next(iter(self.target_alarms(snapshot, is_away)), None) if own else None
-        if not own or (away and own[0].answered_at and own[0].answered_at <= away.changed):
+        if not own or (away and is_away(away) and own[0].answered_at and own[0].answered_at <= away.changed):
             return (), None
         return own, min(end for alarm in own if (end := ends[alarm.key]))
 
