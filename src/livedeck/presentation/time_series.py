@@ -196,12 +196,13 @@ def _hold(values: Sequence[T | None], cadence: float, step: float, columns: rang
     filled = [column for column, value in enumerate(values) if value is not None]
     if not filled:
         return result
-    if (filled[0] - columns.start) * step < longest_step(cadence):  # after a sample before the axis
+    longest = longest_step(cadence)
+    if (filled[0] - columns.start) * step < longest:  # after a sample before the axis
         result[columns.start : filled[0]] = [values[filled[0]]] * max(0, filled[0] - columns.start)
     own = ceil(cadence / step)
     for before, after in zip(filled, [*filled[1:], len(values)], strict=True):
         is_last = after == len(values)
-        is_gap = is_last or (after - before - 1) * step >= longest_step(cadence)
+        is_gap = is_last or (after - before - 1) * step >= longest
         stop = min(before + own, after, columns.stop if is_last else after) if is_gap else after
         result[before + 1 : stop] = [values[before]] * max(0, stop - before - 1)
     return result
