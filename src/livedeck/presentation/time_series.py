@@ -201,6 +201,8 @@ def _hold(values: Sequence[T | None], cadence: float, step: float, columns: rang
         result[columns.start : filled[0]] = [values[filled[0]]] * max(0, filled[0] - columns.start)
     own = ceil(cadence / step)
     for before, after in zip(filled, [*filled[1:], len(values)], strict=True):
+        if after == before + 1:
+            continue
         is_last = after == len(values)
         is_gap = is_last or (after - before - 1) * step >= longest
         stop = min(before + own, after, columns.stop if is_last else after) if is_gap else after
