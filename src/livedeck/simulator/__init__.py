@@ -5,6 +5,7 @@ from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.reference import domains
 from livedeck.simulator.engine.world import Workspace
 from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.rehearsal.checking import Problem, check_table
 from livedeck.simulator.rehearsal.scenario import Expected, Scenario, Step
 from livedeck.simulator.rehearsal.scenario import load as load_scenario
 from livedeck.simulator.rehearsal.scenario import names as scenario_names
@@ -15,6 +16,7 @@ __all__ = [
     "DEFAULT_TOKEN",
     "Addresses",
     "Expected",
+    "Problem",
     "Scenario",
     "Simulator",
     "SimulatorClock",
@@ -22,6 +24,7 @@ __all__ = [
     "Step",
     "Timeouts",
     "Workspace",
+    "check_table",
     "domains",
     "load_scenario",
     "scenario_names",
