@@ -44,7 +44,7 @@ class Simulator:
         seed: The number that ids, keys and signals are derived from (None: 1).
         clock: The simulator's time (None: this machine's).
         data: A file for the documents; uploads go to a folder beside it. None: memory, uploads in a temporary folder.
-        workspace: The workspace to serve: the name of a shipped one, or a TOML file.
+        workspace: The workspace to serve: the name of a shipped one, or a TOML file (None: demo, or the kept one).
         cadence: Seconds between QoS samples.
         scenario: A name or a TOML file, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
@@ -63,7 +63,7 @@ class Simulator:
         clock: SimulatorClock | None = None,
         token: str = DEFAULT_TOKEN,
         data: Path | None = None,
-        workspace: str | Path = "demo",
+        workspace: str | Path | None = None,
         cadence: float = 2.0,
         scenario: str | Path | None = None,
         faults: str | Path | None = None,
@@ -75,7 +75,7 @@ class Simulator:
         endpoints = api.endpoints(meet_segment)
         self.control_token = secrets.token_urlsafe(24)
         loaded = None if scenario is None else _load(scenario)
-        template = _read_workspace(workspace)
+        template = None if workspace is None else _read_workspace(workspace)
         data = data and data.resolve()  # a link and its target are one file, with one lock and one folder
         store, disk = Store(data), Disk()
         try:
@@ -84,7 +84,7 @@ class Simulator:
             self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
             if loaded is not None and loaded.start is not None and clock is None:
                 self.clock.jump(loaded.start)
-            self._begin(seed, token, Path(workspace).stem, template, loaded, force=force)
+            self._begin(seed, token, None if workspace is None else Path(workspace).stem, template, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
             if faults is not None:
                 scenarios.set_faults(self._world, faults)
@@ -97,29 +97,31 @@ class Simulator:
         self,
         seed: int | None,
         token: str,
-        workspace: str,
+        workspace: str | None,
         template: Table | None,
         scenario: Scenario | None,
         *,
         force: bool,
     ) -> None:
         """Create the workspaces, or continue with the kept ones."""
-        world, kept = self._world, self._world.workspaces()
+        world, kept, served = self._world, self._world.workspaces(), workspace or "demo"
         if not kept:
             seed = scenario.seed if seed is None and scenario is not None else seed
-            made = [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]
-            self._make(made, 1 if seed is None else seed, workspace, template, scenario)
+            made = [_workspace(served, token), _workspace("other", secrets.token_urlsafe(24))]
+            self._make(made, 1 if seed is None else seed, served, template, scenario)
             return
         if token != DEFAULT_TOKEN:
             world.authorize(token)
-        if scenario is not None:
+        if scenario is not None or workspace is not None:
             if not force:
+                given = "workspace" if scenario is None else "scenario"
                 raise SimulatorError(
-                    "the data file keeps a workspace, and a scenario creates its own: give a new data file, leave the "
-                    "scenario out to continue with the kept workspace, or add --force to replace it"
+                    f"the data file keeps a workspace, and {'another one' if scenario is None else 'a scenario'} would "
+                    f"replace it: give a new data file, leave the {given} out to continue with the kept workspace, or "
+                    "add --force to replace it"
                 )
-            seed = scenario.seed if seed is None else seed
-            self._make(world.workspaces(), world.seed() if seed is None else seed, workspace, template, scenario)
+            seed = scenario.seed if seed is None and scenario is not None else seed
+            self._make(world.workspaces(), world.seed() if seed is None else seed, served, template, scenario)
         elif seed not in {None, world.seed()}:
             raise SimulatorError(
                 f"the data file keeps a workspace made from the seed {world.seed()}, not {seed}: leave the seed out, "

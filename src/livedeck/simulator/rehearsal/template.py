@@ -140,21 +140,6 @@ class Template(RequestBody):
     rooms: Annotated[list[RoomRow], Field(max_length=1000, default_factory=list)]
 
 
-TABLES: Mapping[str, type[RequestBody]] = {
-    "[[projects]]": ProjectRow,
-    "[targets.NAME]": TargetRow,
-    "[shapes.NAME]": ShapeRow,
-    "[[shapes.NAME.bursts]]": ShapeRow,
-    "[[events]]": EventRow,
-    "relays of an event or a room": RelayRow,
-    "[[videos]]": VideoRow,
-    "subtitles of a video": SubtitleRow,
-    "materials of a video": MaterialRow,
-    "[[rooms]]": RoomRow,
-}
-"""Model of each table."""
-
-
 def find_faults(template: Template, shapes: Collection[str] = ()) -> Problems:
     """Yield what is wrong between the tables. `shapes`: further shapes that its encoders may have."""
     known = [*shapes, *template.shapes, *SHAPES]
