@@ -12,7 +12,7 @@ from livedeck.simulator import api
 from livedeck.simulator.app import build
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders
+from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import uuid_of
 from livedeck.simulator.engine.store import Files, Store
@@ -168,6 +168,13 @@ class Simulator:
         for kind in ("project", "folder"):
             for document in self._world.store.find_all(kind, self.workspace_id):
                 yield document["id"], document["name"]
+
+    def on_air(self) -> list[str]:
+        """Return the names of the events whose encoder sends now, by name."""
+        now = self._world.now()
+        events = self._world.store.find_all("event", self.workspace_id, order=[("name", "asc")])
+        states = {event["name"]: current_state(encoder_states(event["encoder"]), now) for event in events}
+        return [name for name, state in states.items() if state is not None and state.sending]
 
     @property
     def other_workspace(self) -> Workspace:
