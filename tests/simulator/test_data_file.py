@@ -115,7 +115,7 @@ async def test_a_scenario_goes_on_after_a_restart_where_it_would_be_without_one(
         assert first.clock.now() == whole.clock.now()
         assert await snapshot(first) == await snapshot(whole)
     assert len((await control(first, "GET", "faults"))["data"]) == 2
-    assert (await control(first, "GET", "scenario"))["data"]["steps"]["done"] == 3
+    assert (await control(first, "GET", "scenario"))["data"]["done"] == 3
     first.close()
 
 

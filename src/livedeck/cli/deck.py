@@ -115,10 +115,14 @@ def _run_opener(program: str, path: Path) -> str:
     return f"{program} ended with code {code}" if code else ""
 
 
-async def run_deck(settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None) -> int:
+async def run_deck(
+    settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None, notice: str = ""
+) -> int:
     """Run the deck, or print the status if no screen is possible. Returns the exit code.
 
     `limits_source`: source of limits that may change while the deck runs. `at`: the time to show first; None for now.
+    `notice`: text above the keys at the start, also in the log.
+
     Raises SettingsError, and UsageError if a past time cannot be shown.
     """
     reason = no_screen_reason()
@@ -129,10 +133,10 @@ async def run_deck(settings: Settings, limits_source: LimitsSource | None = None
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
-    return await _show_deck(settings, limits_source, at)
+    return await _show_deck(settings, limits_source, at, notice)
 
 
-async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None) -> int:
+async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None, notice: str) -> int:
     with lasting_imports():
         from livedeck.ui.kit.graphics import Graphics
         from livedeck.ui.shell.calls import Calls
@@ -155,6 +159,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             checks_uploads=not (read_only or is_attached),
             graphics=Graphics(graphics() or "blocks" if settings.graphics == "auto" else settings.graphics),
             cell_pixels=cell_pixels(),
+            notice=notice,
         )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 import click
 from pydantic import SecretStr
@@ -14,6 +16,7 @@ from livedeck.cli.deck import run_deck
 from livedeck.cli.exit_codes import run
 from livedeck.cli.options import READ_ONLY, appearance, merge_flags, refuse_platform, simulation
 from livedeck.cli.output import echo
+from livedeck.environment import no_screen_reason
 from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
 
@@ -60,7 +63,7 @@ async def run_demo(
                 echo(f"livedeck demo: attach a wall with: {collector.command('wall')}", err=True)
                 attached = {"collector_url": collector.url, "collector_token_file": collector.token_file}
                 settings = settings.model_copy(update=attached)
-            return await run_deck(settings)
+            return await run_deck(settings, notice=say_how_to_break(simulator, addresses.control_url, stack))
 
 
 @click.command
@@ -82,7 +85,8 @@ def command(
     """Run the deck on its own simulated platform, without an account.
 
     Shows twelve events of one evening, some of them in trouble. Nothing is saved, and nothing leaves this machine. Only
-    the display settings apply: theme, signs, keys, bell. --collector also prints the command that attaches a wall.
+    the display settings apply: theme, signs, keys, bell. Prints the address of the control API, and a line of curl that
+    breaks something. --collector also prints the command that attaches a wall.
     """
     refuse_platform(ctx)
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
@@ -96,6 +100,39 @@ def command(
         return await run_demo(simulator, load_display(**flags), read_only=is_locked, has_collector=has_collector)
 
     ctx.exit(run(work, is_screen=True))
+
+
+def say_how_to_break(simulator: Simulator, control_url: str, stack: ExitStack | AsyncExitStack) -> str:
+    """Print the control address and a line of curl that breaks something.
+
+    Returns the notice for the deck, which covers them; it is empty, and nothing printed, without a screen or an event
+    on air.
+    """
+    name = next((name for name in simulator.on_air() if "/" not in name), None)
+    if name is None or no_screen_reason():
+        return ""
+    folder = write_break(stack, simulator.control_token, f"{control_url}/encoders/{quote(name)}")
+    line = (folder / "break").read_text(encoding="utf-8").strip()
+    echo(f"livedeck demo: control {control_url}\nbreak {name} from another terminal: {line}", err=True)
+    return f"break {name} from another terminal: sh {folder}/break"
+
+
+def write_break(stack: ExitStack | AsyncExitStack, token: str, encoder_url: str) -> Path:
+    """Write a line of curl that stops an encoder, and the header that it sends, into a private folder, and return that.
+
+    The token is then on no screen, in no list of processes and in no history of a shell.
+    """
+    from tempfile import TemporaryDirectory
+
+    from livedeck.atomic_file import write_private
+
+    # No "livedeck-demo" in the name: it is the demo's token, which the deck masks wherever it stands.
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-break-")))
+    write_private(folder / "control", f"Authorization: Bearer {token}\n", replace=False)
+    header = shlex.quote(f"@{folder}/control")
+    line = f"curl -H {header} -d '{{\"sending\": false}}' {shlex.quote(encoder_url)}\n"
+    write_private(folder / "break", line, replace=False)
+    return folder
 
 
 COLLECTOR_NAME = "demo"
@@ -139,7 +176,7 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
         tokens = {COLLECTOR_NAME: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
-        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-demo-"))) / "token"
+        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-break-"))) / "token"
         write_private(token_file, token, replace=False)
         listener = stack.enter_context(Exposure(0).listen())
         url = await stack.enter_async_context(serve_app(listener, app, max_connections=2 * MAX_READERS))

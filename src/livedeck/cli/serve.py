@@ -17,7 +17,16 @@ import click
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation
 from livedeck.cli.output import echo
-from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorError, Timeouts, serve
+from livedeck.simulator import (
+    DEFAULT_TOKEN,
+    Addresses,
+    Simulator,
+    SimulatorError,
+    Timeouts,
+    check_table,
+    listings,
+    serve,
+)
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -30,10 +39,23 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 
 
 @click.command
+@click.option(
+    "--check",
+    "checked",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Print every problem of a scenario, a workspace or faults in a TOML file, and end.",
+)
+@click.option("--list", "is_list", is_flag=True, help="Print what a scenario can name, and end.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
 @click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 means any free port.")
 @click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Store everything in this SQLite file.")
 @click.option("--token", help="Token that the API requires. [default: the demo's, on loopback only]")
+@click.option(
+    "--workspace",
+    metavar="NAME|FILE",
+    help="Workspace to serve: stage, big, ... or a TOML file. [default: demo, or the stored one]",
+)
 @simulation
 @FORCE
 @click.option(
@@ -49,6 +71,8 @@ def command(
     ctx: click.Context,
     /,
     *,
+    checked: Path | None,
+    is_list: bool,
     host: str,
     port: int,
     data: Path | None,
@@ -64,9 +88,14 @@ def command(
 ) -> None:
     """Run the simulated platform on this machine. Its responses follow the API document.
 
-    Ends on SIGTERM and ctrl-c. --force lets --scenario replace the workspace in the file of --data.
+    Ends on SIGTERM and ctrl-c. --force lets --scenario and --workspace replace the workspace in the file of --data.
+    --list and --check help to write a scenario of your own.
     """
     refuse_platform(ctx)
+    if checked:
+        ctx.exit(_check(checked, as_json=output_format == "json"))
+    if is_list:
+        ctx.exit(_list(as_json=output_format == "json"))
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
         raise click.UsageError(f"--host {host} can be reached from elsewhere: protect it with a --token of your own")
 
@@ -85,6 +114,33 @@ def command(
             return await _serve(host, port, make_simulator, timeouts, as_json=output_format == "json")
 
     ctx.exit(run(work))
+
+
+def _check(path: Path, *, as_json: bool) -> int:
+    """Print the problems of a file. Returns the exit code."""
+    try:
+        problems = check_table(path)
+    except SimulatorError as error:
+        echo(f"livedeck serve: {error}", err=True)
+        return FAULT
+    if as_json:
+        echo(json.dumps({"problems": [asdict(problem) for problem in problems]}))
+    elif problems:
+        echo("\n".join(map(str, problems)))
+    else:
+        echo(f"{path}: no problems")
+    return FAULT if problems else DONE
+
+
+def _list(*, as_json: bool) -> int:
+    """Print what a scenario can name. Returns the exit code."""
+    tables = listings()
+    if as_json:
+        rows = {table.name: [dict(zip(table.head, row, strict=True)) for row in table.rows] for table in tables}
+        echo(json.dumps(rows, ensure_ascii=False))
+    else:
+        echo("\n\n".join(table.text() for table in tables))
+    return DONE
 
 
 async def _serve(

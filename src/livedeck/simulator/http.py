@@ -77,7 +77,17 @@ class ApiRequest(Generic[T]):
 
     async def body(self) -> T:
         """Return the JSON body; an empty body counts as an empty object."""
-        return self.check(_parse(await self.http.body() or b"{}"))
+        return self.check(await self._json())
+
+    async def json_object(self) -> dict[str, Any]:
+        """Return the JSON body of an endpoint without a model. Raises the documented error if it is no object."""
+        content = await self._json()
+        if not isinstance(content, dict):
+            raise invalid(("body", "must be an object"))
+        return content
+
+    async def _json(self) -> object:
+        return _parse(await self.http.body() or b"{}")
 
     def check(self, values: object) -> T:
         """Return the sent values as the model of the endpoint. Raises the documented error."""

@@ -12,7 +12,7 @@ from livedeck.simulator import api
 from livedeck.simulator.app import build
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders
+from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import uuid_of
 from livedeck.simulator.engine.store import Files, Store
@@ -21,7 +21,10 @@ from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal import workspaces
+from livedeck.simulator.rehearsal.checking import Source, TableError, check_workspace, read_scenario
 from livedeck.simulator.rehearsal.scenario import Scenario
+from livedeck.simulator.rehearsal.shapes import use_kept_shapes
+from livedeck.simulator.rehearsal.workspaces import Table
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
 """API token if none is given."""
@@ -41,7 +44,7 @@ class Simulator:
         seed: The number that ids, keys and signals are derived from (None: 1).
         clock: The simulator's time (None: this machine's).
         data: A file for the documents; uploads go to a folder beside it. None: memory, uploads in a temporary folder.
-        workspace: The table of `data/workspaces/` to serve.
+        workspace: The workspace to serve: the name of a shipped one, or a TOML file (None: demo, or the kept one).
         cadence: Seconds between QoS samples.
         scenario: A name or a TOML file, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
@@ -60,7 +63,7 @@ class Simulator:
         clock: SimulatorClock | None = None,
         token: str = DEFAULT_TOKEN,
         data: Path | None = None,
-        workspace: str = "demo",
+        workspace: str | Path | None = None,
         cadence: float = 2.0,
         scenario: str | Path | None = None,
         faults: str | Path | None = None,
@@ -71,14 +74,17 @@ class Simulator:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
         endpoints = api.endpoints(meet_segment)
         self.control_token = secrets.token_urlsafe(24)
-        loaded = None if scenario is None else scenarios.load(scenario)
+        loaded = None if scenario is None else _load(scenario)
+        template = None if workspace is None else _read_workspace(workspace)
         data = data and data.resolve()  # a link and its target are one file, with one lock and one folder
         store, disk = Store(data), Disk()
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
             self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
-            self._begin(seed, token, workspace, loaded, force=force)
+            if loaded is not None and loaded.start is not None and clock is None:
+                self.clock.jump(loaded.start)
+            self._begin(seed, token, None if workspace is None else Path(workspace).stem, template, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
             if faults is not None:
                 scenarios.set_faults(self._world, faults)
@@ -87,35 +93,52 @@ class Simulator:
             raise
         self.app: Starlette = build(self._world, self.control_token, endpoints)
 
-    def _begin(self, seed: int | None, token: str, workspace: str, scenario: Scenario | None, *, force: bool) -> None:
+    def _begin(
+        self,
+        seed: int | None,
+        token: str,
+        workspace: str | None,
+        template: Table | None,
+        scenario: Scenario | None,
+        *,
+        force: bool,
+    ) -> None:
         """Create the workspaces, or continue with the kept ones."""
-        world, kept = self._world, self._world.workspaces()
+        world, kept, served = self._world, self._world.workspaces(), workspace or "demo"
         if not kept:
-            made = [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]
-            self._make(made, 1 if seed is None else seed, workspace, scenario)
+            seed = scenario.seed if seed is None and scenario is not None else seed
+            made = [_workspace(served, token), _workspace("other", secrets.token_urlsafe(24))]
+            self._make(made, 1 if seed is None else seed, served, template, scenario)
             return
         if token != DEFAULT_TOKEN:
             world.authorize(token)
-        if scenario is not None:
+        if scenario is not None or workspace is not None:
             if not force:
+                given = "workspace" if scenario is None else "scenario"
                 raise SimulatorError(
-                    "the data file keeps a workspace, and a scenario creates its own: give a new data file, leave the "
-                    "scenario out to continue with the kept workspace, or add --force to replace it"
+                    f"the data file keeps a workspace, and {'another one' if scenario is None else 'a scenario'} would "
+                    f"replace it: give a new data file, leave the {given} out to continue with the kept workspace, or "
+                    "add --force to replace it"
                 )
-            self._make(world.workspaces(), world.seed() if seed is None else seed, workspace, scenario)
+            seed = scenario.seed if seed is None and scenario is not None else seed
+            self._make(world.workspaces(), world.seed() if seed is None else seed, served, template, scenario)
         elif seed not in {None, world.seed()}:
             raise SimulatorError(
                 f"the data file keeps a workspace made from the seed {world.seed()}, not {seed}: leave the seed out, "
                 "or give a new data file"
             )
         else:
+            use_kept_shapes(world)
             scenarios.go_on(world)
 
-    def _make(self, served: Sequence[Workspace], seed: int, workspace: str, scenario: Scenario | None) -> None:
+    def _make(
+        self, served: Sequence[Workspace], seed: int, workspace: str, template: Table | None, scenario: Scenario | None
+    ) -> None:
         if scenario is None:
-            workspaces.rebuild(self._world, seed, served, Origin(workspace, seed))
+            origin = Origin(workspace, seed, template)
+            workspaces.rebuild(self._world, seed, served, origin, template)
         else:
-            scenarios.start(self._world, scenario, seed, served, Origin(scenario.workspace, seed))
+            scenarios.start(self._world, scenario, seed, served, scenarios.origin_of(scenario, seed))
 
     @property
     def seed(self) -> int:
@@ -146,6 +169,13 @@ class Simulator:
             for document in self._world.store.find_all(kind, self.workspace_id):
                 yield document["id"], document["name"]
 
+    def on_air(self) -> list[str]:
+        """Return the names of the events whose encoder sends now, by name."""
+        now = self._world.now()
+        events = self._world.store.find_all("event", self.workspace_id, order=[("name", "asc")])
+        states = {event["name"]: current_state(encoder_states(event["encoder"]), now) for event in events}
+        return [name for name, state in states.items() if state is not None and state.sending]
+
     @property
     def other_workspace(self) -> Workspace:
         """Second workspace, behind its own token."""
@@ -154,6 +184,34 @@ class Simulator:
     def close(self) -> None:
         """Close the data file. Garbage collection closes it otherwise."""
         self._world.store.close()
+
+
+def _load(scenario: str | Path) -> Scenario:
+    """Load a scenario and check it. Raises SimulatorError with every problem."""
+    if Path(scenario).suffix != ".toml":
+        return scenarios.load(scenario)
+    try:
+        return read_scenario(Source.of_file(Path(scenario)), {})
+    except TableError as error:
+        raise SimulatorError(f"{scenario} is invalid: {'; '.join(map(str, error.problems))}") from None
+
+
+def _read_workspace(workspace: str | Path) -> Table | None:
+    """Read a workspace of one's own; return None for a shipped one. Raises SimulatorError with every problem."""
+    path = Path(workspace)
+    if path.suffix != ".toml":
+        if str(workspace) not in workspaces.names():
+            raise SimulatorError(
+                f"no workspace is called {str(workspace)!r}: choose from {', '.join(workspaces.names())}, "
+                "or give a TOML file"
+            )
+        return None
+    try:
+        source = Source.of_file(path)
+        check_workspace(source)
+    except TableError as error:
+        raise SimulatorError(f"{path} is invalid: {'; '.join(map(str, error.problems))}") from None
+    return source.table
 
 
 def _workspace(name: str, token: str) -> Workspace:

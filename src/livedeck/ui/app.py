@@ -138,6 +138,7 @@ class Deck(ExactApp):
         graphics: Graphics = Graphics.BLOCKS,
         cell_pixels: tuple[int, int] = (10, 20),
         child_variables: Mapping[str, str] = MappingProxyType({}),
+        notice: str = "",
     ) -> None:
         super().__init__(clock.monotonic)
         self.actions = ActionRegistry(FEATURES, keymap)
@@ -152,6 +153,7 @@ class Deck(ExactApp):
         self.preferences = ViewState(store, views)
         self.graphics, self.cell_pixels, self.child_variables = graphics, cell_pixels, child_variables
         self._names, self._checks_uploads = names or {}, checks_uploads
+        self._first_notice = notice
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
@@ -204,6 +206,8 @@ class Deck(ExactApp):
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
         self.set_interval(0.5, self._tick)
         self.call_after_refresh(self._prepare_log)
+        if self._first_notice:
+            self.call_after_refresh(self.announce, self._first_notice)
 
     def _prepare_log(self) -> None:
         """Import the log's modules once the first frame is drawn, so that the first log line causes no delay."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -223,6 +223,7 @@ class Encoders:
 
     def __init__(self, cadence: float) -> None:
         self.cadence = cadence
+        self.shapes: Mapping[str, Shape] = SHAPES
         self._caches: dict[str, _SampleCache] = {}
 
     def encode_samples(self, stream: str, seed: int, states: EncoderStates, now: float) -> bytes:
@@ -236,14 +237,15 @@ class Encoders:
         cache.until = until
         return b",".join(cache.samples)
 
-    def clear(self) -> None:
-        """Drop the cached samples."""
+    def use(self, shapes: Mapping[str, Shape]) -> None:
+        """Add `shapes` to the shipped ones, and drop the cached samples."""
+        self.shapes = {**SHAPES, **shapes}
         self._caches.clear()
 
     def _newest_first(self, seed: int, states: EncoderStates, after: int | None, until: int) -> Iterator[bytes]:
         for tick, state in _ticks(states, self.cadence, after, until):
             at = tick * self.cadence
-            sample = qos(seed, at - state.at, SHAPES[state.shape])
+            sample = qos(seed, at - state.at, self.shapes[state.shape])
             if sample is not None:
                 yield _json(sample, at)
 

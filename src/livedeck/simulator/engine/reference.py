@@ -20,7 +20,12 @@ def table_names(folder: str) -> list[str]:
 
 def read_table(folder: str, name: str) -> dict[str, Any]:
     """Return the table `name` from `folder` of the data."""
-    return tomllib.loads((DATA / folder / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(table_text(folder, name))
+
+
+def table_text(folder: str, name: str) -> str:
+    """Return the text of the table `name` from `folder` of the data."""
+    return (DATA / folder / f"{name}.toml").read_text(encoding="utf-8")
 
 
 LANGUAGES = tuple(sorted((DATA / "languages.txt").read_text(encoding="ascii").split()))

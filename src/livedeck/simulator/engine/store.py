@@ -171,8 +171,9 @@ class Store:
         """Delete a document, if it exists."""
         self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
-    def clear(self) -> None:
-        self._write("DELETE FROM document", ())
+    def clear(self, keep: Sequence[str] = ()) -> None:
+        """Delete every document, except those of the kinds `keep`."""
+        self._write("DELETE FROM document WHERE kind NOT IN (SELECT value FROM json_each(?))", [json.dumps(keep)])
 
     def _write(self, statement: str, values: Sequence[str]) -> None:
         with self.transaction():

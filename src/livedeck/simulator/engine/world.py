@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
+from typing import Any
 
 from livedeck.simulator.engine.clock import ClockState, SimulatorClock, format_timestamp
 from livedeck.simulator.engine.disk import Disk
@@ -37,14 +39,15 @@ def kept_clock(store: Store) -> SimulatorClock | None:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Table and seed that the served workspace was first created from."""
+    """Table and seed that the served workspace was first created from. `table`: None for a shipped one."""
 
     workspace: str
     seed: int
+    table: Mapping[str, Any] | None = None
 
     def document(self) -> Document:
         """Return the origin as a document for the store."""
-        return {"id": "origin", "workspace": self.workspace, "seed": self.seed}
+        return {"id": "origin", "workspace": self.workspace, "seed": self.seed, "table": self.table}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class World:
         """Return the table and seed that a reset restores."""
         document = self.store.get("world", "origin")
         return (
-            Origin(document["workspace"], document["seed"])
+            Origin(document["workspace"], document["seed"], document["table"])
             if document
             else Origin(self.workspaces()[0].name, self.seed())
         )

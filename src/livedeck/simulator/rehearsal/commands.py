@@ -11,12 +11,13 @@ from livedeck.simulator.api.events import current_stream
 from livedeck.simulator.api.rooms import run_relay
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.content import ChatRate, change_rate
-from livedeck.simulator.engine.encoder import SHAPES, EncoderState, change_state, current_state, encoder_states
+from livedeck.simulator.engine.encoder import EncoderState, change_state, current_state, encoder_states
 from livedeck.simulator.engine.faults import FAULT_EFFECTS, LANDINGS, LATE_ANSWERS, Fault, start_fault
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import conflict, invalid, not_found
+from livedeck.simulator.errors import conflict, invalid
 from livedeck.simulator.models import UNSET, Boolean, RequestBody, integer, number, one_of, text
+from livedeck.simulator.rehearsal.naming import find_part, there_are
 
 A = TypeVar("A", bound=RequestBody)
 
@@ -43,7 +44,7 @@ class EncoderArguments(RequestBody):
     """State and shape of the encoder; an absent field stays."""
 
     sending: Boolean = UNSET
-    shape: Annotated[str, one_of(*SHAPES)] = UNSET
+    shape: Annotated[str, text(1, 64)] = UNSET
 
 
 class RestreamArguments(RequestBody):
@@ -85,10 +86,14 @@ def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArg
     changes = arguments.given()
     if not changes:
         raise invalid(("body", "needs sending, shape or both"))
+    if changes.get("shape", "clean") not in world.encoders.shapes:
+        raise invalid(
+            ("shape", f'no shape is called "{arguments.shape}"; {there_are(world.encoders.shapes, arguments.shape)}')
+        )
     if not event["enabled"]:
-        raise conflict("the event is not enabled")
+        raise conflict(f'"{event["name"]}" is not enabled')
     if event["stream"] is None or event["stream"]["status"] == "finished":
-        raise conflict("the event has no stream that takes an encoder")
+        raise conflict(f'"{event["name"]}" has no stream that takes an encoder')
     states = encoder_states(event["encoder"])
     before = current_state(states, at) or EncoderState(at, "clean", sending=False)
     after = before._replace(at=at, **changes)
@@ -108,11 +113,12 @@ def _delete(world: World, _at: float, event: Document, _arguments: NoArguments) 
 
 def _set_restream(world: World, at: float, event: Document, arguments: RestreamArguments) -> Document:
     status = "connected" if arguments.connected else "disconnected"
-    named = [row for row in event["restreams"] if arguments.restream in {row["id"], row["name"], "*"}]
+    restreams, wanted = event["restreams"], arguments.restream
+    named = restreams if wanted == "*" else [find_part(restreams, "restream", wanted, event["name"])]
     if not named:
-        raise not_found()
+        raise conflict(f'"{event["name"]}" has no restream')
     changes = {"status": status, "updated_at": format_epoch(at)}
-    restreams = [row | changes if row in named else row for row in event["restreams"]]
+    restreams = [row | changes if row in named else row for row in restreams]
     world.store.update("event", event | {"restreams": restreams})
     return {"event_id": event["id"], "restreams": [row["id"] for row in named], "status": status}
 
@@ -124,10 +130,7 @@ def _set_chat(world: World, at: float, event: Document, arguments: ChatArguments
 
 
 def _set_relay(world: World, _: float, room: Document, arguments: RelayArguments) -> Document:
-    profiles = (profile for profile in room["restreams"] if arguments.restream in {profile["id"], profile["name"]})
-    profile = next(profiles, None)
-    if profile is None:
-        raise not_found()
+    profile = find_part(room["restreams"], "relay profile", arguments.restream, room["name"])
     run_relay(world, room, profile, running=arguments.running)
     return {"room_id": room["id"], "restream_id": profile["id"], "running": arguments.running}
 

@@ -5,42 +5,49 @@ The same file drives a demo, a rehearsal and a golden test. Offsets count from t
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from livedeck.simulator.engine.reference import read_table, table_names
+from livedeck.simulator.engine.reference import DATA, read_table, table_names
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback, TimelineEntry
 from livedeck.simulator.engine.world import Origin, Workspace, World
-from livedeck.simulator.errors import ApiError, SimulatorError, not_found
-from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, check, integer, one_of, text
+from livedeck.simulator.errors import ApiError, SimulatorError
+from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, Time, check, integer, number, one_of, text
 from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, FaultArguments, run_command
-from livedeck.simulator.rehearsal.workspaces import names as workspace_names
-from livedeck.simulator.rehearsal.workspaces import rebuild, seconds_of
+from livedeck.simulator.rehearsal.naming import find_document, there_are
+from livedeck.simulator.rehearsal.offsets import Offset, offset_of, seconds_of
+from livedeck.simulator.rehearsal.shapes import ShapeRow, use_shapes
+from livedeck.simulator.rehearsal.template import Template, find_faults
+from livedeck.simulator.rehearsal.workspaces import Table, find_table, read_toml, rebuild
 
 Name = Annotated[str, text(1, 255)]
-Offset = Annotated[str, text(1, 32)]
+Seed = Annotated[int, integer(0, 2**53)]
+Fault = tuple[str, str]
+"""Path in a table, such as `steps[3].event`, and the reason why it is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """Command, `at` seconds from the start.
 
-    `target`: the name of an event or room, "*" for every event with an unfinished stream, empty if the command has
-    none.
+    `target`: the name or id of an event or room, "*" for every event with an unfinished stream, empty if the command
+    has none. `index`: its place in the table.
     """
 
     at: float
     command: str
     target: str
     arguments: RequestBody
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class Expected:
     cause stays. `event`: name of the event; empty for an alarm about the platform. `target`: part of the event with the
     fault. `severity`: highest severity of the alarm; empty for any. `most`: maximum number of times that it is raised.
     `flapping`: the alarm flaps. `shown`: False if another alarm suppresses it, so that it is hardly visible.
+    `index`: its place in the table.
     """
 
     kind: str
@@ -62,11 +70,16 @@ class Expected:
     most: int = 1
     flapping: bool = False
     shown: bool = True
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read."""
+    """Timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read.
+
+    `template`: table of its workspace, None for a shipped one. `shapes`: its own ones, as rows. `seed`, `start`: those
+    that it asks for, or None.
+    """
 
     name: str
     title: str
@@ -75,9 +88,15 @@ class Scenario:
     steps: tuple[Step, ...]
     alarms: tuple[Expected, ...]
     table: Mapping[str, Any]
+    template: Table | None = None
+    shapes: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    start: datetime | None = None
 
 
-class _AlarmRow(RequestBody):
+class AlarmRow(RequestBody):
+    """Alarm that the monitor must raise. `since`, `until`: begin and end of its cause."""
+
     kind: Annotated[str, text(1, 64)]
     event: Annotated[str, text(0, 255)] = ""
     target: Name = UNSET
@@ -89,21 +108,44 @@ class _AlarmRow(RequestBody):
     shown: Boolean = UNSET
 
 
-class _StepHead(RequestBody):
+class StepHead(RequestBody):
+    """Step: `at` counts from the start, or from the step with the id `after`. `do`: the command."""
+
+    id: Annotated[str, text(1, 64)] = UNSET
     at: Offset
+    after: Annotated[str, text(1, 64)] = UNSET
     do: Annotated[str, one_of(*COMMANDS)]
 
 
-class _ScenarioFile(RequestBody):
+class ClockRow(RequestBody):
+    """Time at the start, and the speed while no alarm is expected."""
+
+    start: Time = UNSET
+    quiet_speed: Annotated[float, number(1, 30)] = UNSET
+
+
+_Rows = Annotated[list[Annotated[dict[str, Any], Must("a table")]], Field(max_length=10_000)]
+
+
+class ScenarioFile(RequestBody):
+    """Scenario. `workspace`: a name, the name of a TOML file beside this one, or tables [workspace]."""
+
     title: Name
-    workspace: Annotated[str, one_of(*workspace_names())] = "stage"
+    workspace: Annotated[str | dict[str, Any], Must("a name or a table")] = "stage"
     lasts: Offset
-    steps: Annotated[list[Annotated[dict[str, Any], Must("a table")]], Field(max_length=10_000, default_factory=list)]
-    alarms: Annotated[list[_AlarmRow], Field(max_length=1000, default_factory=list)]
+    seed: Seed = UNSET
+    clock: ClockRow = UNSET
+    shapes: Annotated[dict[str, Any], Must("tables [shapes.NAME]")] = Field(default_factory=dict)
+    steps: _Rows = Field(default_factory=list)
+    alarms: _Rows = Field(default_factory=list)
 
 
 class _FaultsFile(RequestBody):
     faults: Annotated[list[FaultArguments], Field(max_length=10_000, default_factory=list)]
+
+
+ALARM_KINDS = tuple((DATA / "alarm_kinds.txt").read_text(encoding="ascii").split())
+"""Kinds of alarms that a scenario may expect."""
 
 
 def names() -> list[str]:
@@ -112,21 +154,30 @@ def names() -> list[str]:
 
 
 def load(scenario: str | Path) -> Scenario:
-    """Load a shipped scenario by name, or a file. Raises SimulatorError if it is invalid."""
-    with _explained(scenario):
-        return _scenario(Path(scenario).stem, _read_table("scenarios", scenario))
+    """Load a shipped scenario by name, or a file. Raises SimulatorError with everything that is wrong with it."""
+    path = Path(scenario)
+    with explained(scenario):
+        loaded, faults = draft(path.stem, read_source("scenarios", scenario), {}, path.parent)
+    if faults:
+        raise SimulatorError(f"{scenario} is invalid: {'; '.join(f'{name} {reason}' for name, reason in faults)}")
+    return loaded
 
 
 def set_faults(world: World, faults: str | Path) -> None:
     """Replace the faults with a shipped set, by name, or with a file. Raises SimulatorError if it is invalid."""
-    with _explained(faults), world.store.transaction():
+    with explained(faults), world.store.transaction():
         world.faults.clear()
-        for arguments in check(_FaultsFile, _read_table("faults", faults)).faults:
+        for arguments in check_faults(read_source("faults", faults)):
             run_command(world, FAULT, world.now(), {}, arguments)
 
 
+def check_faults(table: Mapping[str, Any]) -> list[FaultArguments]:
+    """Return the faults of a table. Raises the documented error that lists what is wrong."""
+    return check(_FaultsFile, table).faults
+
+
 @contextmanager
-def _explained(source: str | Path) -> Iterator[None]:
+def explained(source: str | Path) -> Iterator[None]:
     """Convert errors of a file into a SimulatorError that says what is wrong with it."""
     try:
         yield
@@ -137,9 +188,10 @@ def _explained(source: str | Path) -> Iterator[None]:
         raise SimulatorError(f"cannot read {source}: {error}") from error
 
 
-def _read_table(folder: str, source: str | Path) -> dict[str, Any]:
+def read_source(folder: str, source: str | Path) -> dict[str, Any]:
+    """Return a shipped table of `folder`, by name, or that of a TOML file. Raises SimulatorError for another name."""
     if Path(source).suffix == ".toml":
-        return tomllib.loads(Path(source).read_text(encoding="utf-8"))
+        return read_toml(Path(source).read_text(encoding="utf-8"))
     if str(source) not in table_names(folder):
         raise SimulatorError(
             f"no {source!s} among the {folder}: choose from {', '.join(table_names(folder))}, or give a TOML file"
@@ -151,26 +203,47 @@ def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Work
     """Create the scenario's workspace in place of the first of `workspaces`, as of now, and play it from here."""
     served, *others = workspaces
     with world.store.transaction():
-        rebuild(world, seed, [replace(served, name=scenario.workspace), *others], origin)
+        served = replace(served, name=scenario.workspace)
+        rebuild(world, seed, [served, *others], origin, scenario.template)
+        use_shapes(world, {**(scenario.template or {}).get("shapes", {}), **scenario.shapes})
         world.timeline.start(_playback(world, scenario, world.now()))
+
+
+def origin_of(scenario: Scenario, seed: int) -> Origin:
+    """Return the origin that restores the scenario's workspace."""
+    return Origin(scenario.workspace, seed, None if scenario.template is None else dict(scenario.template))
+
+
+def playing(world: World) -> Scenario | None:
+    """Return the scenario in play, also after its end or a stop."""
+    playback = world.timeline.playback
+    return None if playback is None else _kept(playback.name, playback.table)
 
 
 def go_on(world: World) -> None:
     """Continue the kept scenario, if any, from its position."""
 
     def playback(name: str, table: Mapping[str, Any], began_at: float) -> Playback:
-        with _explained(f"the kept scenario {name}"):
-            return _playback(world, _scenario(name, table), began_at)
+        return _playback(world, _kept(name, table), began_at)
 
     world.timeline.go_on(playback)
 
 
+def _kept(name: str, kept: Mapping[str, Any]) -> Scenario:
+    """Return a scenario from the form in which a playback holds it, with the table of its workspace."""
+    scenario, _ = draft(name, kept["scenario"], {kept["workspace"]: kept["template"]} if kept["template"] else {})
+    return replace(scenario, workspace=kept["workspace"], template=kept["template"])
+
+
 def _playback(world: World, scenario: Scenario, began_at: float) -> Playback:
     entries = [
-        TimelineEntry(began_at + step.at, f"{step.command} {step.target}".strip(), partial(_run_step, world, step))
+        TimelineEntry(
+            began_at + step.at, f"{step.command} {step.target}".strip(), step.index, partial(_run_step, world, step)
+        )
         for step in scenario.steps
     ]
-    return Playback(scenario.name, began_at, began_at + scenario.lasts, entries, scenario.table)
+    kept = {"scenario": scenario.table, "workspace": scenario.workspace, "template": scenario.template}
+    return Playback(scenario.name, began_at, began_at + scenario.lasts, entries, kept)
 
 
 def _run_step(world: World, step: Step, at: float) -> None:
@@ -183,46 +256,200 @@ def _targets(world: World, command: Command[Any], name: str) -> list[Document]:
     """Return the documents that a step applies to. Raises the documented error if none has that name."""
     if not command.target:
         return [{}]
+    if name != "*":
+        return [find_document(world, command.target, name)]
     documents = world.store.find_all(command.target, world.workspaces()[0].workspace_id)
-    if name == "*":
-        return [event for event in documents if event.get("stream") and event["stream"]["status"] != "finished"]
-    targets = [document for document in documents if document["name"] == name]
-    if not targets:
-        raise not_found()
-    return targets
+    return [event for event in documents if event.get("stream") and event["stream"]["status"] != "finished"]
 
 
-def _scenario(name: str, table: Mapping[str, Any]) -> Scenario:
-    file = check(_ScenarioFile, table)
-    return Scenario(
+def draft(
+    name: str, table: Mapping[str, Any], posted: Mapping[str, Table], folder: Path | None = None
+) -> tuple[Scenario, list[Fault]]:
+    """Return what is sound of the scenario, and everything that is wrong with it.
+
+    `posted`: posted workspaces by name. `folder`: the place of further workspaces, as TOML files.
+    """
+    faults: list[Fault] = []
+    head = _sound_fields(table, faults)
+    workspace, template = _workspace(head.get("workspace", "stage"), name, posted, folder, faults)
+    shapes = _shapes(head.get("shapes", {}), faults)
+    if template is not None:
+        faults += _template_faults(template, shapes, "" if isinstance(table["workspace"], dict) else workspace)
+    lasts = head.get("lasts")
+    if lasts is not None and lasts <= 0:
+        faults.append(("lasts", "must be above 0"))
+    clock = head.get("clock") or {}
+    scenario = Scenario(
         name=name,
-        title=file.title,
-        workspace=file.workspace,
-        lasts=seconds_of(file.lasts),
-        steps=tuple(sorted(map(_step, file.steps), key=lambda step: step.at)),
-        alarms=tuple(map(_expected, file.alarms)),
+        title=head.get("title", ""),
+        workspace=workspace,
+        lasts=lasts or 0,
+        steps=_steps(head.get("steps", ()), lasts, faults),
+        alarms=tuple(_alarms(head.get("alarms", ()), lasts, faults)),
         table=table,
+        template=template,
+        shapes=shapes,
+        seed=head.get("seed"),
+        start=clock.get("start"),
     )
+    return scenario, faults
 
 
-def _step(row: dict[str, Any]) -> Step:
-    head = check(_StepHead, {name: row[name] for name in _StepHead.model_fields if name in row})
-    command = COMMANDS[head.do]
+def faults_of(model: type[RequestBody], values: object, path: str = "") -> list[Fault]:
+    """Return what is wrong with a table according to its model, each with its path below `path`."""
+    try:
+        check(model, values)
+    except ApiError as error:
+        return [(_below(path, name), reason) for name, reason in error.invalid_params]
+    return []
+
+
+def _below(path: str, name: str) -> str:
+    return path if name == "body" and path else f"{path}{'' if not path or name.startswith('[') else '.'}{name}"
+
+
+def _sound_fields(table: Mapping[str, Any], faults: list[Fault]) -> Document:
+    """Return the fields of the file that are given and sound; add the others to `faults`."""
+    wrong = faults_of(ScenarioFile, table)
+    faults += wrong
+    bad = {re.split(r"[.\[]", path)[0] for path, _ in wrong}
+    fields = ScenarioFile.model_fields
+    rest = {name: value for name, value in table.items() if name in fields and name not in bad}
+    fill = {name: value for name, value in {"title": "?", "lasts": "+1d"}.items() if name not in rest}
+    sound = ScenarioFile.model_validate(rest | fill).given()
+    return {name: value for name, value in sound.items() if name not in fill}
+
+
+def _workspace(
+    given: str | dict[str, Any], scenario: str, posted: Mapping[str, Table], folder: Path | None, faults: list[Fault]
+) -> tuple[str, Table | None]:
+    """Return the name of the workspace, and its table unless it is a shipped one."""
+    if isinstance(given, dict):
+        return scenario, given
+    try:
+        table = find_table(given, posted, folder)
+    except LookupError as error:
+        faults.append(("workspace", str(error.args[0])))
+        return "stage", None
+    except (OSError, ValueError, RecursionError) as error:
+        faults.append(("workspace", f"cannot read {given}.toml: {error}"))
+        return "stage", None
+    return given, None if given in table_names("workspaces") else table
+
+
+def _template_faults(template: Table, shapes: Mapping[str, Any], name: str) -> list[Fault]:
+    """Return what is wrong with a workspace: paths in the table `workspace`, or in the file or post called `name`."""
+    faults = template_faults(template, shapes)
+    return [(f"workspace.{path}", reason if not name else f"in {name}: {reason}") for path, reason in faults]
+
+
+def template_faults(template: Table, shapes: Mapping[str, Any] | None = None) -> list[Fault]:
+    """Return what is wrong with the table of a workspace. `shapes`: further shapes that its encoders may have."""
+    faults = faults_of(Template, template)
+    return faults or [*find_faults(check(Template, template), shapes or {})]
+
+
+def _shapes(rows: Mapping[str, Any], faults: list[Fault]) -> dict[str, Any]:
+    """Return the rows by name; a shipped shape takes the place of an unsound one."""
+    wrong = {name: faults_of(ShapeRow, row, f"shapes.{name}") for name, row in rows.items()}
+    for found in wrong.values():
+        faults += found
+    return {name: {} if wrong[name] else row for name, row in rows.items()}
+
+
+def _steps(rows: Sequence[dict[str, Any]], lasts: float | None, faults: list[Fault]) -> tuple[Step, ...]:
+    """Return the sound steps, ascending by time."""
+    steps = [_step(index, row, faults) for index, row in enumerate(rows)]
+    times = _times(rows, faults)
+    placed = [replace(step, at=times[step.index]) for step in steps if step is not None and step.index in times]
+    for step in placed:
+        faults += _outside(f"steps[{step.index}].at", step.at, lasts)
+    return tuple(sorted(placed, key=lambda step: step.at))
+
+
+def _outside(path: str, at: float, lasts: float | None) -> Iterator[Fault]:
+    """Yield the fault of a time that is not in the scenario."""
+    if at < 0:
+        yield path, f"{offset_of(at)} is before the start, +00:00:00"
+    elif lasts is not None and at > lasts:
+        yield path, f"{offset_of(at)} is after lasts, {offset_of(lasts)}"
+
+
+def _step(index: int, row: dict[str, Any], faults: list[Fault]) -> Step | None:
+    command = COMMANDS.get(row["do"]) if isinstance(row.get("do"), str) else None
+    head = {name: row[name] for name in StepHead.model_fields if name in row}
+    wrong = faults_of(_step_model(command), row, f"steps[{index}]") if command else []
+    wrong = wrong or faults_of(StepHead, head, f"steps[{index}]")
+    faults += wrong
+    if command is None or wrong:
+        return None
     step = check(_step_model(command), row).given()
-    arguments = {name: step[name] for name in command.arguments.model_fields if name in step}
+    given = {name: row[name] for name in command.arguments.model_fields if name in row}
     target = step[command.target] if command.target else ""
-    return Step(seconds_of(head.at), head.do, target, command.arguments.model_validate(arguments))
+    return Step(step["at"], command.name, target, check(command.arguments, given), index)
+
+
+def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, float]:
+    """Return the time of each step by its index; a step with `after` counts from that step."""
+    ids: dict[str, int] = {}
+    for index, row in enumerate(rows):
+        if isinstance(row.get("id"), str) and ids.setdefault(row["id"], index) != index:
+            faults.append((f"steps[{index}].id", f'steps[{ids[row["id"]]}] has the id "{row["id"]}" already'))
+    times: dict[int, float] = {}
+    waiting = {index: row for index, row in enumerate(rows) if not faults_of(_StepTime, _time_fields(row))}
+    while waiting:
+        ready = {
+            index: times[ids[row["after"]]] if "after" in row else 0
+            for index, row in waiting.items()
+            if "after" not in row or ids.get(row["after"]) in times
+        }
+        if not ready:
+            break
+        times |= {index: base + seconds_of(waiting.pop(index)["at"]) for index, base in ready.items()}
+    for index, row in waiting.items():
+        known = row["after"] in ids
+        there = there_are([name for name in ids if ids[name] != index], row["after"])
+        reason = (
+            "waits for itself, or for a step without a time"
+            if known
+            else f'no step has the id "{row["after"]}"; {there}'
+        )
+        faults.append((f"steps[{index}].after", reason))
+    return times
+
+
+class _StepTime(RequestBody):
+    at: Offset
+    after: str = UNSET
+
+
+def _time_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("at", "after") if name in row}
 
 
 @cache
 def _step_model(command: Command[Any]) -> type[RequestBody]:
     """Return the model of a whole step of the command, so that one error lists all its faults."""
-    fields: dict[str, Any] = {"at": (str, ...), "do": (str, ...)}
-    fields |= {command.target: (Name, ...)} if command.target else {}
+    head = {name: (info.annotation, info) for name, info in StepHead.model_fields.items()}
+    fields: dict[str, Any] = {**head, **({command.target: (Name, ...)} if command.target else {})}
     model: type[RequestBody] = create_model("Step", __base__=command.arguments, **fields)
     return model
 
 
-def _expected(alarm: _AlarmRow) -> Expected:
-    times = {"since": seconds_of(alarm.since), "until": alarm.until and seconds_of(alarm.until)}
-    return Expected(**{"event": "", **alarm.given(), **times})
+def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, faults: list[Fault]) -> Iterator[Expected]:
+    """Yield the sound alarms."""
+    for index, row in enumerate(rows):
+        path = f"alarms[{index}]"
+        wrong = faults_of(AlarmRow, row, path)
+        faults += wrong
+        kind = row.get("kind")
+        if isinstance(kind, str) and kind not in ALARM_KINDS:
+            faults.append((f"{path}.kind", f'no alarm is called "{kind}"; {there_are(ALARM_KINDS, kind)}'))
+        if wrong:
+            continue
+        alarm = check(AlarmRow, row).given()
+        for name in ("since", "until"):
+            faults += _outside(f"{path}.{name}", alarm.get(name, 0), lasts)
+        if "until" in alarm and alarm["until"] <= alarm["since"]:
+            faults.append((f"{path}.until", "must be after since"))
+        yield Expected(**{"event": "", "until": None, **alarm}, index=index)

@@ -1,15 +1,14 @@
-"""Demo workspaces: documents built from tables in `data/workspaces/`, a seed and the time of the start.
-
-Offsets in the tables are relative to that time: `-00:22:05`, `+1d`, `-2d 03:00:00`.
-"""
+"""Workspaces: documents built from a table (template.py), a seed and the time of the start."""
 
 from __future__ import annotations
 
-import re
+import json
 import secrets
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
 from typing import Any
 
 from livedeck.simulator.api.annotations import new_annotation
@@ -24,54 +23,95 @@ from livedeck.simulator.engine.content import MESSAGES_PER_SECOND, ChatRate, tra
 from livedeck.simulator.engine.encoder import EncoderState
 from livedeck.simulator.engine.identity import key_of, number_of, uuid_of
 from livedeck.simulator.engine.reference import read_table, table_names
-from livedeck.simulator.engine.store import Document, Files
+from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.world import Origin, Workspace, World
-from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.rehearsal.naming import there_are
+from livedeck.simulator.rehearsal.offsets import seconds_of
+from livedeck.simulator.rehearsal.shapes import use_shapes
+from livedeck.simulator.rehearsal.template import numbered
 
-Table = dict[str, Any]
+Table = Mapping[str, Any]
+POSTED = ("scenario", "workspace_table")
+"""Kinds of the documents that hold posted tables; they outlive a workspace."""
 
 
 def names() -> list[str]:
-    """Return the names of the workspace tables."""
+    """Return the names of the shipped workspaces."""
     return table_names("workspaces")
 
 
-def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
+def posted_tables(store: Store) -> dict[str, Table]:
+    """Return the posted workspaces by name."""
+    return {row["id"]: row["table"] for row in store.find_all("workspace_table", "", order=[("id", "asc")])}
+
+
+def find_table(name: str, posted: Mapping[str, Table], folder: Path | None = None) -> Table:
+    """Return the table of a workspace: a shipped one, a posted one, or the file `NAME.toml` in `folder`.
+
+    Raises LookupError, with the names there are, and OSError or ValueError for a file that cannot be read.
+    """
+    if name in names():
+        return read_table("workspaces", name)
+    if name in posted:
+        return posted[name]
+    beside = [] if folder is None else sorted(path.stem for path in folder.glob("*.toml"))
+    if folder is not None and name in beside:
+        return read_toml((folder / f"{name}.toml").read_text(encoding="utf-8"))
+    raise LookupError(f'no workspace is called "{name}"; {there_are([*names(), *posted], name)}')
+
+
+def event_names(table: Table) -> list[str]:
+    """Return the names of the events in the table of a workspace."""
+    return [row["name"] for row in _numbered(table["events"])]
+
+
+def read_toml(content: str) -> dict[str, Any]:
+    """Return the table with its dates as text, as JSON has them. Raises ValueError if it is not TOML."""
+    table: dict[str, Any] = json.loads(json.dumps(tomllib.loads(content), default=_iso))
+    return table
+
+
+def _iso(value: datetime | date | time) -> str:
+    return value.isoformat()
+
+
+def rebuild(
+    world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin, table: Table | None = None
+) -> None:
     """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
 
-    The clock and the tokens stay.
+    The clock, the tokens and the posted tables stay. `table`: that of the first workspace (None: shipped by its name).
     """
     start, files = world.clock.now(), set[str]()
     with world.store.transaction():
-        world.store.clear()
+        world.store.clear(keep=POSTED)
         root = {"id": "world", "start": format_timestamp(start), "secret": secrets.token_hex(32)}
         world.store.put("world", root | {"seed": seed, "drawn": 0})
         world.store.put("world", origin.document())
         world.keep_clock(world.clock.state)
         for position, workspace in enumerate(workspaces):
             world.store.insert("workspace", "", workspace.document(position))
-            builder = _WorkspaceBuilder(seed, start, workspace, _read(workspace.name), world.files)
+            rows = table if table is not None and position == 0 else find_table(workspace.name, {})
+            builder = _WorkspaceBuilder(seed, start, workspace, rows, world.files)
             for kind, document in builder.documents():
                 world.store.insert(kind, workspace.workspace_id, document)
                 files.add(document.get("storage") or document.get("storage_id", ""))
-        world.timeline.stop()
+        world.timeline.forget()
+        use_shapes(world, (table or {}).get("shapes", {}))
     world.files.keep(files)
-    world.encoders.clear()
     world.faults.restart()
 
 
 def restore(world: World, seed: int | None) -> None:
     """Restore the first workspace. `seed`: its seed from now on; None: its first seed."""
     origin = world.origin()
-    origin = origin if seed is None else replace(origin, seed=seed)
+    serve(world, origin if seed is None else replace(origin, seed=seed))
+
+
+def serve(world: World, origin: Origin) -> None:
+    """Create the workspace of `origin` in place of the served one, as of now."""
     served, *others = world.workspaces()
-    rebuild(world, origin.seed, [replace(served, name=origin.workspace), *others], origin)
-
-
-def _read(name: str) -> Table:
-    if name not in names():
-        raise SimulatorError(f"no workspace {name!r}: choose from {', '.join(names())}")
-    return read_table("workspaces", name)
+    rebuild(world, origin.seed, [replace(served, name=origin.workspace), *others], origin, origin.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +127,7 @@ class _WorkspaceBuilder:
     def documents(self) -> Iterator[tuple[str, Document]]:
         """Yield every document of the workspace, with its kind."""
         parents: dict[str, Document] = {}
-        for project in self.table["projects"]:
+        for project in self.table.get("projects", ()):
             parents[project["name"]] = {"project_id": self._id("project", project["name"]), "folder_id": None}
             yield "project", {"id": self._id("project", project["name"]), "name": project["name"]}
             for folder in project.get("folders", ()):
@@ -127,7 +167,8 @@ class _WorkspaceBuilder:
         target = self.table["targets"][relay["to"]]
         fixed = {"id": restream_id, "event_id": event["id"], "key": key_of(self.seed, "restream", restream_id)}
         state = {"status": relay.get("status", "connected"), "enabled": relay.get("enabled", True)}
-        return fixed | dict(target) | state | {"created_at": event["created_at"], "updated_at": None}
+        named = {"description": "", **target, **{name: relay[name] for name in ("name",) if name in relay}}
+        return fixed | named | state | {"created_at": event["created_at"], "updated_at": None}
 
     def _stream(self, event_id: str, row: Table) -> Document | None:
         if "stream" not in row:
@@ -145,7 +186,8 @@ class _WorkspaceBuilder:
 
     def _chat_rates(self, row: Table) -> list[ChatRate]:
         is_on = row.get("chat_active")
-        return [ChatRate(self._at(row["stream"]).timestamp(), MESSAGES_PER_SECOND)] if is_on else []
+        begins = is_on and "stream" in row
+        return [ChatRate(self._at(row["stream"]).timestamp(), MESSAGES_PER_SECOND)] if begins else []
 
     def _video(self, row: Table) -> Iterator[tuple[str, Document]]:
         video_id, created_at = self._id("video", row["title"]), self._timestamp(row["created"])
@@ -187,7 +229,7 @@ class _WorkspaceBuilder:
         profile_id = self._id("profile", room["id"], index)
         target = self.table["targets"][relay["to"]]
         draft = {"name": relay.get("name", target["name"]), "url": target["url"]}
-        key = {"stream_key": key_of(self.seed, "profile", profile_id)}
+        key = {"stream_key": target.get("key") or key_of(self.seed, "profile", profile_id)}
         return new_profile(profile_id, room["id"], draft | key, room["created_at"])
 
     def _id(self, *parts: object) -> str:
@@ -206,20 +248,5 @@ class _WorkspaceBuilder:
 def _numbered(rows: Sequence[Table]) -> Iterator[Table]:
     """Yield every row; a row with a `count` repeats that often, numbered."""
     for row in rows:
-        if "count" not in row:
-            yield row
-        for number in range(1, row.get("count", 0) + 1):
-            yield row | {"name": f"{row['name']} {number:03}"}
-
-
-_OFFSET = re.compile(r"([+-])(?:(\d{1,3})d)? ?(?:(\d\d):(\d\d):(\d\d))?")
-
-
-def seconds_of(offset: str) -> int:
-    """Return the seconds of an offset in the form of the tables. Raises ValueError for anything else."""
-    match = _OFFSET.fullmatch(offset)
-    if match is None:
-        raise ValueError(f"not an offset: {offset!r}")
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[1:])
-    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    return -total if match[1] == "-" else total
+        for name in numbered(row["name"], row.get("count")):
+            yield {**row, "name": name}

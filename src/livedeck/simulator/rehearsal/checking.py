@@ -1,0 +1,224 @@
+"""Check before the start: plays a scenario to its end on a copy in memory, and lists everything that is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from livedeck.simulator.engine.clock import SimulatorClock
+from livedeck.simulator.engine.disk import Disk
+from livedeck.simulator.engine.encoder import Encoders
+from livedeck.simulator.engine.faults import Faults
+from livedeck.simulator.engine.store import Files, Store
+from livedeck.simulator.engine.timeline import Refusal, Timeline
+from livedeck.simulator.engine.world import Origin, Workspace, World
+from livedeck.simulator.errors import ApiError, SimulatorError
+from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal.naming import there_are
+from livedeck.simulator.rehearsal.scenario import Expected, Fault, Scenario
+from livedeck.simulator.rehearsal.workspaces import Table, read_toml
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+"""Time of the copy, unless the scenario has one of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Place in a table that is wrong, and the reason. `path`: such as `steps[3].event`. `line`: that of its text."""
+
+    path: str
+    line: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        row, _, field = self.path.partition(".")
+        place = row if self.line is None else f"{row} (line {self.line})".strip()
+        return f"{place}{f', {field}' if field else ''}: {self.reason}"
+
+
+class TableError(ApiError):
+    """Answer to a table that is wrong: every problem, with its line if the table came as TOML."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(400, 400400, "invalid parameters", [(problem.path, problem.reason) for problem in problems])
+        self.problems = tuple(problems)
+
+    def response(self, headers: Mapping[str, str] | None = None) -> Response:
+        """Return the documented error object; each problem with a line says it."""
+        wrong = [
+            {"name": problem.path or "body", "reason": problem.reason}
+            | ({} if problem.line is None else {"line": problem.line})
+            for problem in self.problems
+        ]
+        error = {"code": self.code, "message": self.message, "invalid_params": wrong}
+        return JSONResponse({"error": error}, self.status, headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Table as it came. `text`: its TOML, or None. `folder`: the place of TOML files that it names, or None."""
+
+    name: str
+    table: Mapping[str, Any]
+    text: str | None = None
+    folder: Path | None = None
+
+    @classmethod
+    def of_text(cls, name: str, text: str, folder: Path | None = None) -> Source:
+        """Read TOML. Raises TableError if it is none."""
+        try:
+            return cls(name, read_toml(text), text, folder)
+        except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+            at = re.search(r"at line (\d+)", str(error))
+            raise TableError([Problem("", int(at[1]) if at else None, f"not TOML: {error}")]) from None
+
+    @classmethod
+    def of_file(cls, path: Path) -> Source:
+        """Read a TOML file. Raises TableError if it is none, and SimulatorError if it cannot be read."""
+        try:
+            return cls.of_text(path.stem, path.read_text(encoding="utf-8"), path.parent)
+        except (OSError, UnicodeDecodeError) as error:
+            raise SimulatorError(f"cannot read {path}: {error}") from None
+
+    def problems(self, faults: Sequence[Fault]) -> list[Problem]:
+        """Return the faults with their lines, in the order of the text."""
+        lines = Lines(self.text) if self.text is not None else None
+        found = [
+            Problem(path, None if lines is None else lines.of(path), reason) for path, reason in dict.fromkeys(faults)
+        ]
+        return sorted(found, key=lambda problem: problem.line or 0)
+
+
+def read_scenario(source: Source, posted: Mapping[str, Table]) -> Scenario:
+    """Return the scenario, after it played to its end on a copy without a refusal. Raises TableError."""
+    scenario, faults = scenarios.draft(source.name, source.table, posted, source.folder)
+    if not any(path.startswith("workspace") for path, _ in faults):
+        faults += _play(scenario)
+    if faults:
+        raise TableError(source.problems(faults))
+    return scenario
+
+
+def check_workspace(source: Source) -> None:
+    """Raise TableError if the table is no workspace."""
+    faults = scenarios.template_faults(source.table)
+    if faults:
+        raise TableError(source.problems(faults))
+
+
+def _play(scenario: Scenario) -> Iterator[Fault]:
+    """Yield what the copy refuses, and the alarms about events or parts that it does not have."""
+    with closing(Store()) as store:
+        clock, disk = SimulatorClock(scenario.start or START, paused=True), Disk()
+        world = World(store, clock, Encoders(2.0), _NoFiles(), Faults(store), Timeline(store, disk), disk)
+        served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
+        scenarios.start(world, scenario, scenario.seed or 1, [served], Origin(scenario.workspace, 1))
+        yield from _alarm_faults(world, served, scenario.alarms)
+        for refusal in world.timeline.catch_up(inf):
+            yield _fault_of(refusal, scenario)
+
+
+def _fault_of(refusal: Refusal, scenario: Scenario) -> Fault:
+    field, reason = (refusal.error.invalid_params or [("", refusal.error.message)])[0]
+    row = scenario.table["steps"][refusal.entry.index]
+    known = field if field in row else next(name for name in ("event", "room", "do") if name in row)
+    return f"steps[{refusal.entry.index}].{known}", reason
+
+
+def _alarm_faults(world: World, served: Workspace, alarms: Sequence[Expected]) -> Iterator[Fault]:
+    events = {row["name"]: row for row in world.store.find_all("event", served.workspace_id, order=[("name", "asc")])}
+    for alarm in alarms:
+        path = f"alarms[{alarm.index}]"
+        if alarm.event and alarm.event not in events:
+            yield f"{path}.event", f'no event is called "{alarm.event}"; {there_are(events, alarm.event)}'
+        elif alarm.event and alarm.target:
+            targets = [row["name"] for row in events[alarm.event]["restreams"]]
+            if alarm.target not in targets:
+                reason = (
+                    f'no restream of "{alarm.event}" is called "{alarm.target}"; {there_are(targets, alarm.target)}'
+                )
+                yield f"{path}.target", reason
+
+
+class _NoFiles(Files):
+    """Files of a copy, which nobody downloads."""
+
+    def save(self, storage_id: str, content: bytes) -> None:
+        """Keep nothing."""
+
+    def keep(self, storage_ids: object) -> None:
+        """Delete nothing."""
+
+
+class Lines:
+    """Lines of a TOML text at which its tables and fields begin."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: dict[str, int] = {}
+        counts: dict[str, int] = {}
+        table, quotes = "", ""
+        for number, line in enumerate(text.splitlines(), 1):
+            if not quotes:
+                table = self._read(line, number, table, counts)
+            for mark in re.findall(r'"""|\'\'\'', line):
+                quotes = mark if not quotes else "" if mark == quotes else quotes
+
+    def _read(self, line: str, number: int, table: str, counts: dict[str, int]) -> str:
+        """Note what begins on this line; return the table that the next lines belong to."""
+        header = re.match(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]", line)
+        if header is None:
+            field = re.match(r"\s*([\w.-]+|\"[^\"]*\")\s*=", line)
+            if field is not None:
+                self._lines.setdefault(f"{table}.{_plain(field[1])}".removeprefix("."), number)
+            return table
+        name = ".".join(map(_plain, header[2].split(".")))
+        parent = max((known for known in counts if name.startswith(f"{known}.")), key=len, default="")
+        base = f"{parent}[{counts[parent] - 1}]{name[len(parent) :]}" if parent else name
+        if header[1] == "[[":
+            counts[name] = counts.get(name, 0) + 1
+            for below in [known for known in counts if known.startswith(f"{name}.")]:
+                del counts[below]
+            base = f"{base}[{counts[name] - 1}]"
+        self._lines[base] = number
+        return base
+
+    def of(self, path: str) -> int | None:
+        """Return the line of the field, or of the table that it is in or absent from."""
+        while path and path not in self._lines:
+            if f"{path}[0]" in self._lines:
+                return self._lines[f"{path}[0]"]
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self._lines.get(path)
+
+
+def _plain(name: str) -> str:
+    return name.strip().strip("\"'")
+
+
+def check_table(path: Path) -> Sequence[Problem]:
+    """Return every problem of a scenario, a workspace or faults in a TOML file.
+
+    Raises SimulatorError if the file cannot be read.
+    """
+    try:
+        source = Source.of_file(path)
+        if "events" in source.table:
+            check_workspace(source)
+        elif "faults" in source.table:
+            scenarios.check_faults(source.table)
+        else:
+            read_scenario(source, {})
+    except TableError as error:
+        return error.problems
+    except ApiError as error:
+        return source.problems(error.invalid_params)
+    return ()

@@ -1,0 +1,178 @@
+"""The check before the start: every problem of a scenario or workspace is found at once, with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.simulator import Simulator, SimulatorError, check_table, scenario_names
+
+DATA = Path(str(resources.files("livedeck.simulator"))) / "data"
+
+GALA = """\
+title = "Gala"
+lasts = "+00:12:00"
+seed = 4
+
+[clock]
+start = 2026-03-01T18:55:00Z
+
+[shapes.ours]
+like = "clean"
+video = 6_000_000
+bursts = [{ period = 30, chance = 0.5, duration = 4, status = 5 }]
+
+[workspace]
+projects = [{ name = "House" }]
+
+[workspace.targets.share]
+name = "Video share"
+url = "rtmp://live.videoshare.example/live2"
+
+[[workspace.events]]
+name = "Gala, hall 1"
+parent = "House"
+created = "-1d"
+scheduled = "-00:05:00"
+stream = "-00:05:00"
+encoder = [["-00:05:00", "ours"]]
+relays = [{ to = "share" }]
+
+[[workspace.events]]
+name = "Foyer"
+created = "-1d"
+
+[[steps]]
+id = "drift"
+at = "+00:00:10"
+do = "encoder"
+event = "Gala, hall 1"
+shape = "keyframe-drift"
+
+[[steps]]
+at = "+00:01:00"
+after = "drift"
+do = "restream"
+event = "Gala, hall 1"
+restream = "Video share"
+connected = false
+
+[[alarms]]
+kind = "KEYFRAME_SEVERE"
+event = "Gala, hall 1"
+since = "+00:00:10"
+"""
+
+
+def problems(folder: Path, text: str) -> list[str]:
+    file = folder / "gala.toml"
+    file.write_text(text, encoding="utf-8")
+    return [str(problem) for problem in check_table(file)]
+
+
+def test_every_shipped_scenario_and_workspace_is_sound() -> None:
+    files = [*(DATA / "scenarios").glob("*.toml"), *(DATA / "workspaces").glob("*.toml")]
+    assert {file.stem for file in files} > {*scenario_names()}
+    assert [problem for file in files for problem in check_table(file)] == []
+
+
+def test_the_kinds_that_a_scenario_may_expect_are_those_of_the_monitor() -> None:
+    assert (DATA / "alarm_kinds.txt").read_text(encoding="ascii").split() == sorted(map(str, ALARM_KINDS))
+
+
+def test_a_sound_scenario_with_a_workspace_of_its_own_plays(tmp_path: Path) -> None:
+    assert problems(tmp_path, GALA) == []
+    simulator = Simulator(scenario=tmp_path / "gala.toml")
+    assert (simulator.seed, simulator.clock.now().isoformat()[:16]) == (4, "2026-03-01T18:55")
+    simulator.close()
+
+
+def replaced(*pairs: tuple[str, str]) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        for before, after in pairs:
+            assert before in text
+            text = text.replace(before, after, 1)
+        return text
+
+    return change
+
+
+STEP = 'event = "Gala, hall 1"\nshape'
+BAD_STEP = 'event = "Gala"\nshape'
+
+BROKEN = {
+    "event": (STEP, BAD_STEP, "steps[0], event", 'no event is called "Gala"; there are Foyer and Gala, hall 1'),
+    "restream": (
+        '"Video share"\nconn',
+        '"Vimeo"\nconn',
+        "steps[1], restream",
+        'is called "Vimeo"; there is Video share',
+    ),
+    "state": (STEP, STEP.replace("Gala, hall 1", "Foyer"), "steps[0], event", '"Foyer" is not enabled'),
+    "shape": ('"keyframe-drift"', '"drift"', "steps[0], shape", 'no shape is called "drift"; there are'),
+    "late": ('"+00:01:00"', '"+00:11:51"', "steps[1], at", "+00:12:01 is after lasts, +00:12:00"),
+    "early": ('"+00:01:00"', '"-00:01:00"', "steps[1], at", "-00:00:50 is before the start"),
+    "after": ('after = "drift"', 'after = "drif"', "steps[1], after", 'no step has the id "drif"; there is drift'),
+    "circle": ('id = "drift"', 'id = "drift"\nafter = "drift"', "steps[0], after", "waits for itself"),
+    "field": ("connected = false", "conected = false", "steps[1], conected", "unknown parameter"),
+    "kind": ("KEYFRAME_SEVERE", "KEYFRAMES", "alarms[0], kind", "there are KEYFRAME_SEVERE, "),
+    "since": ('since = "+00:00:10"', 'since = "+00:13:00"', "alarms[0], since", "after lasts"),
+    "target": ("since", 'target = "x"\nsince', "alarms[0], target", "there is Video share"),
+    "encoder": ('"ours"]]', '"our"]]', "workspace, events[0].encoder[0][1]", 'is called "our"; there are ours'),
+    "parent": ('parent = "House"', 'parent = "Hose"', "workspace, events[0].parent", "there is House"),
+    "twice": ('name = "Foyer"', 'name = "Gala, hall 1"', "workspace, events", '2 events are called "Gala, hall 1"'),
+    "like": ('like = "clean"', 'like = "cleaner"', "shapes, ours.like", "must be one of clean"),
+    "lasts": ('lasts = "+', 'lasts = "', "lasts", "must be an offset"),
+    "toml": ("[[alarms]]", "[[alarms]", "", "not TOML"),
+}
+"""What is replaced, by what, the place of the problem, and its words."""
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_problem_says_where_it_is_and_what_there_is_instead(tmp_path: Path, name: str) -> None:
+    before, after, place, says = BROKEN[name]
+    text = replaced((before, after))(GALA)
+    found = problems(tmp_path, text)
+    follows = {"field": "steps[1], connected", "circle": "steps[1], after"}
+    assert places(found) - {follows.get(name)} == {place}
+    found = [problem for problem in found if places([problem]) == {place}]
+    assert says in found[0]
+    line = re.search(r"\(line (\d+)\)", found[0])
+    assert line is not None
+    field = re.split(r"[.\s]", place.partition("[0][")[0])[-1]
+    assert field.partition("[")[0] in text.splitlines()[int(line[1]) - 1]
+
+
+def places(found: Iterable[str]) -> set[str]:
+    return {re.sub(r" ?\(line \d+\)", "", problem.partition(":")[0]) for problem in found}
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    change = replaced(
+        ('event = "Gala, hall 1"\nshape', 'event = "Gala"\nshape'),
+        ('restream = "Video share"', 'restream = "Vimeo"'),
+        ('at = "+00:01:00"', 'at = "+00:31:00"'),
+        ('kind = "KEYFRAME_SEVERE"', 'kind = "KEYFRAMES"'),
+        ("seed = 4", "seed = -4"),
+    )
+    found = problems(tmp_path, change(GALA))
+    assert places(found) == {"seed", "steps[0], event", "steps[1], at", "steps[1], restream", "alarms[0], kind"}
+    with pytest.raises(SimulatorError) as refused:
+        Simulator(scenario=tmp_path / "gala.toml")
+    assert all(problem in str(refused.value) for problem in found)
+
+
+def test_a_workspace_may_be_a_file_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "house.toml").write_text('[[events]]\nname = "A"\ncreated = "-1d"\n', encoding="utf-8")
+    text = 'title = "x"\nlasts = "+1d"\nworkspace = "house"\n[[steps]]\nat = "+00:00:01"\ndo = "delete"\nevent = "A"\n'
+    assert problems(tmp_path, text) == []
+    (tmp_path / "house.toml").write_text('[[events]]\nname = "A"\n', encoding="utf-8")
+    assert problems(tmp_path, text) == ["workspace (line 3), events[0].created: in house: must be given"]
+    assert problems(tmp_path, text.replace("house", "hose"))[0].startswith(
+        'workspace (line 3): no workspace is called "hose"; there are '
+    )
