@@ -1,19 +1,16 @@
-"""ASGI app: routes, tokens, body limits, Date header, documented errors, and OpenAPI."""
+"""ASGI app: routes, tokens, body limits, Date header, and documented errors."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from hmac import compare_digest
 from itertools import groupby
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, models_json_schema
-from pydantic_core import core_schema
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -29,8 +26,8 @@ from livedeck.simulator.engine.disk import is_disk_full
 from livedeck.simulator.engine.faults import SKEW, ConnectionCut, apply_faults
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError, disk_full, forbidden, internal, of_status, too_large, unauthorized
-from livedeck.simulator.http import ApiRequest, Endpoint
-from livedeck.simulator.models import BYTES, Error, Schema
+from livedeck.simulator.http import ApiRequest, Endpoint, origin_of
+from livedeck.simulator.openapi import openapi_document
 from livedeck.simulator.rehearsal import control_api
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -50,8 +47,8 @@ _log = logging.getLogger("livedeck.simulator")
 def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) -> Starlette:
     """Return the whole simulator as one app; `endpoints` are those of the documented API."""
 
-    async def describe(_: Request) -> Response:
-        return JSONResponse(openapi_document(endpoints))
+    async def describe(request: Request) -> Response:
+        return JSONResponse(openapi_document(endpoints, server=origin_of(request)))
 
     routes = [
         *_routes(world, endpoints, _authorize_api(world)),
@@ -223,93 +220,3 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
         return message
 
     return receive_bounded
-
-
-def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
-    """Return the endpoints as an OpenAPI 3.1 document, derived from the models in use."""
-    models: list[type[BaseModel]] = [Error]
-    for endpoint in endpoints:
-        models += [endpoint.answer] if isinstance(endpoint.answer, type) else []
-        models += [endpoint.takes] if endpoint.takes_body and endpoint.takes and endpoint.body != "file" else []
-    references, definitions = models_json_schema(
-        [(model, "validation") for model in models],
-        ref_template="#/components/schemas/{model}",
-        schema_generator=_SchemaGenerator,
-    )
-    schemas = {model: schema for (model, _), schema in references.items()}
-    paths: dict[str, Schema] = {}
-    for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "livedeck simulator", "version": "1"},
-        "paths": paths,
-        "security": [{"token": []}],
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": definitions["$defs"],
-        },
-    }
-
-
-class _SchemaGenerator(GenerateJsonSchema):
-    """Schemas without titles of fields, and with defaults only for numbers in a query."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  pydantic's signature
-        return False
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:
-        is_number = isinstance(schema.get("default"), int)
-        return super().default_schema(schema) if is_number else self.generate_inner(schema["schema"])
-
-
-def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:
-    path_ids = _PATH_ID.findall(endpoint.path)
-    codes = {*_ANY_CODES, *endpoint.errors}
-    codes |= {400301} if any(name != "material_id" for name in path_ids) else set()
-    codes |= {400400} if endpoint.takes else set()
-    answer = schemas[endpoint.answer] if isinstance(endpoint.answer, type) else endpoint.answer
-    success = {"description": "done", "content": {endpoint.media: {"schema": answer}}}
-    operation = {
-        "operationId": f"{endpoint.method.lower()}_{endpoint.handler.__name__}",
-        "summary": (endpoint.handler.__doc__ or "").strip().partition("\n")[0],
-        "parameters": [*map(_path_parameter, path_ids), *_parameters(endpoint)],
-        "responses": {"200": success, **dict(_error_responses(sorted(codes), schemas[Error]))},
-    }
-    return operation | ({"requestBody": _request_body(endpoint, schemas)} if endpoint.takes_body else {})
-
-
-_PATH_ID = re.compile(r"\{(\w+)\}")
-_ANY_CODES = 401401, 413413, 500500, 507507
-
-
-def _path_parameter(name: str) -> Schema:
-    schema = {"type": "string"} if name == "material_id" else {"type": "string", "format": "uuid"}
-    return {"name": name, "in": "path", "required": True, "schema": schema}
-
-
-def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
-    """Yield the query parameters of a GET, or the headers that come with an uploaded file."""
-    if endpoint.takes is None or (endpoint.takes_body and endpoint.body != "file"):
-        return
-    schema = endpoint.takes.model_json_schema(schema_generator=_SchemaGenerator)
-    for name, described in schema["properties"].items():
-        required = name in schema.get("required", ())
-        yield {"name": name, "in": "header" if endpoint.takes_body else "query", "required": required} | {
-            "schema": described,
-            "description": described["description"],
-        }
-
-
-def _request_body(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:
-    if endpoint.body == "file":
-        return {"content": {"application/octet-stream": {"schema": BYTES}}}
-    media = "multipart/form-data" if endpoint.body == "form" else "application/json"
-    model: Any = endpoint.takes
-    required = any(field.is_required() for field in model.model_fields.values())
-    return {"required": required, "content": {media: {"schema": schemas[model]}}}
-
-
-def _error_responses(codes: Sequence[int], error: Schema) -> Iterator[tuple[str, Schema]]:
-    for status, group in groupby(codes, key=lambda code: str(code)[:3]):
-        yield status, {"description": ", ".join(map(str, group)), "content": {"application/json": {"schema": error}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -27,7 +27,7 @@ class Endpoint(Generic[T]):
 
     `takes` is the model of the query (GET), of the JSON or form body, or of the headers that come with a file. `answer`
     is the model of a success, or the schema of a body in another `media` type than JSON. `errors`: the codes that do
-    not follow from the other fields.
+    not follow from the other fields. `conflicts`: the codes with status 409, and their reasons.
     """
 
     method: str
@@ -38,6 +38,17 @@ class Endpoint(Generic[T]):
     errors: Sequence[int] = ()
     body: Literal["json", "form", "file"] = "json"
     media: str = "application/json"
+    conflicts: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def operation(self) -> str:
+        """Name of the operation: a verb and its object."""
+        return self.handler.__name__
+
+    @property
+    def is_control(self) -> bool:
+        """True if the endpoint is part of the control API."""
+        return self.path.startswith("/_control")
 
     @property
     def takes_body(self) -> bool:
@@ -57,8 +68,7 @@ class ApiRequest(Generic[T]):
     @property
     def origin(self) -> str:
         """Scheme and host that the caller used, so that addresses in responses work for that caller."""
-        server, port = self.http.scope.get("server") or ("localhost", 80)
-        return f"{self.http.scope['scheme']}://{self.http.headers.get('host') or f'{server}:{port}'}"
+        return origin_of(self.http)
 
     def path_id(self, name: str) -> str:
         """Return the id from the path in lower case. Raises the documented error if it is not a UUID."""
@@ -84,6 +94,12 @@ class ApiRequest(Generic[T]):
         model: Any = self.endpoint.takes
         checked: T = check(model, values)
         return checked
+
+
+def origin_of(request: Request) -> str:
+    """Return the scheme and host that the caller used."""
+    server, port = request.scope.get("server") or ("localhost", 80)
+    return f"{request.scope['scheme']}://{request.headers.get('host') or f'{server}:{port}'}"
 
 
 def select(request: ApiRequest[L], kind: str, where: Where = ()) -> Query:
