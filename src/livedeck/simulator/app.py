@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from livedeck.http_server import head_fault
@@ -81,7 +81,16 @@ def _route(world: World, path: str, methods: dict[str, Endpoint[Any]], authorize
             await request.body()  # first: no other request may write between the reads and the writes of a handler
         return await endpoint.handler(api_request)
 
-    return Route(path, answer, methods=[*methods])
+    return _FirstRoute(path, answer, methods=[*methods])
+
+
+class _FirstRoute(Route):
+    """Route that answers every method on its path, so that `subtitles/reorder` is never taken for the id of a track."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return a full match for a wrong method too: `handle` answers it with 405."""
+        match, child_scope = super().matches(scope)
+        return (Match.FULL if match is Match.PARTIAL else match), child_scope
 
 
 def _bearer(request: Request) -> str:

@@ -16,7 +16,7 @@ from pydantic_core import core_schema
 
 from livedeck.simulator.engine.reference import DATA
 from livedeck.simulator.http import Endpoint
-from livedeck.simulator.models import BYTES, Error, Schema
+from livedeck.simulator.models import BYTES, UUID_PATTERN, Error, Schema
 
 _ANY_CODES = 401401, 413413, 500500, 507507
 _PATH_NAME = re.compile(r"\{(\w+)\}")
@@ -134,9 +134,19 @@ def _parameters(
         required = name in described.get("required", ())
         yield (
             {"name": name, "in": "header" if endpoint.takes_body else "query", "required": required}
-            | {"schema": schema, "description": schema["description"]}
+            | {
+                "schema": _as_text(schema) if endpoint.takes_body else schema,
+                "description": schema["description"],
+            }
             | _example(example, name)
         )
+
+
+def _as_text(schema: Schema) -> Schema:
+    """Return the schema of a header as plain text: openapi-python-client sends a `uuid` there as an object and fails."""
+    if schema.get("format") != "uuid":
+        return schema
+    return {name: value for name, value in schema.items() if name != "format"} | {"pattern": UUID_PATTERN}
 
 
 def _is_uuid(endpoint: Endpoint[Any], name: str) -> bool:
