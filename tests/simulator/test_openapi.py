@@ -13,6 +13,7 @@ import pytest
 from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.models import Schema
 from livedeck.simulator.openapi import openapi_document
+from livedeck.simulator.rehearsal.control_api import ENDPOINTS as CONTROL
 from simulator.http_client import openapi_checker
 from simulator.openapi_examples import FILE, make_examples
 
@@ -172,3 +173,24 @@ async def test_an_undocumented_answer_would_be_seen(api: httpx.AsyncClient) -> N
     ):
         with pytest.raises(AssertionError):
             openapi_checker().check(httpx.Response(status, json=body, request=request))
+
+
+async def test_the_control_api_describes_all_its_routes_to_whoever_has_its_token(
+    admin: httpx.AsyncClient, api: httpx.AsyncClient
+) -> None:
+    document = (await admin.get("/_control/openapi.json")).json()
+    described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert described == {(endpoint.method, endpoint.path) for endpoint in CONTROL if not endpoint.path.endswith("/")}
+    names = [operation["operationId"] for operation in operations(document)]
+    assert sorted({*names}) == sorted(names)
+    assert (await api.get("/_control/openapi.json")).status_code == 403
+
+
+def test_where_one_of_several_fields_is_needed_the_schema_says_so() -> None:
+    encoder = openapi_document(CONTROL)["components"]["schemas"]["EncoderArguments"]
+    assert jsonschema_rs.is_valid(encoder, {"shape": "clean"})
+    assert not jsonschema_rs.is_valid(encoder, {})
+    event = openapi_document(ENDPOINTS)
+    update = event["components"]["schemas"]["EventUpdate"] | {"components": event["components"]}
+    assert jsonschema_rs.is_valid(update, {"title": "Gala"})
+    assert not jsonschema_rs.is_valid(update, {"title": "Gala", "name": "Gala"})

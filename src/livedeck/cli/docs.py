@@ -86,6 +86,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     from livedeck.monitor.evidence.claims import claims_table
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import limits_table, settings_table
+    from livedeck.simulator import control_table
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
     from livedeck.ui.shell.context import ActionRegistry
@@ -104,6 +105,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
         "evidence": evidence_table(),
         "commands": commands_table(),
         "claims": claims_table(),
+        "control": control_table(),
     }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from livedeck.simulator.engine.store import Document, Query, Where
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import forbidden, invalid, malformed_id
 from livedeck.simulator.models import ListQuery, Schema, check, is_uuid
+from livedeck.simulator.profiles import Profile, check_leniently
 
 T = TypeVar("T")
 L = TypeVar("L", bound=ListQuery)
@@ -46,6 +47,16 @@ class Endpoint(Generic[T]):
         return self.handler.__name__
 
     @property
+    def parameters(self) -> type[Any] | None:
+        """Model of the query (GET), or of the headers that come with a file."""
+        return None if self.takes_body and self.body != "file" else self.takes
+
+    def names(self, place: Literal["query", "header"]) -> set[str]:
+        """Return the names of the parameters in the query or in the headers."""
+        model = self.parameters if place == ("header" if self.takes_body else "query") else None
+        return {field.alias or name for name, field in model.model_fields.items()} if model else set()
+
+    @property
     def is_control(self) -> bool:
         """True if the endpoint is part of the control API."""
         return self.path.startswith("/_control")
@@ -64,6 +75,7 @@ class ApiRequest(Generic[T]):
     http: Request
     endpoint: Endpoint[T]
     workspace_id: str = ""
+    profile: Profile = "documented"
 
     @property
     def origin(self) -> str:
@@ -92,7 +104,7 @@ class ApiRequest(Generic[T]):
     def check(self, values: object) -> T:
         """Return the sent values as the model of the endpoint. Raises the documented error."""
         model: Any = self.endpoint.takes
-        checked: T = check(model, values)
+        checked: T = (check_leniently if self.profile == "lenient" else check)(model, values)
         return checked
 
 

@@ -203,11 +203,14 @@ def _given(value: object) -> object:
     return value.given() if isinstance(value, Parameters) else value
 
 
+MAX_PER_PAGE = 100
+
+
 class ListQuery(Parameters):
     """Query of every list (platform-api.md, "Lists"). Each list adds its own fields and its default of `order`."""
 
     page: Annotated[int, digits(1)] = 1
-    per_page: Annotated[int, digits(1, 100)] = 20
+    per_page: Annotated[int, digits(1, MAX_PER_PAGE)] = 20
     order: Order
 
 

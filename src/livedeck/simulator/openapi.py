@@ -27,11 +27,12 @@ def openapi_document(
     endpoints: Sequence[Endpoint[Any]], *, title: str = "livedeck simulator", server: str = "/"
 ) -> Schema:
     """Return the endpoints as an OpenAPI 3.1 document. `server`: scheme and host of the addresses."""
+    endpoints = [endpoint for endpoint in endpoints if not endpoint.path.endswith("/")]  # the same without the slash
     schemas, definitions = _schemas(endpoints)
     paths: dict[str, Schema] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas, definitions)
-    inputs = {model.__name__ for model in map(_parameter_model, endpoints) if model}
+    inputs = {endpoint.parameters.__name__ for endpoint in endpoints if endpoint.parameters}
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": "1"},
@@ -85,7 +86,7 @@ def _tag(endpoint: Endpoint[Any]) -> str:
 def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema], definitions: Mapping[str, Schema]) -> Schema:
     example = _examples().get(endpoint.operation, {})
     answer = schemas[endpoint.answer] if isinstance(endpoint.answer, type) else endpoint.answer
-    content = ({"schema": answer} if answer else {}) | _example(example, "answer")
+    content = {"schema": answer or {"type": "object"}} | _example(example, "answer")
     operation = {
         "operationId": endpoint.operation,
         "tags": [_tag(endpoint)],
@@ -115,18 +116,13 @@ def _example(values: Mapping[str, Any], name: str) -> Schema:
     return {"example": values[name]} if name in values else {}
 
 
-def _parameter_model(endpoint: Endpoint[Any]) -> type[BaseModel] | None:
-    """Return the model of a query (GET) or of the headers that come with an uploaded file."""
-    return endpoint.takes if not endpoint.takes_body or endpoint.body == "file" else None
-
-
 def _parameters(
     endpoint: Endpoint[Any], definitions: Mapping[str, Schema], example: Mapping[str, Any]
 ) -> Iterator[Schema]:
     for name in _PATH_NAME.findall(endpoint.path):
         schema = {"type": "string", "format": "uuid"} if _is_uuid(endpoint, name) else {"type": "string"}
         yield {"name": name, "in": "path", "required": True, "schema": schema} | _example(example, name)
-    model = _parameter_model(endpoint)
+    model = endpoint.parameters
     if model is None:
         return
     described = definitions[model.__name__]
@@ -134,16 +130,13 @@ def _parameters(
         required = name in described.get("required", ())
         yield (
             {"name": name, "in": "header" if endpoint.takes_body else "query", "required": required}
-            | {
-                "schema": _as_text(schema) if endpoint.takes_body else schema,
-                "description": schema["description"],
-            }
+            | {"schema": _as_text(schema) if endpoint.takes_body else schema, "description": schema["description"]}
             | _example(example, name)
         )
 
 
 def _as_text(schema: Schema) -> Schema:
-    """Return the schema of a header as plain text: openapi-python-client sends a `uuid` there as an object and fails."""
+    """Return the schema of a header as text: openapi-python-client sends a `uuid` there as an object and fails."""
     if schema.get("format") != "uuid":
         return schema
     return {name: value for name, value in schema.items() if name != "format"} | {"pattern": UUID_PATTERN}
