@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import httpx
 
 from livedeck.simulator import Simulator, api
-from livedeck.simulator.app import openapi_document
+from livedeck.simulator.openapi import openapi_document
 from simulator.openapi_checker import OpenApiChecker
 
 Row: TypeAlias = dict[str, Any]

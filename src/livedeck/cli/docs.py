@@ -86,7 +86,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
     from livedeck.monitor.evidence.claims import claims_table
     from livedeck.operations.catalogue import evidence_table
     from livedeck.settings import limits_table, settings_table
-    from livedeck.simulator import listings
+    from livedeck.simulator import control_table, listings
     from livedeck.ui.features import FEATURES
     from livedeck.ui.shell.commands import markdown
     from livedeck.ui.shell.context import ActionRegistry
@@ -106,6 +106,7 @@ def renew_tables(folder: Path, flags: frozenset[str], main: click.Command) -> No
         "commands": commands_table(),
         "claims": claims_table(),
         **{listing.name: listing.markdown() for listing in listings()},
+        "control": control_table(),
     }
     for path in sorted(folder.glob("*.md")):
         before = after = path.read_text(encoding="utf-8")

@@ -19,10 +19,13 @@ from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simul
 from livedeck.cli.output import echo
 from livedeck.simulator import (
     DEFAULT_TOKEN,
+    PROFILES,
     Addresses,
+    Profile,
     Simulator,
     SimulatorError,
     Timeouts,
+    Wire,
     check_table,
     listings,
     serve,
@@ -62,6 +65,15 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
     "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
 )
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
+@click.option(
+    "--profile",
+    default=PROFILES[0],
+    show_default=True,
+    type=click.Choice(PROFILES),
+    help="Take requests as documented; refuse more, or forgive more.",
+)
+@click.option("--cors", multiple=True, metavar="ORIGIN", help="Let web pages of this origin call the API. Repeatable.")
+@click.option("--gzip", is_flag=True, help="Compress responses for clients that accept gzip.")
 @timeout("head", "Maximum seconds until the head of a request is complete.")
 @timeout("body", "Maximum seconds between two bytes of a request body or of a response.")
 @timeout("idle", "Maximum seconds that a connection may be idle.")
@@ -80,6 +92,9 @@ def command(
     force: bool,
     speed: float | None,
     meet_segment: str,
+    profile: Profile,
+    cors: tuple[str, ...],
+    gzip: bool,
     head_timeout: float,
     body_timeout: float,
     idle_timeout: float,
@@ -101,7 +116,12 @@ def command(
 
     def make_simulator() -> Simulator:
         simulator = Simulator(
-            token=token or DEFAULT_TOKEN, data=data, force=force, meet_segment=meet_segment, **simulation
+            token=token or DEFAULT_TOKEN,
+            data=data,
+            force=force,
+            meet_segment=meet_segment,
+            wire=Wire(profile, cors, gzip),
+            **simulation,
         )
         if speed is not None:
             simulator.clock.run(speed)

@@ -1,11 +1,14 @@
 """Documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
 
 from livedeck.http_server import Timeouts
+from livedeck.simulator.app import Wire
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.reference import domains
 from livedeck.simulator.engine.world import Workspace
 from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.profiles import PROFILES, Profile
 from livedeck.simulator.rehearsal.checking import Problem, check_table
+from livedeck.simulator.rehearsal.control_api import control_table
 from livedeck.simulator.rehearsal.listing import Listing, listings
 from livedeck.simulator.rehearsal.scenario import Expected, Scenario, Step
 from livedeck.simulator.rehearsal.scenario import load as load_scenario
@@ -15,18 +18,22 @@ from livedeck.simulator.simulator import DEFAULT_TOKEN, Simulator
 
 __all__ = [
     "DEFAULT_TOKEN",
+    "PROFILES",
     "Addresses",
     "Expected",
     "Listing",
     "Problem",
+    "Profile",
     "Scenario",
     "Simulator",
     "SimulatorClock",
     "SimulatorError",
     "Step",
     "Timeouts",
+    "Wire",
     "Workspace",
     "check_table",
+    "control_table",
     "domains",
     "listings",
     "load_scenario",

@@ -1,36 +1,37 @@
-"""ASGI app: routes, tokens, body limits, Date header, documented errors, and OpenAPI."""
+"""ASGI app: routes, tokens, body limits, Date header, and documented errors."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from email.utils import formatdate
 from hmac import compare_digest
 from itertools import groupby
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, models_json_schema
-from pydantic_core import core_schema
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from livedeck.http_server import head_fault
 from livedeck.simulator.api import cdn
+from livedeck.simulator.cross_origin import CrossOrigin, check_origins
 from livedeck.simulator.engine.disk import is_disk_full
-from livedeck.simulator.engine.faults import SKEW, ConnectionCut, apply_faults
+from livedeck.simulator.engine.faults import CONTENT_FAULTS, SKEW, ConnectionCut, apply_faults
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError, disk_full, forbidden, internal, of_status, too_large, unauthorized
-from livedeck.simulator.http import ApiRequest, Endpoint
-from livedeck.simulator.models import BYTES, Error, Schema
+from livedeck.simulator.http import ApiRequest, Endpoint, origin_of
+from livedeck.simulator.openapi import openapi_document
+from livedeck.simulator.profiles import Profile, check_profile, refuse_undocumented
 from livedeck.simulator.rehearsal import control_api
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -47,44 +48,72 @@ _HEAD_FAULTS = {400: "the length of the body is ambiguous", 431: "request header
 _log = logging.getLogger("livedeck.simulator")
 
 
-def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) -> Starlette:
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """Form of requests and responses: the profile, the origins of web pages that may call, and compression."""
+
+    profile: Profile = "documented"
+    cors: Sequence[str] = ()
+    gzip: bool = False
+
+    def check(self) -> None:
+        """Raise SimulatorError for an unknown profile, or for a value that is no origin."""
+        check_profile(self.profile)
+        check_origins(self.cors)
+
+
+def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]], wire: Wire) -> Starlette:
     """Return the whole simulator as one app; `endpoints` are those of the documented API."""
 
-    async def describe(_: Request) -> Response:
-        return JSONResponse(openapi_document(endpoints))
+    async def describe(request: Request) -> Response:
+        return JSONResponse(openapi_document(endpoints, server=origin_of(request)))
 
     routes = [
-        *_routes(world, endpoints, _authorize_api(world)),
+        *_routes(world, endpoints, _authorize_api(world), wire.profile),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
         Route("/openapi.json", describe),
         *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are public
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(SimulatorMiddleware, world=world)],
+        middleware=[Middleware(SimulatorMiddleware, world=world, wire=wire)],
         exception_handlers={ApiError: _answer_api_error, HTTPException: _answer_http_exception},
     )
     app.router.redirect_slashes = False
     return app
 
 
-def _routes(world: World, endpoints: Sequence[Endpoint[Any]], authorize: Authorize) -> list[Route]:
+def _routes(
+    world: World, endpoints: Sequence[Endpoint[Any]], authorize: Authorize, profile: Profile = "documented"
+) -> list[Route]:
     """Return one route for each path, so that the error for a wrong method lists every allowed one."""
     by_path = groupby(sorted(endpoints, key=lambda endpoint: endpoint.path), key=lambda endpoint: endpoint.path)
     return [
-        _route(world, path, {endpoint.method: endpoint for endpoint in group}, authorize) for path, group in by_path
+        _route(world, path, {endpoint.method: endpoint for endpoint in group}, authorize, profile)
+        for path, group in by_path
     ]
 
 
-def _route(world: World, path: str, methods: dict[str, Endpoint[Any]], authorize: Authorize) -> Route:
+def _route(world: World, path: str, methods: dict[str, Endpoint[Any]], authorize: Authorize, profile: Profile) -> Route:
     async def answer(request: Request) -> Response:
         endpoint = methods["GET" if request.method == "HEAD" else request.method]
-        api_request = ApiRequest(world, request, endpoint, authorize(request))
+        api_request = ApiRequest(world, request, endpoint, authorize(request), profile)
+        if profile == "strict":
+            refuse_undocumented(request, endpoint.names("query"), endpoint.names("header"))
         if endpoint.takes_body and endpoint.body == "json":
             await request.body()  # first: no other request may write between the reads and the writes of a handler
         return await endpoint.handler(api_request)
 
-    return Route(path, answer, methods=[*methods])
+    return _FirstRoute(path, answer, methods=[*methods])
+
+
+class _FirstRoute(Route):
+    """Route that answers every method on its path, so that `subtitles/reorder` is never taken for the id of a track."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return a full match for a wrong method too: `handle` answers it with 405."""
+        match, child_scope = super().matches(scope)
+        return (Match.FULL if match is Match.PARTIAL else match), child_scope
 
 
 def _bearer(request: Request) -> str:
@@ -127,9 +156,11 @@ async def _answer_http_exception(_: Request, error: Exception) -> Response:
 class SimulatorMiddleware:
     """Outermost layer: dates responses by the simulator's clock, limits bodies, applies faults, catches errors."""
 
-    def __init__(self, app: ASGIApp, world: World) -> None:
+    def __init__(self, app: ASGIApp, world: World, wire: Wire) -> None:
         self._app = app
         self._world = world
+        self._encode: Callable[[ASGIApp], ASGIApp] = GZipMiddleware if wire.gzip else lambda app: app
+        self._answer: ASGIApp = CrossOrigin(self._serve, wire.cors) if wire.cors else self._serve
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -140,18 +171,21 @@ class SimulatorMiddleware:
         if refusal is not None:
             await refusal(scope, receive, send_dated)
             return
-        scope = _in_origin_form(scope)
+        await self._answer(_in_origin_form(scope), receive, send_dated)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request, or say in the documented form why not."""
         try:
             await self._world.faults.late.land_due(self._world.now())
-            await self._with_faults(scope)(scope, _bounded(scope, receive), send_dated)
+            await self._with_faults(scope)(scope, _bounded(scope, receive), send)
         except ApiError as error:
-            await error.response()(scope, receive, send_dated)
+            await error.response()(scope, receive, send)
         except ClientDisconnect:
             return
         except ConnectionCut:
             raise
         except Exception as error:  # noqa: BLE001  outermost handler: the details go to the log, not to the caller
-            await self._fault_of(error, scope).response()(scope, receive, send_dated)
+            await self._fault_of(error, scope).response()(scope, receive, send)
 
     def _fault_of(self, error: Exception, scope: Scope) -> ApiError:
         """Return the response to a failure of the simulator itself."""
@@ -162,13 +196,21 @@ class SimulatorMiddleware:
         return internal()
 
     def _with_faults(self, scope: Scope) -> ASGIApp:
-        """Return the app for this request: with the scenario up to date and wrapped in the faults that hit it."""
+        """Return the app for this request: with the scenario up to date and wrapped in the faults that hit it.
+
+        Faults of the content come before compression, those of the connection after it.
+        """
         world, now = self._world, self._world.now()
         world.timeline.catch_up(now)
-        if scope["path"].startswith("/_control") or not world.faults.active:
+        if scope["path"].startswith("/_control"):
             return self._app
-        faults = world.faults.matching(world.seed(), scope["method"], scope["path"], now)
-        return apply_faults(self._app, faults, now, world.faults.late)
+        faults = world.faults.matching(world.seed(), scope["method"], scope["path"], now) if world.faults.active else ()
+        inner = [fault for fault in faults if fault.kind in CONTENT_FAULTS]
+        outer = [fault for fault in faults if fault.kind not in CONTENT_FAULTS]
+        app = apply_faults(self._app, inner, now, world.faults.late)
+        if not scope["path"].startswith("/cdn/"):  # files have ranges and tags, which compression would change
+            app = self._encode(app)
+        return apply_faults(app, outer, now, world.faults.late)
 
     def _dated(self, scope: Scope, send: Send) -> Send:
         async def send_dated(message: Message) -> None:
@@ -223,93 +265,3 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
         return message
 
     return receive_bounded
-
-
-def openapi_document(endpoints: Sequence[Endpoint[Any]]) -> Schema:
-    """Return the endpoints as an OpenAPI 3.1 document, derived from the models in use."""
-    models: list[type[BaseModel]] = [Error]
-    for endpoint in endpoints:
-        models += [endpoint.answer] if isinstance(endpoint.answer, type) else []
-        models += [endpoint.takes] if endpoint.takes_body and endpoint.takes and endpoint.body != "file" else []
-    references, definitions = models_json_schema(
-        [(model, "validation") for model in models],
-        ref_template="#/components/schemas/{model}",
-        schema_generator=_SchemaGenerator,
-    )
-    schemas = {model: schema for (model, _), schema in references.items()}
-    paths: dict[str, Schema] = {}
-    for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "livedeck simulator", "version": "1"},
-        "paths": paths,
-        "security": [{"token": []}],
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": definitions["$defs"],
-        },
-    }
-
-
-class _SchemaGenerator(GenerateJsonSchema):
-    """Schemas without titles of fields, and with defaults only for numbers in a query."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  pydantic's signature
-        return False
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:
-        is_number = isinstance(schema.get("default"), int)
-        return super().default_schema(schema) if is_number else self.generate_inner(schema["schema"])
-
-
-def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:
-    path_ids = _PATH_ID.findall(endpoint.path)
-    codes = {*_ANY_CODES, *endpoint.errors}
-    codes |= {400301} if any(name != "material_id" for name in path_ids) else set()
-    codes |= {400400} if endpoint.takes else set()
-    answer = schemas[endpoint.answer] if isinstance(endpoint.answer, type) else endpoint.answer
-    success = {"description": "done", "content": {endpoint.media: {"schema": answer}}}
-    operation = {
-        "operationId": f"{endpoint.method.lower()}_{endpoint.handler.__name__}",
-        "summary": (endpoint.handler.__doc__ or "").strip().partition("\n")[0],
-        "parameters": [*map(_path_parameter, path_ids), *_parameters(endpoint)],
-        "responses": {"200": success, **dict(_error_responses(sorted(codes), schemas[Error]))},
-    }
-    return operation | ({"requestBody": _request_body(endpoint, schemas)} if endpoint.takes_body else {})
-
-
-_PATH_ID = re.compile(r"\{(\w+)\}")
-_ANY_CODES = 401401, 413413, 500500, 507507
-
-
-def _path_parameter(name: str) -> Schema:
-    schema = {"type": "string"} if name == "material_id" else {"type": "string", "format": "uuid"}
-    return {"name": name, "in": "path", "required": True, "schema": schema}
-
-
-def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
-    """Yield the query parameters of a GET, or the headers that come with an uploaded file."""
-    if endpoint.takes is None or (endpoint.takes_body and endpoint.body != "file"):
-        return
-    schema = endpoint.takes.model_json_schema(schema_generator=_SchemaGenerator)
-    for name, described in schema["properties"].items():
-        required = name in schema.get("required", ())
-        yield {"name": name, "in": "header" if endpoint.takes_body else "query", "required": required} | {
-            "schema": described,
-            "description": described["description"],
-        }
-
-
-def _request_body(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema]) -> Schema:
-    if endpoint.body == "file":
-        return {"content": {"application/octet-stream": {"schema": BYTES}}}
-    media = "multipart/form-data" if endpoint.body == "form" else "application/json"
-    model: Any = endpoint.takes
-    required = any(field.is_required() for field in model.model_fields.values())
-    return {"required": required, "content": {media: {"schema": schemas[model]}}}
-
-
-def _error_responses(codes: Sequence[int], error: Schema) -> Iterator[tuple[str, Schema]]:
-    for status, group in groupby(codes, key=lambda code: str(code)[:3]):
-        yield status, {"description": ", ".join(map(str, group)), "content": {"application/json": {"schema": error}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -16,6 +16,7 @@ from livedeck.simulator.engine.store import Document, Query, Where
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import forbidden, invalid, malformed_id
 from livedeck.simulator.models import ListQuery, Schema, check, is_uuid
+from livedeck.simulator.profiles import Profile, check_leniently
 
 T = TypeVar("T")
 L = TypeVar("L", bound=ListQuery)
@@ -27,7 +28,7 @@ class Endpoint(Generic[T]):
 
     `takes` is the model of the query (GET), of the JSON or form body, or of the headers that come with a file. `answer`
     is the model of a success, or the schema of a body in another `media` type than JSON. `errors`: the codes that do
-    not follow from the other fields.
+    not follow from the other fields. `conflicts`: the codes with status 409, and their reasons.
     """
 
     method: str
@@ -38,6 +39,27 @@ class Endpoint(Generic[T]):
     errors: Sequence[int] = ()
     body: Literal["json", "form", "file"] = "json"
     media: str = "application/json"
+    conflicts: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def operation(self) -> str:
+        """Name of the operation: a verb and its object."""
+        return self.handler.__name__
+
+    @property
+    def parameters(self) -> type[Any] | None:
+        """Model of the query (GET), or of the headers that come with a file."""
+        return None if self.takes_body and self.body != "file" else self.takes
+
+    def names(self, place: Literal["query", "header"]) -> set[str]:
+        """Return the names of the parameters in the query or in the headers."""
+        model = self.parameters if place == ("header" if self.takes_body else "query") else None
+        return {field.alias or name for name, field in model.model_fields.items()} if model else set()
+
+    @property
+    def is_control(self) -> bool:
+        """True if the endpoint is part of the control API."""
+        return self.path.startswith("/_control")
 
     @property
     def takes_body(self) -> bool:
@@ -53,12 +75,12 @@ class ApiRequest(Generic[T]):
     http: Request
     endpoint: Endpoint[T]
     workspace_id: str = ""
+    profile: Profile = "documented"
 
     @property
     def origin(self) -> str:
         """Scheme and host that the caller used, so that addresses in responses work for that caller."""
-        server, port = self.http.scope.get("server") or ("localhost", 80)
-        return f"{self.http.scope['scheme']}://{self.http.headers.get('host') or f'{server}:{port}'}"
+        return origin_of(self.http)
 
     def path_id(self, name: str) -> str:
         """Return the id from the path in lower case. Raises the documented error if it is not a UUID."""
@@ -92,8 +114,14 @@ class ApiRequest(Generic[T]):
     def check(self, values: object) -> T:
         """Return the sent values as the model of the endpoint. Raises the documented error."""
         model: Any = self.endpoint.takes
-        checked: T = check(model, values)
+        checked: T = (check_leniently if self.profile == "lenient" else check)(model, values)
         return checked
+
+
+def origin_of(request: Request) -> str:
+    """Return the scheme and host that the caller used."""
+    server, port = request.scope.get("server") or ("localhost", 80)
+    return f"{request.scope['scheme']}://{request.headers.get('host') or f'{server}:{port}'}"
 
 
 def select(request: ApiRequest[L], kind: str, where: Where = ()) -> Query:

@@ -104,22 +104,24 @@ def ordering(*fields: str) -> Must:
 
 
 def header_text(low: int, high: int) -> Must:
-    """Accept a name or title in a header.
+    """Accept a name or title in a header, in ASCII.
 
     The value is percent-encoded UTF-8 if it contains an encoded byte of 0x80 or more; otherwise it is taken literally
     (platform-api.md, "Upload headers").
     """
 
     def decode(value: str) -> str:
+        _require(value, value.isascii())
         decoded = unquote(value, errors="strict") if _ENCODED_BYTE.search(value) else value
         return _require(decoded, low <= len(decoded) <= high)
 
-    schema = {"minLength": low, "maxLength": high, "pattern": "^(?:[!-$&-~]|%[2-7][0-9A-F])+$"}
+    schema = {"minLength": low, "maxLength": high, "pattern": "^(?!.*%[89A-Fa-f][0-9A-Fa-f])[!-~](?:[ -~]*[!-~])?$"}
     return parsed(f"text of {low} to {high} characters", decode, schema)
 
 
 _ENCODED_BYTE = re.compile("%[89A-F][0-9A-F]", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+UUID_PATTERN = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 
 def is_uuid(value: str) -> bool:
@@ -201,11 +203,14 @@ def _given(value: object) -> object:
     return value.given() if isinstance(value, Parameters) else value
 
 
+MAX_PER_PAGE = 100
+
+
 class ListQuery(Parameters):
     """Query of every list (platform-api.md, "Lists"). Each list adds its own fields and its default of `order`."""
 
     page: Annotated[int, digits(1)] = 1
-    per_page: Annotated[int, digits(1, 100)] = 20
+    per_page: Annotated[int, digits(1, MAX_PER_PAGE)] = 20
     order: Order
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 
 from livedeck.simulator import api
-from livedeck.simulator.app import build
+from livedeck.simulator.app import Wire, build
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
@@ -49,11 +49,13 @@ class Simulator:
         scenario: A name or a TOML file, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
         meet_segment: The path segment of rooms.
+        wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
             or the faults are invalid; a scenario would replace a kept workspace without `force`; the seed differs from
-            the kept one; `meet_segment` is not a path segment; or the cadence is not positive.
+            the kept one; `meet_segment` is not a path segment; `wire` has an unknown profile or a value
+            that is no origin; or the cadence is not positive.
     """
 
     def __init__(
@@ -69,10 +71,12 @@ class Simulator:
         faults: str | Path | None = None,
         force: bool = False,
         meet_segment: str = "meet",
+        wire: Wire | None = None,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
-        endpoints = api.endpoints(meet_segment)
+        endpoints, wire = api.endpoints(meet_segment), wire or Wire()
+        wire.check()
         self.control_token = secrets.token_urlsafe(24)
         loaded = None if scenario is None else _load(scenario)
         template = None if workspace is None else _read_workspace(workspace)
@@ -91,7 +95,7 @@ class Simulator:
         except BaseException:
             store.close()
             raise
-        self.app: Starlette = build(self._world, self.control_token, endpoints)
+        self.app: Starlette = build(self._world, self.control_token, endpoints, wire)
 
     def _begin(
         self,

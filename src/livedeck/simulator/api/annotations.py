@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from starlette.responses import Response
+from typing_extensions import TypeAliasType
 
 from livedeck.simulator.api.videos import find_extra, find_video
 from livedeck.simulator.engine.store import Document
@@ -29,7 +30,7 @@ from livedeck.simulator.models import (
     text,
 )
 
-AnnotationType = Annotated[str, one_of("text", "video")]
+AnnotationType = TypeAliasType("AnnotationType", Annotated[str, one_of("text", "video")])
 Offset = Annotated[int, integer(0, 2**31 - 1)]
 
 

@@ -15,7 +15,7 @@ from livedeck.simulator.http import ApiRequest, Endpoint, check_signature
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
-async def read_poster(request: ApiRequest[None]) -> Response:
+async def read_picture(request: ApiRequest[None]) -> Response:
     """Return the picture of a poster in one of its sizes."""
     poster_id, size = request.http.path_params["poster_id"], SIZES.get(request.http.path_params["size"])
     if size is None or not (poster_id == "default" or request.world.store.get("poster", poster_id)):
@@ -23,7 +23,7 @@ async def read_poster(request: ApiRequest[None]) -> Response:
     return Response(png(poster_id, *size), media_type="image/png")
 
 
-async def read_subtitle(request: ApiRequest[None]) -> Response:
+async def read_subtitle_file(request: ApiRequest[None]) -> Response:
     """Return the file of a subtitle track, while its address is valid."""
     check_signature(request)
     track = request.world.store.get("subtitle", request.http.path_params["subtitle_id"])
@@ -35,7 +35,7 @@ async def read_subtitle(request: ApiRequest[None]) -> Response:
     return Response(webvtt(track["cues"]), media_type="text/vtt")
 
 
-async def read_material(request: ApiRequest[None]) -> Response:
+async def read_material_file(request: ApiRequest[None]) -> Response:
     """Return the file of an additional material, while its address is valid."""
     check_signature(request)
     material = request.world.store.get("material", request.http.path_params["material_id"])
@@ -48,8 +48,8 @@ async def read_material(request: ApiRequest[None]) -> Response:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/cdn/posters/{poster_id}/{size}.png", read_poster),
-    Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle),
-    Endpoint("GET", "/cdn/materials/{material_id}", read_material),
+    Endpoint("GET", "/cdn/posters/{poster_id}/{size}.png", read_picture),
+    Endpoint("GET", "/cdn/subtitles/{subtitle_id}.{kind}", read_subtitle_file),
+    Endpoint("GET", "/cdn/materials/{material_id}", read_material_file),
 )
 """Endpoints that need no token."""

@@ -41,17 +41,17 @@ def switch_chat(rates: Iterable[Iterable[float]], at: float, *, on: bool) -> tup
     return change_rate(rates, ChatRate(at, MESSAGES_PER_SECOND if on else 0))
 
 
-async def read_json(request: ApiRequest[None]) -> Response:
+async def read_chat_json(request: ApiRequest[None]) -> Response:
     """Return the chat log as `{data: [chat message]}`."""
     return _stream(_json(_messages(request)), "application/json")
 
 
-async def read_csv(request: ApiRequest[None]) -> Response:
+async def read_chat_csv(request: ApiRequest[None]) -> Response:
     """Return the chat log as CSV; the header is the field names."""
     return _stream(_csv(_messages(request)), "text/csv")
 
 
-async def read_text(request: ApiRequest[None]) -> Response:
+async def read_chat_text(request: ApiRequest[None]) -> Response:
     """Return the chat log, one `[created_at] username: message` a line; a line break in a message becomes a space."""
     return _stream(map(_line, _messages(request)), "text/plain")
 
@@ -119,7 +119,7 @@ _ERRORS = [400404, 404404]
 _TEXT = {"type": "string"}
 
 ENDPOINTS = (
-    Endpoint("GET", f"{_PATH}.json", read_json, None, Data[list[ChatMessage]], _ERRORS),
-    Endpoint("GET", f"{_PATH}.csv", read_csv, None, _TEXT, _ERRORS, media="text/csv"),
-    Endpoint("GET", f"{_PATH}.txt", read_text, None, _TEXT, _ERRORS, media="text/plain"),
+    Endpoint("GET", f"{_PATH}.json", read_chat_json, None, Data[list[ChatMessage]], _ERRORS),
+    Endpoint("GET", f"{_PATH}.csv", read_chat_csv, None, _TEXT, _ERRORS, media="text/csv"),
+    Endpoint("GET", f"{_PATH}.txt", read_chat_text, None, _TEXT, _ERRORS, media="text/plain"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from livedeck.simulator.api.chat import switch_chat
@@ -41,6 +41,7 @@ from livedeck.simulator.models import (
     OptionalUuid,
     RequestBody,
     RtmpAddress,
+    Schema,
     Success,
     Timestamp,
     Uuid,
@@ -111,6 +112,10 @@ class EventCreate(_EventDraft):
     type: EventType
 
 
+def _not_both(*names: str) -> Schema:
+    return {"not": {"required": [*names]}}
+
+
 class EventUpdate(_EventDraft):
     """Changes of an event; an absent field stays.
 
@@ -118,6 +123,9 @@ class EventUpdate(_EventDraft):
     """
 
     of = Event
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [_not_both("name", "title"), _not_both("subtitle", "description")]}
+    )
     name: Name = UNSET
     subtitle: Subtitle = UNSET
     title: Name = UNSET
@@ -310,14 +318,17 @@ async def reschedule_stream(request: ApiRequest[StreamDraft]) -> Response:
 _LIST = "/v2/live/events"
 _ITEM = f"{_LIST}/{{event_id}}"
 _STREAM = f"{_ITEM}/stream"
+_COMPLETED = {409409: "the event is completed"}
+_UNFINISHED = {409409: "the event is completed, or it has a stream that is pending or live"}
+_BEGUN = {409409: "the event is completed, or its stream is live or finished"}
 
 ENDPOINTS = (
     Endpoint("POST", _LIST, create_event, EventCreate, Data[Event]),
-    Endpoint("PUT", _ITEM, update_event, EventUpdate, Data[Event], [400404, 409409]),
-    Endpoint("PUT", f"{_ITEM}/enable", enable_event, None, Data[Success], [400404, 409409]),
+    Endpoint("PUT", _ITEM, update_event, EventUpdate, Data[Event], [400404], conflicts=_COMPLETED),
+    Endpoint("PUT", f"{_ITEM}/enable", enable_event, None, Data[Success], [400404], conflicts=_COMPLETED),
     Endpoint("PUT", f"{_ITEM}/complete", complete_event, None, Data[Success], [400404]),
     Endpoint("PUT", f"{_ITEM}/move", move_event, EventMove, Data[Event], [400404]),
     Endpoint("DELETE", _ITEM, delete_event, None, Data[Success], [400404]),
-    Endpoint("POST", _STREAM, schedule_stream, StreamDraft, Data[Stream], [400404, 409409]),
-    Endpoint("PUT", _STREAM, reschedule_stream, StreamDraft, Data[Stream], [400404, 404404, 409409]),
+    Endpoint("POST", _STREAM, schedule_stream, StreamDraft, Data[Stream], [400404], conflicts=_UNFINISHED),
+    Endpoint("PUT", _STREAM, reschedule_stream, StreamDraft, Data[Stream], [400404, 404404], conflicts=_BEGUN),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from starlette.responses import Response
+from typing_extensions import TypeAliasType
 
 from livedeck.simulator.api.images import DEFAULT_POSTER, Poster, show_poster
 from livedeck.simulator.engine.clock import format_epoch
@@ -31,9 +32,9 @@ from livedeck.simulator.models import (
 PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
 """Sizes of the picture (platform-api.md, "Limits")."""
 
-EventType = Annotated[str, one_of("one-time", "recurring")]
-LatencyMode = Annotated[str, one_of("standard", "reduced")]
-Preset = Annotated[str, one_of(*PRESETS)]
+EventType = TypeAliasType("EventType", Annotated[str, one_of("one-time", "recurring")])
+LatencyMode = TypeAliasType("LatencyMode", Annotated[str, one_of("standard", "reduced")])
+Preset = TypeAliasType("Preset", Annotated[str, one_of(*PRESETS)])
 
 
 class EventRestream(ApiObject):

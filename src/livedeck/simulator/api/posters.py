@@ -43,8 +43,8 @@ class PosterUpload(Parameters):
     """Headers of the upload."""
 
     url: WebAddress = Field(alias="X-Poster-URL")
-    video_id: Uuid = Field(alias="X-Video-ID", default=UNSET)
-    event_id: Uuid = Field(alias="X-Event-ID", default=UNSET)
+    video_id: Uuid = Field(alias="X-Video-ID", default=UNSET, description="a UUID; must be given unless X-Event-ID is")
+    event_id: Uuid = Field(alias="X-Event-ID", default=UNSET, description="a UUID; instead of X-Video-ID")
 
 
 class PosterList(ListQuery):

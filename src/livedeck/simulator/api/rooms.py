@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 from starlette.responses import Response
+from typing_extensions import TypeAliasType
 
 from livedeck.simulator.engine.identity import number_of
 from livedeck.simulator.engine.reference import PLATFORMS, platform_of
@@ -44,8 +45,8 @@ MAX_RUNNING = 5
 
 TYPES = ("permanent_meeting", "instant_meeting")
 STATUSES = ("pending", "scheduled", "active", "cancelled", "finished")
-RoomType = Annotated[str, one_of(*TYPES)]
-RoomStatus = Annotated[str, one_of(*STATUSES)]
+RoomType = TypeAliasType("RoomType", Annotated[str, one_of(*TYPES)])
+RoomStatus = TypeAliasType("RoomStatus", Annotated[str, one_of(*STATUSES)])
 
 
 class RelayProfile(ApiObject):
@@ -185,7 +186,7 @@ async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
     room = find_room(request)
     profile = find_profile(request, room)
     if profile["broadcasting"]:
-        raise ApiError(409, 409298, "the relay is broadcasting and cannot be changed")
+        raise ApiError(409, 409298, _LOCKED[409298])
     draft = await request.body()
     profile |= draft.given() | {"updated_at": request.world.timestamp()}
     profile["service"] = platform_of(profile["url"])
@@ -238,10 +239,12 @@ _LIST = "/v1/meet/rooms"
 _ITEM = f"{_LIST}/{{room_id}}"
 _PROFILE = f"{_ITEM}/restreams/{{restream_id}}"
 
+_LOCKED = {409298: "the relay is broadcasting and cannot be changed"}
+
 ENDPOINTS = (
     Endpoint("POST", _LIST, create_room, RoomCreate, Data[Room], [400289]),
     Endpoint("GET", _LIST, list_rooms, RoomList, Page[Room]),
     Endpoint("GET", _ITEM, read_room, None, Data[Room], [404404]),
     Endpoint("DELETE", _ITEM, delete_room, None, Data[Success], [404404]),
-    Endpoint("PATCH", _PROFILE, update_profile, ProfileUpdate, Data[RelayProfile], [404404, 409298]),
+    Endpoint("PATCH", _PROFILE, update_profile, ProfileUpdate, Data[RelayProfile], [404404], conflicts=_LOCKED),
 )

@@ -10,6 +10,7 @@ from pydantic_core import core_schema
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from typing_extensions import TypeAliasType
 
 from livedeck.simulator.api.videos import find_extra, find_video, next_position, reorder_all
 from livedeck.simulator.engine.clock import format_epoch
@@ -70,7 +71,7 @@ def _subtitle_file(value: object) -> UploadFile:
     return value
 
 
-Language = Annotated[str, Must("a language code of ISO 639-1", one_of(*LANGUAGES).core)]
+Language = TypeAliasType("Language", Annotated[str, Must("a language code of ISO 639-1", one_of(*LANGUAGES).core)])
 Description = Annotated[str, text(0, 1000)]
 SubtitleFile = Annotated[
     UploadFile, Must("a .vtt or .srt file", core_schema.no_info_plain_validator_function(_subtitle_file), BYTES)
@@ -116,19 +117,19 @@ def new_track(track_id: str, video_id: str, created_at: str, position: int, draf
     return fields | empty | {"done_at": created_at, "position": position, "updated_at": created_at}
 
 
-async def list_tracks(request: ApiRequest[SubtitleList]) -> Response:
+async def list_subtitles(request: ApiRequest[SubtitleList]) -> Response:
     """List the tracks of a video, one page at a time."""
     query = select(request, "subtitle", [("of_video", find_video(request)["id"])])
     tracks, total = request.world.store.find(query)
     return page(query, total, [_show(request, track) for track in tracks])
 
 
-async def read_track(request: ApiRequest[None]) -> Response:
+async def read_subtitle(request: ApiRequest[None]) -> Response:
     """Return one track."""
     return data(_show(request, find_extra(request, "subtitle")))
 
 
-async def upload_track(request: ApiRequest[SubtitleUpload]) -> Response:
+async def upload_subtitle(request: ApiRequest[SubtitleUpload]) -> Response:
     """Add a track from a VTT or SRT file."""
     video, (form, content) = find_video(request), await _read_form(request)
     kind = _kind_of(content)
@@ -169,7 +170,7 @@ def _kind_of(content: bytes) -> str:
     return "srt"
 
 
-async def recognise_tracks(request: ApiRequest[SubtitleRecognition]) -> Response:
+async def recognise_subtitles(request: ApiRequest[SubtitleRecognition]) -> Response:
     """Create tracks by speech recognition, all or none, at least one. They are pending until it ends."""
     video, order = find_video(request), await request.body()
     with request.world.store.transaction():
@@ -186,7 +187,7 @@ def _new_recognised(request: ApiRequest[Any], video: Document, language: str) ->
     return track
 
 
-async def update_track(request: ApiRequest[SubtitleUpdate]) -> Response:
+async def update_subtitle(request: ApiRequest[SubtitleUpdate]) -> Response:
     """Change the language or the description; an absent field stays."""
     track, draft = find_extra(request, "subtitle"), await request.body()
     track |= draft.given() | {"updated_at": request.world.timestamp()}
@@ -194,7 +195,7 @@ async def update_track(request: ApiRequest[SubtitleUpdate]) -> Response:
     return data(_show(request, track))
 
 
-async def copy_track(request: ApiRequest[None]) -> Response:
+async def copy_subtitle(request: ApiRequest[None]) -> Response:
     """Duplicate a track; the copy comes last."""
     track, world = find_extra(request, "subtitle"), request.world
     with world.store.transaction():
@@ -207,7 +208,7 @@ async def copy_track(request: ApiRequest[None]) -> Response:
     return data(_show_uploaded(request, copy))
 
 
-async def delete_track(request: ApiRequest[None]) -> Response:
+async def delete_subtitle(request: ApiRequest[None]) -> Response:
     """Delete the track for good."""
     track = find_extra(request, "subtitle")
     request.world.store.delete("subtitle", track["id"])
@@ -216,7 +217,7 @@ async def delete_track(request: ApiRequest[None]) -> Response:
     return success()
 
 
-async def reorder_tracks(request: ApiRequest[SubtitleOrder]) -> Response:
+async def reorder_subtitles(request: ApiRequest[SubtitleOrder]) -> Response:
     """Put the tracks of a video in the given order, which must name every track. Returns the first track."""
     video, order = find_video(request), await request.body()
     tracks = reorder_all(request, "subtitle", video["id"], order.root)
@@ -252,12 +253,12 @@ _ITEM = f"{_LIST}/{{subtitle_id}}"
 _ERRORS = [404404]
 
 ENDPOINTS = (
-    Endpoint("GET", _LIST, list_tracks, SubtitleList, Page[Subtitle], _ERRORS),
-    Endpoint("POST", _LIST, upload_track, SubtitleUpload, Data[UploadedSubtitle], _ERRORS, body="form"),
-    Endpoint("POST", f"{_LIST}/auto", recognise_tracks, SubtitleRecognition, Data[list[Subtitle]], _ERRORS),
-    Endpoint("PATCH", f"{_LIST}/reorder", reorder_tracks, SubtitleOrder, Data[Subtitle], _ERRORS),
-    Endpoint("GET", _ITEM, read_track, None, Data[Subtitle], _ERRORS),
-    Endpoint("PATCH", _ITEM, update_track, SubtitleUpdate, Data[Subtitle], _ERRORS),
-    Endpoint("POST", f"{_ITEM}/copy", copy_track, None, Data[UploadedSubtitle], _ERRORS),
-    Endpoint("DELETE", _ITEM, delete_track, None, Data[Success], _ERRORS),
+    Endpoint("GET", _LIST, list_subtitles, SubtitleList, Page[Subtitle], _ERRORS),
+    Endpoint("POST", _LIST, upload_subtitle, SubtitleUpload, Data[UploadedSubtitle], _ERRORS, body="form"),
+    Endpoint("POST", f"{_LIST}/auto", recognise_subtitles, SubtitleRecognition, Data[list[Subtitle]], _ERRORS),
+    Endpoint("PATCH", f"{_LIST}/reorder", reorder_subtitles, SubtitleOrder, Data[Subtitle], _ERRORS),
+    Endpoint("GET", _ITEM, read_subtitle, None, Data[Subtitle], _ERRORS),
+    Endpoint("PATCH", _ITEM, update_subtitle, SubtitleUpdate, Data[Subtitle], _ERRORS),
+    Endpoint("POST", f"{_ITEM}/copy", copy_subtitle, None, Data[UploadedSubtitle], _ERRORS),
+    Endpoint("DELETE", _ITEM, delete_subtitle, None, Data[Success], _ERRORS),
 )

@@ -485,7 +485,10 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
 out at once, later or never, and its response does not say which.
 """
 
-_LAYERS = {**dict.fromkeys((*PAYLOAD_FAULTS, "late-samples", "skew"), 0), "drip": 1, "truncate": 2}
+CONTENT_FAULTS = (*PAYLOAD_FAULTS, "late-samples", "skew")
+"""Kinds that change the content of a response; all others act on the connection or replace the response."""
+
+_LAYERS = {**dict.fromkeys(CONTENT_FAULTS, 0), "drip": 1, "truncate": 2}
 """Nesting of the faults that change a response, from the inside out."""
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
+from pydantic import ConfigDict
+
 from livedeck.simulator.api.event_changes import complete
 from livedeck.simulator.api.events import current_stream
 from livedeck.simulator.api.rooms import run_relay
@@ -43,6 +45,7 @@ class NoArguments(RequestBody):
 class EncoderArguments(RequestBody):
     """State and shape of the encoder; an absent field stays."""
 
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["sending"]}, {"required": ["shape"]}]})
     sending: Boolean = UNSET
     shape: Annotated[str, text(1, 64)] = UNSET
 

@@ -178,11 +178,14 @@ def _words(model: type[RequestBody]) -> Iterator[tuple[str, bool, str]]:
 
 
 def _value(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    if "$ref" in field:
-        properties = definitions[field["$ref"].rpartition("/")[2]]["properties"]
-        return f"table of {', '.join(name for name, inner in properties.items() if not inner.get('readOnly'))}"
     if "description" in field:
         return str(field["description"])
+    if "$ref" in field:
+        named = definitions[field["$ref"].rpartition("/")[2]]
+        if "enum" in named:
+            return f"one of {', '.join(named['enum'])}"
+        properties = named["properties"]
+        return f"table of {', '.join(name for name, inner in properties.items() if not inner.get('readOnly'))}"
     if field.get("type") == "array":
         return f"list: {_value(field['items'], definitions)}"
     return "text" if field.get("type") == "string" else "tables"
