@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, AlarmRecord, AlarmTransition, Severity, person
+from livedeck.monitor import (
+    ActionKind,
+    AlarmAction,
+    AlarmKey,
+    AlarmRecord,
+    AlarmTransition,
+    EventRecord,
+    Severity,
+    person,
+)
 from livedeck.record import Record
 
 
@@ -178,3 +187,10 @@ def acts_of(actions: Iterable[AlarmAction]) -> tuple[Act, ...]:
         for action in sorted(actions, key=lambda action: action.order)
         if action.kind in {ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.NOTE}
     )
+
+
+def was_on_air(records: Iterable[EventRecord], event_id: str, at: datetime) -> bool:
+    """Return whether an event was on air at a time, by the records of the deck's history."""
+    known = [record for record in records if record.event_id == event_id and record.at <= at]
+    last = max(known, key=lambda record: record.at, default=None)
+    return last is not None and not last.is_gone and last.tally.expects_signal
