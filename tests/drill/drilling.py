@@ -23,6 +23,7 @@ def answer(number: int = 0, severity: Severity = Severity.CRITICAL, note: str = 
         f"Stage {number}",
         "",
         at(60 * number),
+        None,
         severity,
         Timing(30, 180),
         Timing(60, 300),

@@ -99,6 +99,14 @@ def test_an_act_before_the_alarm_is_no_reaction_to_it_but_an_early_repair_is() -
     assert grade(evidence(1, act=-11)).score == 30.0  # before the fault
 
 
+def test_an_alarm_long_after_its_cause_belongs_to_the_next_row_of_its_kind() -> None:
+    first, second = replace(answer(), until=at(60)), replace(answer(), since=at(300))
+    late = grade(Evidence(truth(first, second), at(7200), (raised(0, 310),)))
+    assert [incident.void for incident in late.incidents] == [NEVER_RAISED, ""]
+    in_time = grade(Evidence(truth(first, second), at(7200), (raised(0, 150), raised(0, 310))))
+    assert [incident.raised for incident in in_time.incidents] == [at(150), at(310)]
+
+
 @pytest.mark.parametrize(
     ("void", "spoil"),
     [

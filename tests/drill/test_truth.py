@@ -38,7 +38,9 @@ def test_the_history_of_a_deck_has_the_alarm_of_each_row(tmp_path: Path, scenari
             for row in log.scenario.alarms
         )
         answers = tuple(
-            Answer(row.alarm, row.event, row.target, row.since, None, Timing(30, 60)) for row in rows if row.shown
+            Answer(row.alarm, row.event, row.target, row.since, row.until, None, Timing(30, 60))
+            for row in rows
+            if row.shown
         )
         ends = began + timedelta(seconds=log.scenario.lasts)
         truth = Truth(scenario, log.scenario.title, "0", 1, began, ends, answers, rows)

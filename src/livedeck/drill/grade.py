@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from livedeck.drill.truth import Act, Answer, Change, Evidence, ExpectedAlarm, Raised, Truth, is_same_alarm
+from livedeck.drill.truth import LATE_ALARM, Act, Answer, Change, Evidence, ExpectedAlarm, Raised, Truth, has_raised
 from livedeck.monitor import Severity
 from livedeck.record import Record
 
@@ -26,9 +26,6 @@ ENDED_SHOW_COST = 25.0
 
 REPEATED_WITHIN = timedelta(seconds=10)
 """Time in which the same change counts once."""
-
-LATE_ALARM = timedelta(seconds=90)
-"""Time after the end of a cause in which its alarm may still be raised."""
 
 TOO_BUSY = "this machine is too busy"
 NEVER_RAISED = "the deck never raised this alarm"
@@ -108,7 +105,7 @@ def _score(incidents: Iterable[Incident], wrong: Iterable[Wrong]) -> tuple[float
 
 def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incident:
     answer = evidence.truth.answers[number]
-    raised = next(filter(answer.concerns, evidence.raised), None)
+    raised = next((raised for raised in evidence.raised if has_raised(answer, raised)), None)
     acts = [act for act in evidence.acts if raised and act.key == raised.key and act.at >= raised.at]
     acknowledged = next((act for act in acts if act.note is None), None)
     acted = _action(evidence, number, acts)
@@ -195,10 +192,6 @@ def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, 
     An alarm about an event that the person has changed before has that change as its possible cause.
     """
 
-    def explains(row: ExpectedAlarm, raised: Raised) -> bool:
-        is_late = row.until is not None and raised.at > row.until + LATE_ALARM
-        return is_same_alarm(row, raised) and raised.at >= row.since and not is_late
-
     def is_caused(raised: Raised) -> bool:
         made = (change for change in evidence.changes if change.is_carried_out and change.event == raised.event)
         return any(change.at <= raised.at for change in made)
@@ -209,13 +202,13 @@ def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, 
         for row in rows
         if row.shown
         and (row.until or row.since) + LATE_ALARM <= evidence.ended
-        and not any(explains(row, raised) for raised in evidence.raised)
+        and not any(has_raised(row, raised) for raised in evidence.raised)
     )
     false = (
         raised
         for raised in evidence.raised
         if raised.at >= evidence.truth.began
         and not is_caused(raised)
-        and not any(explains(row, raised) for row in rows)
+        and not any(has_raised(row, raised) for row in rows)
     )
     return tuple(missed), tuple(false)

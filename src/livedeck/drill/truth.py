@@ -20,6 +20,9 @@ from livedeck.monitor import (
 )
 from livedeck.record import Record
 
+LATE_ALARM = timedelta(seconds=90)
+"""Time after the end of a cause in which its alarm may still be raised."""
+
 
 class Timing(Record):
     """Seconds for a reaction: full credit up to `par`, none from `limit` on."""
@@ -39,16 +42,17 @@ class Timing(Record):
 class Answer(Record):
     """Row of `[[answers]]`: an incident, and the reaction of a good operator.
 
-    `event`, `target`: names; an empty event is the platform, an empty target any part of the event. `since`: start of
-    the fault. `severity`: highest severity of the alarm; None if the scenario does not say. `action`: time for a
-    change, or for a note with the word `note`; None if only the acknowledgement counts. `asks`: the wanted change or
-    note, in words.
+    `event`, `target`: names; an empty event is the platform, an empty target any part of the event. `since`, `until`:
+    start and end of the fault; `until` is None if it stays. `severity`: highest severity of the alarm; None if the
+    scenario does not say. `action`: time for a change, or for a note with the word `note`; None if only the
+    acknowledgement counts. `asks`: the wanted change or note, in words.
     """
 
     alarm: str
     event: str
     target: str
     since: datetime
+    until: datetime | None
     severity: Severity | None
     acknowledge: Timing
     action: Timing | None = None
@@ -59,10 +63,6 @@ class Answer(Record):
     def longest(self) -> timedelta:
         """Time after the alarm at which the last reaction counts nothing."""
         return timedelta(seconds=max(self.acknowledge.limit, self.action.limit if self.action else 0.0))
-
-    def concerns(self, raised: Raised) -> bool:
-        """Return whether this is the alarm of the incident."""
-        return is_same_alarm(self, raised) and raised.at >= self.since
 
 
 class ExpectedAlarm(Record):
@@ -158,10 +158,10 @@ class Evidence(Record):
     by: str = ""
 
 
-def is_same_alarm(row: Answer | ExpectedAlarm, raised: Raised) -> bool:
-    """Return whether a row names the alarm."""
-    is_target = not row.target or row.target == raised.target
-    return (row.alarm, row.event) == (raised.alarm, raised.event) and is_target
+def has_raised(row: Answer | ExpectedAlarm, raised: Raised) -> bool:
+    """Return whether the cause of a row has raised the alarm."""
+    is_named = (row.alarm, row.event) == (raised.alarm, raised.event) and row.target in {"", raised.target}
+    return is_named and row.since <= raised.at and (row.until is None or raised.at <= row.until + LATE_ALARM)
 
 
 def raised_of(records: Iterable[AlarmRecord], names: Mapping[str, str]) -> tuple[Raised, ...]:
