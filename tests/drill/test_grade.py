@@ -81,6 +81,7 @@ def test_an_allowed_change_costs_nothing_and_a_wanted_one_is_never_wrong() -> No
 def test_the_same_change_within_10_s_counts_once(offsets: list[int]) -> None:
     assert grade(evidence(more=[wrong(300 + offset) for offset in (0, *offsets)])).score == 90.0
     assert grade(evidence(more=[wrong(300), wrong(310.001)])).score == 80.0
+    assert grade(evidence(more=[wrong(300), wrong(311), wrong(315)])).score == 80.0
     assert grade(evidence(more=[wrong(300), wrong(301, "update_event Lobby")])).score == 80.0
 
 
@@ -97,6 +98,12 @@ def test_an_act_before_the_alarm_is_no_reaction_to_it_but_an_early_repair_is() -
     early = evidence(1, acknowledge=-5, act=-5)
     assert grade(early).score == 70.0
     assert grade(evidence(1, act=-11)).score == 30.0  # before the fault
+
+
+def test_a_row_with_a_target_is_about_that_part_alone() -> None:
+    row, other = replace(answer(), target="Video share"), replace(raised(), target="Social network")
+    assert grade(Evidence(truth(row), at(7200), (other,))).incidents[0].void == NEVER_RAISED
+    assert grade(Evidence(truth(row), at(7200), (replace(other, target="Video share"),))).incidents[0].void == ""
 
 
 def test_an_alarm_long_after_its_cause_belongs_to_the_next_row_of_its_kind() -> None:
@@ -132,7 +139,7 @@ def test_a_void_incident_leaves_both_sums(void: str, spoil: object) -> None:
 
 def test_a_drill_that_ended_before_the_limit_is_void_from_there() -> None:
     last = raised(2).at + timedelta(seconds=300)
-    assert grade(replace(evidence(3), ended=last)).score == 100.0
+    assert [incident.void for incident in grade(replace(evidence(3), ended=last)).incidents] == ["", "", ""]
     ended = grade(replace(evidence(3, acknowledge=None, act=None), ended=last - timedelta(seconds=1)))
     assert [incident.void for incident in ended.incidents] == ["", "", ENDED_EARLY]
     assert ended.score == 0.0
