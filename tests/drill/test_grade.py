@@ -184,3 +184,10 @@ def test_seen_is_the_first_act_and_a_wrong_change_belongs_to_the_incident_of_its
     first, second = grade(drill).incidents
     assert (first.seconds_to(first.seen), first.acknowledged_by) == (20, "anna@desk")
     assert (first.wrong, second.wrong) == (1, 2)
+
+
+def test_a_busy_time_or_a_refused_step_after_the_limit_voids_nothing() -> None:
+    late = raised().at + timedelta(seconds=300)
+    drill = replace(evidence(1), starved=(Starved(late, at(7200)),))
+    drill = replace(drill, truth=replace(drill.truth, refused=(Refused(late, "encoder Stage 0", "Stage 0", "gone"),)))
+    assert grade(drill).incidents[0].void == ""
