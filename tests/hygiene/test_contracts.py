@@ -26,6 +26,8 @@ VIOLATIONS = {
     "presentation/screen.py": ("import textual", "presentation words values without a terminal"),
     "report/trespass.py": ("import livedeck.client", "report tells the past: monitor, presentation and text alone"),
     "report/level.py": ("import livedeck.operations.nouns", "Rooms: imports point down"),
+    "drill/trespass.py": ("import livedeck.presentation", "drill grades what is known: monitor and text alone"),
+    "drill/level.py": ("import livedeck.simulator", "Rooms: imports point down"),
     "operations/screen.py": ("import textual", "operations change the platform without a screen or a terminal"),
     "operations/printed.py": ("import rich", "operations change the platform without a screen or a terminal"),
     "operations/typed.py": ("import click", "operations change the platform without a screen or a terminal"),

@@ -25,9 +25,9 @@ from livedeck.monitor import (
 )
 from livedeck.presentation.badges import SEVERITY_BADGES, SILENCE_GLYPH, TALLY_BADGES
 from livedeck.presentation.silences import silenced_text, time_text, what_text
-from livedeck.report.markdown import literal
 from livedeck.report.recorded import latest_events
 from livedeck.report.text import hanging
+from livedeck.text.markdown import literal
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, duration, evidence_text, safe, short_duration
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -25,17 +24,10 @@ from livedeck.report.sections import (
     table_rows,
 )
 from livedeck.report.text import stretch_text
+from livedeck.text.markdown import literal, table_lines
 from livedeck.text.segments import Line, StyleRole
-from livedeck.text.values import safe
 
 T = TypeVar("T")
-
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@!$]|:(?=//))")
-
-
-def literal(text: str) -> str:
-    """Return text from outside with escapes, so that no part becomes a link, table, picture or HTML in Markdown."""
-    return re.sub(r"(?i)\bwww\.", "www\\.", _SPECIAL.sub(r"\\\1", safe(text))).strip()
 
 
 def markdown(report: Report) -> str:
@@ -48,7 +40,7 @@ def markdown_lines(report: Report, draw: Callable[[EventFacts], Iterable[Line]] 
     yield from _unstyled(_head(report))
     for facts in report.events:
         yield from _unstyled([f"## {literal(facts.name)}", ""] if len(report.events) > 1 else [])
-        yield from _unstyled(_lines(["Figure", "Value"], figures(facts).items()))
+        yield from _unstyled(table_lines(["Figure", "Value"], figures(facts).items()))
         if draw:
             yield from (*_unstyled(["```text"]), *draw(facts), *_unstyled(["```", ""]))
         yield from _unstyled(_sections(facts))
@@ -90,7 +82,7 @@ _HEAD_LINES = 3
 
 def _table(columns: Sequence[Column[T]], items: Iterable[T]) -> list[str]:
     rows = ([_cell(cell) for cell in row] for row in table_rows(columns, items))
-    return _lines([column.head for column in columns], rows)
+    return table_lines([column.head for column in columns], rows)
 
 
 def _cell(cell: Cell) -> str:
@@ -100,8 +92,3 @@ def _cell(cell: Cell) -> str:
         case str() if not isinstance(cell, Severity):
             return literal(cell)
     return cell_text(cell)
-
-
-def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]

@@ -1,0 +1,214 @@
+"""Grade of a drill: the credit of each incident, wrong actions, and the score (simulator.md, "Drills"). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from livedeck.drill.truth import LATE_ALARM, Act, Answer, Change, Evidence, ExpectedAlarm, Raised, Truth, has_raised
+from livedeck.monitor import Severity
+from livedeck.record import Record
+
+RULES = 1
+"""Version of the rules. Scores of two versions cannot be compared."""
+
+ACKNOWLEDGE_SHARE = 0.3
+"""Share of the acknowledgement in the credit of an incident that also asks for an action."""
+
+CRITICAL_WEIGHT = 3
+"""Weight of a critical incident; any other has 1."""
+
+WRONG_COST = 10.0
+ENDED_SHOW_COST = 25.0
+"""Points for a wrong change, and for one that ends a show that is on air."""
+
+REPEATED_WITHIN = timedelta(seconds=10)
+"""Time in which the same change counts once."""
+
+TOO_BUSY = "this machine is too busy"
+NEVER_RAISED = "the deck never raised this alarm"
+ENDED_EARLY = "the drill ended before the limit"
+
+
+class Incident(Record):
+    """Graded row of `[[answers]]`.
+
+    `seen`: the first act of a person on that alarm or event, because nobody knows what was looked at. `wrong`: wrong
+    changes from this incident to the next. `credit`: from 0 to 1; None if `void` says why there is none.
+    """
+
+    answer: Answer
+    weight: int
+    raised: datetime | None
+    seen: datetime | None
+    acknowledged: datetime | None
+    acknowledged_by: str
+    acted: datetime | None
+    action: str
+    wrong: int
+    credit: float | None
+    void: str = ""
+
+    def seconds_to(self, at: datetime | None) -> float | None:
+        """Return the seconds from the alarm to `at`; None if one of the two is missing."""
+        return (at - self.raised).total_seconds() if at and self.raised else None
+
+
+class Wrong(Record):
+    """Wrong change and its cost in points."""
+
+    change: Change
+    cost: float
+
+
+class Grade(Record):
+    """Grade of a drill. `score`: from 0 to 100; None if `void` says why there is none.
+
+    `missed`, `false`: alarms that the deck failed to raise, or raised without a cause. They do not change the score.
+    """
+
+    truth: Truth
+    by: str
+    score: float | None
+    void: str
+    incidents: tuple[Incident, ...]
+    wrong: tuple[Wrong, ...]
+    missed: tuple[ExpectedAlarm, ...]
+    false: tuple[Raised, ...]
+    rules: int = RULES
+
+
+def grade(evidence: Evidence) -> Grade:
+    """Return the grade of a drill."""
+    wrong = tuple(Wrong(change, _cost(change)) for change in _wrong_changes(evidence.changes))
+    incidents = tuple(_incident(evidence, number, wrong) for number in range(len(evidence.truth.answers)))
+    score, void = _score(incidents, wrong)
+    missed, false = _deck(evidence)
+    return Grade(evidence.truth, evidence.by, score, void, incidents, wrong, missed, false)
+
+
+def _score(incidents: Iterable[Incident], wrong: Iterable[Wrong]) -> tuple[float | None, str]:
+    """Return the score and no reason, or None and the reason why there is none."""
+    incidents = [*incidents]
+    total = sum(incident.weight for incident in incidents)
+    counted = [(incident.weight, incident.credit) for incident in incidents if incident.credit is not None]
+    weight = sum(weight for weight, _ in counted)
+    if not total:
+        return None, "the scenario asks for no answer"
+    if 2 * weight < total:
+        return None, max(incidents, key=lambda incident: (bool(incident.void), incident.weight)).void
+    points = 100 * sum(weight * credit for weight, credit in counted) / weight
+    return max(0.0, round(points - sum(item.cost for item in wrong), 1)), ""
+
+
+def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incident:
+    answer = evidence.truth.answers[number]
+    raised = next((raised for raised in evidence.raised if has_raised(answer, raised)), None)
+    acts = [act for act in evidence.acts if raised and act.key == raised.key and act.at >= raised.at]
+    acknowledged = next((act for act in acts if act.note is None), None)
+    acted = _action(evidence, number, acts)
+    severity = answer.severity or (raised.severity if raised else None)
+    incident = Incident(
+        answer=answer,
+        weight=CRITICAL_WEIGHT if severity is Severity.CRITICAL else 1,
+        raised=raised.at if raised else None,
+        seen=min([*(act.at for act in acts), *_change_times(evidence, answer, raised)], default=None),
+        acknowledged=acknowledged.at if acknowledged else None,
+        acknowledged_by=acknowledged.by if acknowledged else "",
+        acted=acted[0] if acted else None,
+        action=acted[1] if acted else "",
+        wrong=sum(_incident_at(evidence.truth, item.change.at) == number for item in wrong),
+        credit=None,
+        void=_void(evidence, answer, raised),
+    )
+    return incident if incident.void else replace(incident, credit=_credit(incident))
+
+
+def _credit(incident: Incident) -> float:
+    answer = incident.answer
+    acknowledged = answer.acknowledge.credit(incident.seconds_to(incident.acknowledged))
+    if answer.action is None:
+        return acknowledged
+    acted = answer.action.credit(incident.seconds_to(incident.acted))
+    return ACKNOWLEDGE_SHARE * acknowledged + (1 - ACKNOWLEDGE_SHARE) * acted
+
+
+def _action(evidence: Evidence, number: int, acts: Iterable[Act]) -> tuple[datetime, str] | None:
+    """Return time and words of the first change or note that the answer asks for, or None."""
+    answer = evidence.truth.answers[number]
+    if answer.note:
+        word = re.compile(rf"(?<!\w){re.escape(answer.note)}(?!\w)", re.IGNORECASE)
+        return next(((act.at, act.note) for act in acts if act.note and word.search(act.note)), None)
+    changes = (change for change in evidence.changes if change.is_carried_out and number in change.answers)
+    return next(((change.at, change.does) for change in changes if change.at >= answer.since), None)
+
+
+def _change_times(evidence: Evidence, answer: Answer, raised: Raised | None) -> list[datetime]:
+    """Return the times of the changes to the incident's event after its alarm."""
+    changes = (change for change in evidence.changes if answer.event == change.event)
+    return [change.at for change in changes if raised and change.at >= raised.at]
+
+
+def _incident_at(truth: Truth, at: datetime) -> int | None:
+    """Return the number of the incident that began last before `at`."""
+    begun = [(answer.since, number) for number, answer in enumerate(truth.answers) if answer.since <= at]
+    return max(begun)[1] if begun else None
+
+
+def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:
+    """Return the reason why an incident does not count; empty if it counts."""
+    end = (raised.at if raised else answer.since) + answer.longest
+    if any(busy.since < end and busy.until > answer.since for busy in evidence.starved):
+        return TOO_BUSY
+    for step in evidence.truth.refused:
+        if step.at < end and (not step.event or not answer.event or step.event == answer.event):
+            return f"a step was refused: {step.step}: {step.reason}"
+    if raised is None:
+        return NEVER_RAISED
+    return ENDED_EARLY if evidence.ended < end else ""
+
+
+def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield the carried-out changes that no row wants or allows; a repeated one within 10 s is not another."""
+    counted: dict[str, datetime] = {}
+    for change in sorted(changes, key=lambda change: change.at):
+        if not change.is_carried_out or change.answers or change.is_allowed:
+            continue
+        if change.does in counted and change.at - counted[change.does] <= REPEATED_WITHIN:
+            continue
+        counted[change.does] = change.at
+        yield change
+
+
+def _cost(change: Change) -> float:
+    return ENDED_SHOW_COST if change.ends_show else WRONG_COST
+
+
+def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, ...]]:
+    """Return the alarms that the deck missed, and those without a cause.
+
+    An alarm about an event that the person has changed before has that change as its possible cause.
+    """
+
+    def is_caused(raised: Raised) -> bool:
+        made = (change for change in evidence.changes if change.is_carried_out and change.event == raised.event)
+        return any(change.at <= raised.at for change in made)
+
+    rows = evidence.truth.alarms
+    missed = (
+        row
+        for row in rows
+        if row.shown
+        and (row.until or row.since) + LATE_ALARM <= evidence.ended
+        and not any(has_raised(row, raised) for raised in evidence.raised)
+    )
+    false = (
+        raised
+        for raised in evidence.raised
+        if raised.at >= evidence.truth.began
+        and not is_caused(raised)
+        and not any(has_raised(row, raised) for row in rows)
+    )
+    return tuple(missed), tuple(false)

@@ -1,0 +1,196 @@
+"""Truth and evidence of a drill: the scenario as it ran, and the acts of deck and person. Pure.
+
+All times are on the simulator's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from livedeck.monitor import (
+    ActionKind,
+    AlarmAction,
+    AlarmKey,
+    AlarmRecord,
+    AlarmTransition,
+    EventRecord,
+    Severity,
+    person,
+)
+from livedeck.record import Record
+
+LATE_ALARM = timedelta(seconds=90)
+"""Time after the end of a cause in which its alarm may still be raised."""
+
+
+class Timing(Record):
+    """Seconds for a reaction: full credit up to `par`, none from `limit` on."""
+
+    par: float
+    limit: float
+
+    def credit(self, seconds: float | None) -> float:
+        """Return the credit from 0 to 1 of a reaction after `seconds`; None: no reaction."""
+        if seconds is None:
+            return 0.0
+        if seconds <= self.par:
+            return 1.0
+        return max(0.0, (self.limit - seconds) / (self.limit - self.par)) if seconds < self.limit else 0.0
+
+
+class Answer(Record):
+    """Row of `[[answers]]`: an incident, and the reaction of a good operator.
+
+    `event`, `target`: names; an empty event is the platform, an empty target any part of the event. `since`, `until`:
+    start and end of the fault; `until` is None if it stays. `severity`: highest severity of the alarm; None if the
+    scenario does not say. `action`: time for a change, or for a note with the word `note`; None if only the
+    acknowledgement counts. `asks`: the wanted change or note, in words.
+    """
+
+    alarm: str
+    event: str
+    target: str
+    since: datetime
+    until: datetime | None
+    severity: Severity | None
+    acknowledge: Timing
+    action: Timing | None = None
+    note: str = ""
+    asks: str = ""
+
+    @property
+    def longest(self) -> timedelta:
+        """Time after the alarm at which the last reaction counts nothing."""
+        return timedelta(seconds=max(self.acknowledge.limit, self.action.limit if self.action else 0.0))
+
+
+class ExpectedAlarm(Record):
+    """Row of `[[alarms]]`. `until`: end of the cause; None if it stays. `shown`: False if another alarm hides it."""
+
+    alarm: str
+    event: str
+    target: str
+    since: datetime
+    until: datetime | None = None
+    shown: bool = True
+
+
+class Refused(Record):
+    """Step that the platform refused. `event`: name of the event; empty for the platform."""
+
+    at: datetime
+    step: str
+    event: str
+    reason: str
+
+
+class Truth(Record):
+    """Scenario as it ran. `hash`: of the scenario's table; scores of two hashes cannot be compared."""
+
+    scenario: str
+    title: str
+    hash: str
+    seed: int
+    began: datetime
+    ends: datetime
+    answers: tuple[Answer, ...] = ()
+    alarms: tuple[ExpectedAlarm, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
+class Raised(Record):
+    """Alarm that the deck raised. `event`, `target`: names."""
+
+    at: datetime
+    key: AlarmKey
+    event: str
+    target: str
+    severity: Severity
+
+    @property
+    def alarm(self) -> str:
+        """Kind of the alarm."""
+        return self.key.kind
+
+
+class Act(Record):
+    """Act of a person on an alarm: an acknowledgement, or a note with its text."""
+
+    at: datetime
+    key: AlarmKey
+    by: str
+    note: str | None = None
+
+
+class Change(Record):
+    """Change that reached the platform. `does`: its words, the same for the same change.
+
+    `event`: name of the event; empty without one. `answers`: indices of the answers that its request matches.
+    `ends_show`: it completes, deletes or disables an event that is on air.
+    """
+
+    at: datetime
+    does: str
+    event: str
+    is_carried_out: bool
+    answers: tuple[int, ...] = ()
+    is_allowed: bool = False
+    ends_show: bool = False
+
+
+class Starved(Record):
+    """Time in which this machine was too busy to judge a reaction."""
+
+    since: datetime
+    until: datetime
+
+
+class Evidence(Record):
+    """Evidence of one drill. `ended`: the end of the drill. `by`: the person, empty if unknown."""
+
+    truth: Truth
+    ended: datetime
+    raised: tuple[Raised, ...] = ()
+    acts: tuple[Act, ...] = ()
+    changes: tuple[Change, ...] = ()
+    starved: tuple[Starved, ...] = ()
+    by: str = ""
+
+
+def has_raised(row: Answer | ExpectedAlarm, raised: Raised) -> bool:
+    """Return whether the cause of a row has raised the alarm."""
+    is_named = (row.alarm, row.event) == (raised.alarm, raised.event) and row.target in {"", raised.target}
+    return is_named and row.since <= raised.at and (row.until is None or raised.at <= row.until + LATE_ALARM)
+
+
+def raised_of(records: Iterable[AlarmRecord], names: Mapping[str, str]) -> tuple[Raised, ...]:
+    """Return the raised alarms of a deck's history in order of time. `names`: id of an event -> its name."""
+    found = [
+        Raised(
+            record.at,
+            AlarmKey(record.event_id, record.kind, record.target),
+            names.get(record.event_id, ""),
+            record.target_name,
+            record.severity,
+        )
+        for record in records
+        if record.turn is AlarmTransition.RAISED
+    ]
+    return tuple(sorted(found, key=lambda raised: raised.at))
+
+
+def acts_of(actions: Iterable[AlarmAction]) -> tuple[Act, ...]:
+    """Return the acknowledgements and notes of a deck's history in order of time."""
+    return tuple(
+        Act(action.at, action.key, person(action.actor), action.reason if action.kind is ActionKind.NOTE else None)
+        for action in sorted(actions, key=lambda action: action.order)
+        if action.kind in {ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKind.NOTE}
+    )
+
+
+def was_on_air(records: Iterable[EventRecord], event_id: str, at: datetime) -> bool:
+    """Return whether an event was on air at a time, by the records of the deck's history."""
+    known = [record for record in records if record.event_id == event_id and record.at <= at]
+    last = max(known, key=lambda record: record.at, default=None)
+    return last is not None and not last.is_gone and last.tally.expects_signal

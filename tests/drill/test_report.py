@@ -1,0 +1,72 @@
+"""Laws of the report of a drill."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from drill.drilling import acknowledged, answer, at, evidence, key, raised, truth, wrong
+from livedeck.drill.grade import TOO_BUSY, grade
+from livedeck.drill.report import HEADS, PLATFORM, SEEN_TEXT, markdown, page_lines
+from livedeck.drill.truth import Evidence, ExpectedAlarm, Raised, Starved
+from livedeck.monitor import AlarmKey, Severity
+from livedeck.text.segments import cell_len
+from livedeck.text.values import safe
+from report.readers import markdown_links, markdown_tables
+
+
+def test_the_report_has_a_row_for_each_incident() -> None:
+    graded = grade(evidence(3, acknowledge=40, act=None, more=[wrong(70)]))
+    lines = markdown(graded).splitlines()
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    assert table[0] == [*HEADS]
+    assert [row[0] for row in table[1:4]] == [f"AUDIO\\_LOST Stage {number}" for number in range(3)]
+    assert table[2] == ["AUDIO\\_LOST Stage 1", "01:00", "01:10", "40 s", "40 s", "no", "1", "28 %"]
+    assert f"Score: {graded.score:.1f} of 100" in markdown(graded)
+    assert SEEN_TEXT in lines
+
+
+@pytest.mark.parametrize("cells", [80, 120])
+def test_the_page_says_the_same_within_its_width(cells: int) -> None:
+    graded = grade(evidence(3, acknowledge=40, act=None, more=[wrong(70, ends_show=True)]))
+    lines = [*page_lines(graded, cells)]
+    assert max(map(cell_len, lines)) <= cells
+    assert len(lines) <= 24
+    text = "\n".join(lines)
+    for said in ("Score: 3.0 of 100", "01:10", "update_event Foyer of Foyer -25", SEEN_TEXT):
+        assert said in text
+
+
+def test_a_void_drill_says_why_in_both_forms() -> None:
+    graded = grade(replace(evidence(2), starved=(Starved(at(0), at(7200)),)))
+    for text in (markdown(graded), "\n".join(page_lines(graded, 100))):
+        assert f"No score: {TOO_BUSY}" in text
+        assert text.count(TOO_BUSY) == 3
+
+
+def test_missed_and_false_alarms_are_named() -> None:
+    missed = ExpectedAlarm("FPS_LOW", "Stage 1", "", at(0), at(60))
+    stray = Raised(at(30), AlarmKey("", "CLOCK_SKEW"), "", "", Severity.WARNING)
+    drill = evidence(1)
+    rows = (missed, ExpectedAlarm("AUDIO_LOST", "Stage 0", "", at(0)))
+    drill = replace(drill, truth=replace(drill.truth, alarms=rows), raised=(*drill.raised, stray))
+    text = "\n".join(page_lines(grade(drill), 100))
+    assert "missed: FPS_LOW Stage 1, cause at 00:00" in text
+    assert f"false: CLOCK_SKEW {PLATFORM} at 00:30" in text
+
+
+def test_hostile_names_stay_text() -> None:
+    name = "<b>|`[x](http://x)\x1b[31m"
+    row = replace(answer(), event=name)
+    drill = Evidence(
+        truth(row), at(7200), (replace(raised(), event=name),), (acknowledged(),), (wrong(9, f"edit {name}"),)
+    )
+    assert drill.raised[0].key == key()
+    written = markdown(grade(drill))
+    assert "\x1b" not in written + "".join(page_lines(grade(drill), 200))
+    assert "<b>" not in written
+    assert markdown_links(written) == []
+    assert markdown_tables(written)["Wrong changes"] == [
+        {"Time": "00:09", "Change": f"edit {safe(name)} of Foyer", "Points": "-10"}
+    ]
