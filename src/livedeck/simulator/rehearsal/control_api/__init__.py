@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.rehearsal.control_api import clock, faults, objects, scenarios, workspace
+from livedeck.simulator.rehearsal.control_api import clock, faults, objects, platform, scenarios, workspace
 
 
 async def describe(_: ApiRequest[None]) -> Response:
@@ -30,6 +30,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/_control/", describe),
     *clock.ENDPOINTS,
     *objects.ENDPOINTS,
+    *platform.ENDPOINTS,
     *faults.ENDPOINTS,
     *scenarios.ENDPOINTS,
     *workspace.ENDPOINTS,
