@@ -25,7 +25,7 @@ Table: TypeAlias = str | Path
 
 
 class Entry(TypedDict, total=False):
-    """Entry of the journal: a request and its answer."""
+    """Entry of the journal: a request and its answer. `status`: 0 if there was none."""
 
     n: int
     at: str
@@ -33,23 +33,22 @@ class Entry(TypedDict, total=False):
     method: str
     path: str
     operation: str
+    ids: dict[str, str]
     names: dict[str, str]
     token: str
     query: dict[str, Any]
     headers: list[list[str]]
     body: dict[str, Any]
-    status: int | None
+    status: int
     answer: dict[str, Any]
     faults: list[str]
     outcome: str
 
 
-def describe(entry: Entry) -> str:
-    """Return an entry as one line for a person."""
-    line = (
-        f"{entry['n']}  {entry['at']}  {entry['method']} {entry['path']!r}  {entry.get('status') or entry['outcome']}"
-    )
-    return line + (f"  faults: {', '.join(entry['faults'])}" if entry.get("faults") else "")
+def describe(entry: Mapping[str, Any]) -> str:
+    """Return an entry or near miss as one line for a person."""
+    line = f"{entry['n']} {entry['method']} {entry['path']!r} -> {entry['status'] or entry['outcome']}"
+    return line + (f" (faults: {', '.join(entry['faults'])})" if entry.get("faults") else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,27 +227,22 @@ class Requests:
 
     _connection: Connection = field(repr=False)
 
-    def entries(self, *, after: int = 0, limit: int = 100, wait: float = 0) -> list[Entry]:
+    def entries(self, *, after: int = 0, limit: int = 100, wait: int = 0) -> list[Entry]:
         """Return at most `limit` entries after the entry number `after`; wait up to `wait` seconds for the first."""
         query = urlencode({"after": after, "limit": limit, "wait": wait})
         entries: list[Entry] = self._connection.ask("GET", f"/requests?{query}", wait=wait)
         return entries
 
-    def last(self, count: int) -> list[Entry]:
-        """Return at most `count` entries, the newest ones."""
-        entries: list[Entry] = []
-        while page := self.entries(after=entries[-1]["n"] if entries else 0):
-            entries = [*entries, *page][-count:]
-        return entries
-
-    def find(self, pattern: Pattern | None = None, **criteria: object) -> list[Entry]:
-        """Return the entries that match."""
-        entries: list[Entry] = self._connection.ask("POST", "/requests/find", {**(pattern or {}), **criteria})
+    def find(self, pattern: Pattern | None = None, *, limit: int = 100, **criteria: object) -> list[Entry]:
+        """Return the entries that match, and of more than `limit` the newest."""
+        body = {"pattern": {**(pattern or {}), **criteria}, "limit": limit}
+        entries: list[Entry] = self._connection.ask("POST", "/requests/find", body)
         return entries
 
     def count(self, pattern: Pattern | None = None, **criteria: object) -> int:
         """Return the number of entries that match."""
-        return int(self._connection.ask("POST", "/requests/count", {**(pattern or {}), **criteria})["count"])
+        body = {"pattern": {**(pattern or {}), **criteria}}
+        return int(self._connection.ask("POST", "/requests/count", body)["count"])
 
     def verify(
         self,
@@ -260,7 +254,7 @@ class Requests:
         within: float | None = None,
         **criteria: object,
     ) -> None:
-        """Check how many entries match; at least 1 if no number is given.
+        """Check how many entries match: `exactly`, `at_least` or `at_most` a number. Without one, at least 1.
 
         Args:
             pattern: Criteria whose name has a dot.
@@ -271,7 +265,7 @@ class Requests:
             criteria: The other criteria.
 
         Raises:
-            AssertionError: The check fails. The message names the requests that almost match, and what differs.
+            AssertionError: The check fails; the message names the requests that almost match, and what differs.
         """
         bounds = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
         given = {name: number for name, number in bounds.items() if number is not None} or {"at_least": 1}
@@ -280,21 +274,23 @@ class Requests:
         if not answer["verified"]:
             expected = " and ".join(f"{name.replace('_', ' ')} {number}" for name, number in given.items())
             raise AssertionError(
-                "\n".join([f"{answer['count']} requests match {_phrase(wanted)}, expected {expected}", *_near(answer)])
+                "\n".join([f"expected {expected}, but {answer['count']} match: {_phrase(wanted)}", *_near(answer)])
             )
 
     def verify_in_order(self, *patterns: Pattern, within: float | None = None) -> None:
         """Check that entries match the patterns one after another. Raises AssertionError like `verify`."""
         answer = self._verify({"in_order": [*patterns]}, within)
         if not answer["verified"]:
-            wanted = ", then ".join(map(_phrase, patterns))
-            raise AssertionError("\n".join([f"no requests match {wanted}", *_near(answer)]))
+            missing = patterns[answer["count"]]
+            raise AssertionError(
+                "\n".join([f"pattern {answer['count'] + 1} has no match in order: {_phrase(missing)}", *_near(answer)])
+            )
 
     def wait_for(self, pattern: Pattern | None = None, *, seconds: float = 10, **criteria: object) -> Entry:
         """Return the first entry that matches; wait up to `seconds` for it. Raises AssertionError like `verify`."""
         wanted = {**(pattern or {}), **criteria}
         self.verify(wanted, within=seconds)
-        return self.find(wanted)[0]
+        return self.find(wanted, limit=1000)[0]
 
     def har(self) -> dict[str, Any]:
         """Return the journal as HAR 1.2, for the network panel of a browser."""
@@ -488,7 +484,7 @@ def _phrase(pattern: Pattern) -> str:
 def _near(answer: Mapping[str, Any]) -> list[str]:
     """Return a line for each request that almost matches."""
     return [
-        f"almost: {miss['entry']['n']} {miss['entry']['method']} {miss['entry']['path']}: "
+        f"almost: {describe(miss)}: "
         + ", ".join(f"{row['field']} is {row['actual']!r}, expected {row['expected']!r}" for row in miss["differs"])
-        for miss in answer.get("near_misses", ())
+        for miss in answer["near_misses"]
     ]

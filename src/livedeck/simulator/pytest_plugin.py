@@ -159,7 +159,7 @@ def _last_requests(platform: Platform) -> str:
     from livedeck.simulator.control_client import ControlError, describe
 
     try:
-        entries = platform.requests.last(SHOWN_REQUESTS)
+        entries = platform.requests.find(limit=SHOWN_REQUESTS)
     except ControlError as error:
-        return f"not known: {error}"
+        return f"unknown: {error}"
     return "\n".join(map(describe, entries)) or "none"
