@@ -88,7 +88,7 @@ def test_names_and_ids_find_events_and_rooms(platform: Platform) -> None:
     event, room = platform.event("Tomorrow"), platform.room("Green room")
     assert platform.event(event.id) == event
     assert platform.room(room.id) == room
-    with pytest.raises(ControlError) as refusal:
+    with pytest.raises(ControlError, match=r"Yesterday.*Main stage, Second stage, Small hall.* Tomorrow") as refusal:
         platform.event("Yesterday")
     assert refusal.value.status == 404
 

@@ -444,9 +444,9 @@ class Platform:
         """Take a snapshot of the whole state under a name."""
         self.connection.send("PUT", f"/snapshots/{quote(name, safe='')}")
 
-    def restore(self, name: str, *, clock: Literal["restored", "kept"] = "restored") -> None:
-        """Restore the snapshot, with its clock or with the current one."""
-        self.connection.send("POST", f"/snapshots/{quote(name, safe='')}/restore", {"clock": clock})
+    def restore(self, name: str, *, clock: Literal["restored", "kept"] = "restored", force: bool = False) -> None:
+        """Restore the snapshot, with its clock or with the current one. `force` replaces a workspace in a data file."""
+        self.connection.send("POST", f"/snapshots/{quote(name, safe='')}/restore", {"clock": clock, "force": force})
 
     def _read(self, kind: str, wanted: str) -> Document:
         fields = self.connection.ask("GET", f"/{kind}/{quote(wanted, safe='')}")
@@ -482,9 +482,9 @@ def _phrase(pattern: Pattern) -> str:
 
 
 def _near(answer: Mapping[str, Any]) -> list[str]:
-    """Return a line for each request that almost matches."""
-    return [
-        f"almost: {describe(miss)}: "
-        + ", ".join(f"{row['field']} is {row['actual']!r}, expected {row['expected']!r}" for row in miss["differs"])
-        for miss in answer["near_misses"]
-    ]
+    """Return a line for each request that almost matches, or that matches in the wrong order."""
+    return [f"almost: {describe(miss)}: {_differences(miss) or 'came too early'}" for miss in answer["near_misses"]]
+
+
+def _differences(miss: Mapping[str, Any]) -> str:
+    return ", ".join(f"{row['field']} is {row['actual']!r}, expected {row['expected']!r}" for row in miss["differs"])

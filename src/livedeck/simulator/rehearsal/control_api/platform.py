@@ -10,8 +10,11 @@ from starlette.responses import Response
 from livedeck.simulator.api.events import show_event
 from livedeck.simulator.api.rooms import show_room
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.errors import not_found
+from livedeck.simulator.errors import ApiError, conflict
 from livedeck.simulator.http import ApiRequest, Endpoint, data
+
+MAX_NAMES = 20
+"""Names in an error."""
 
 
 async def read_platform(request: ApiRequest[None]) -> Response:
@@ -32,11 +35,17 @@ async def read_room(request: ApiRequest[None]) -> Response:
 
 
 def _find(request: ApiRequest[None], kind: str) -> Document:
+    """Return the event or room. Raises the documented error: 404 with the names there are, 409 with every id."""
     wanted, world = request.http.path_params[f"{kind}_id"], request.world
-    for document in world.store.find_all(kind, world.workspaces()[0].workspace_id):
-        if wanted in {document["id"], document["name"]} and not document.get("deleted_at"):
-            return document
-    raise not_found()
+    rows = world.store.find_all(kind, world.workspaces()[0].workspace_id, order=[("name", "asc")])
+    there = [row for row in rows if not row.get("deleted_at")]
+    found = [row for row in there if wanted in {row["id"], row["name"]}]
+    if not found:
+        names = ", ".join(row["name"] for row in there[:MAX_NAMES]) or "none"
+        raise ApiError(404, 404404, f'no {kind} is called "{wanted}": there are {names}')
+    if len(found) > 1:
+        raise conflict(f'several have the name "{wanted}", give an id: {", ".join(row["id"] for row in found)}')
+    return found[0]
 
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
