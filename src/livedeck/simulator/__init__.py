@@ -1,27 +1,40 @@
-"""Documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers."""
+"""Documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers.
 
-from livedeck.http_server import Timeouts
-from livedeck.simulator.app import Wire
-from livedeck.simulator.engine.clock import SimulatorClock
-from livedeck.simulator.engine.reference import domains
-from livedeck.simulator.engine.world import Workspace
-from livedeck.simulator.errors import SimulatorError
-from livedeck.simulator.profiles import PROFILES, Profile
-from livedeck.simulator.rehearsal.checking import Problem, check_table
-from livedeck.simulator.rehearsal.control_api import control_table
-from livedeck.simulator.rehearsal.listing import Listing, listings
-from livedeck.simulator.rehearsal.scenario import Expected, Scenario, Step
-from livedeck.simulator.rehearsal.scenario import load as load_scenario
-from livedeck.simulator.rehearsal.scenario import names as scenario_names
-from livedeck.simulator.server import Addresses, serve
-from livedeck.simulator.simulator import DEFAULT_TOKEN, Simulator
+The names are imported at their first use: pytest imports this package wherever livedeck is installed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from livedeck.http_server import Timeouts
+    from livedeck.simulator.app import Wire
+    from livedeck.simulator.control_client import ControlError, Platform
+    from livedeck.simulator.engine.clock import SimulatorClock
+    from livedeck.simulator.engine.reference import domains
+    from livedeck.simulator.engine.world import Workspace
+    from livedeck.simulator.errors import SimulatorError
+    from livedeck.simulator.profiles import PROFILES, Profile
+    from livedeck.simulator.rehearsal.checking import Problem, check_table
+    from livedeck.simulator.rehearsal.control_api import control_table
+    from livedeck.simulator.rehearsal.listing import Listing, listings
+    from livedeck.simulator.rehearsal.scenario import Expected, Scenario, Step
+    from livedeck.simulator.rehearsal.scenario import load as load_scenario
+    from livedeck.simulator.rehearsal.scenario import names as scenario_names
+    from livedeck.simulator.server import Addresses, serve
+    from livedeck.simulator.simulator import DEFAULT_TOKEN, Simulator
+    from livedeck.simulator.threaded import ThreadedSimulator
 
 __all__ = [
     "DEFAULT_TOKEN",
     "PROFILES",
     "Addresses",
+    "ControlError",
     "Expected",
     "Listing",
+    "Platform",
     "Problem",
     "Profile",
     "Scenario",
@@ -29,6 +42,7 @@ __all__ = [
     "SimulatorClock",
     "SimulatorError",
     "Step",
+    "ThreadedSimulator",
     "Timeouts",
     "Wire",
     "Workspace",
@@ -40,3 +54,40 @@ __all__ = [
     "scenario_names",
     "serve",
 ]
+
+_MODULES = {
+    "Wire": "livedeck.simulator.app",
+    "PROFILES": "livedeck.simulator.profiles",
+    "Profile": "livedeck.simulator.profiles",
+    "Problem": "livedeck.simulator.rehearsal.checking",
+    "check_table": "livedeck.simulator.rehearsal.checking",
+    "control_table": "livedeck.simulator.rehearsal.control_api",
+    "Listing": "livedeck.simulator.rehearsal.listing",
+    "listings": "livedeck.simulator.rehearsal.listing",
+    "DEFAULT_TOKEN": "livedeck.simulator.simulator",
+    "Addresses": "livedeck.simulator.server",
+    "ControlError": "livedeck.simulator.control_client",
+    "Expected": "livedeck.simulator.rehearsal.scenario",
+    "Platform": "livedeck.simulator.control_client",
+    "Scenario": "livedeck.simulator.rehearsal.scenario",
+    "Simulator": "livedeck.simulator.simulator",
+    "SimulatorClock": "livedeck.simulator.engine.clock",
+    "SimulatorError": "livedeck.simulator.errors",
+    "Step": "livedeck.simulator.rehearsal.scenario",
+    "ThreadedSimulator": "livedeck.simulator.threaded",
+    "Timeouts": "livedeck.http_server",
+    "Workspace": "livedeck.simulator.engine.world",
+    "domains": "livedeck.simulator.engine.reference",
+    "load_scenario": "livedeck.simulator.rehearsal.scenario",
+    "scenario_names": "livedeck.simulator.rehearsal.scenario",
+    "serve": "livedeck.simulator.server",
+}
+_RENAMED = {"load_scenario": "load", "scenario_names": "names"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module of a name at the first use of the name."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), _RENAMED.get(name, name))
+    return value

@@ -154,7 +154,7 @@ async def create_room(request: ApiRequest[RoomCreate]) -> Response:
         for profile in draft.restreams or ():
             room["restreams"].append(new_profile(world.new_id(), room["id"], profile.given(), world.timestamp()))
         world.store.insert("room", request.workspace_id, room)
-    return data(_show(room))
+    return data(show_room(room))
 
 
 async def list_rooms(request: ApiRequest[RoomList]) -> Response:
@@ -164,12 +164,12 @@ async def list_rooms(request: ApiRequest[RoomList]) -> Response:
     where = [(name, tuple(values[name])) for name in values if values[name] is not None]
     query = replace(select(request, "room", [("deleted_at", None), *where]), contains=[("name", listing.q)])
     rooms, total = request.world.store.find(query)
-    return page(query, total, [_show(room) for room in rooms])
+    return page(query, total, [show_room(room) for room in rooms])
 
 
 async def read_room(request: ApiRequest[None]) -> Response:
     """Return one room with its profiles, in the order of their creation."""
-    return data(_show(find_room(request)))
+    return data(show_room(find_room(request)))
 
 
 async def delete_room(request: ApiRequest[None]) -> Response:
@@ -231,7 +231,8 @@ def _replace_profile(room: Document, profile: Document) -> Document:
     return room | {"restreams": [profile if row["id"] == profile["id"] else row for row in room["restreams"]]}
 
 
-def _show(room: Document) -> Document:
+def show_room(room: Document) -> Document:
+    """Return the API's current form of the room."""
     return Room.show(room) | {"restreams": [RelayProfile.show(profile) for profile in room["restreams"]]}
 
 

@@ -9,7 +9,15 @@ from starlette.responses import Response
 
 from livedeck.simulator.http import ApiRequest, Endpoint, data, json_response
 from livedeck.simulator.openapi import openapi_document, summary
-from livedeck.simulator.rehearsal.control_api import clock, faults, objects, scenarios, workspace, workspace_tables
+from livedeck.simulator.rehearsal.control_api import (
+    clock,
+    faults,
+    objects,
+    platform,
+    scenarios,
+    workspace,
+    workspace_tables,
+)
 
 
 async def list_routes(_: ApiRequest[None]) -> Response:
@@ -49,6 +57,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/_control/openapi.json", describe_control_api),
     *clock.ENDPOINTS,
     *objects.ENDPOINTS,
+    *platform.ENDPOINTS,
     *faults.ENDPOINTS,
     *scenarios.ENDPOINTS,
     *workspace.ENDPOINTS,
