@@ -33,7 +33,7 @@ EXPECTED = {
     "src/livedeck/collector/engine/scripts": ("*.lua",),
     "src/livedeck/docs": ("*.py", "*.md"),
     "src/livedeck/presentation/prometheus": ("*.py", "*.json", "*.yml"),
-    "src/livedeck/simulator/data": ("*.toml", "*.txt"),
+    "src/livedeck/simulator/data": ("*.toml", "*.txt", "examples.json"),
     "src/livedeck/ui": ("*.py", "*.tcss"),
     "src/livedeck/ui/wallboard/assets": ("*.html", "*.css", "*.js", "*.svg"),
     "tests": ("*.py", "quick.txt", "rotated.txt"),

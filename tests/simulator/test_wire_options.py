@@ -1,4 +1,4 @@
-"""`--profile`, `--cors` and `--gzip`: the form of requests and responses, the same for every endpoint."""
+"""`--strictness`, `--cors` and `--gzip`: the form of requests and responses, the same for every endpoint."""
 
 from __future__ import annotations
 

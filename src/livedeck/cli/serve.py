@@ -66,7 +66,8 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 )
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
 @click.option(
-    "--profile",
+    "--strictness",
+    "profile",
     default=PROFILES[0],
     show_default=True,
     type=click.Choice(PROFILES),
