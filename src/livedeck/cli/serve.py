@@ -40,6 +40,13 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
     "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
 )
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
+@click.option(
+    "--journal",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(0, 100_000),
+    help="Number of requests that the journal keeps; 0 turns it off.",
+)
 @timeout("head", "Maximum seconds until the head of a request is complete.")
 @timeout("body", "Maximum seconds between two bytes of a request body or of a response.")
 @timeout("idle", "Maximum seconds that a connection may be idle.")
@@ -56,6 +63,7 @@ def command(
     force: bool,
     speed: float | None,
     meet_segment: str,
+    journal: int,
     head_timeout: float,
     body_timeout: float,
     idle_timeout: float,
@@ -72,7 +80,12 @@ def command(
 
     def make_simulator() -> Simulator:
         simulator = Simulator(
-            token=token or DEFAULT_TOKEN, data=data, force=force, meet_segment=meet_segment, **simulation
+            token=token or DEFAULT_TOKEN,
+            data=data,
+            force=force,
+            meet_segment=meet_segment,
+            journal=journal,
+            **simulation,
         )
         if speed is not None:
             simulator.clock.run(speed)

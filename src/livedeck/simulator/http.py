@@ -40,6 +40,11 @@ class Endpoint(Generic[T]):
     media: str = "application/json"
 
     @property
+    def operation(self) -> str:
+        """Name of the operation, as journal and faults call it."""
+        return self.handler.__name__
+
+    @property
     def takes_body(self) -> bool:
         """True if the endpoint reads a request body."""
         return self.method != "GET" and self.takes is not None

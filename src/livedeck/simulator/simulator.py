@@ -15,6 +15,7 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import uuid_of
+from livedeck.simulator.engine.journal import ENTRIES, Journal
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
@@ -46,6 +47,7 @@ class Simulator:
         scenario: A name or a TOML file, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
         meet_segment: The path segment of rooms.
+        journal: Requests that the journal keeps; 0 turns it off.
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
@@ -66,6 +68,7 @@ class Simulator:
         faults: str | Path | None = None,
         force: bool = False,
         meet_segment: str = "meet",
+        journal: int = ENTRIES,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
@@ -77,7 +80,9 @@ class Simulator:
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
-            self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
+            self._world = World(
+                store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk, Journal(journal)
+            )
             self._begin(seed, token, workspace, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
             if faults is not None:

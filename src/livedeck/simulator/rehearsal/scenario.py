@@ -21,7 +21,8 @@ from livedeck.simulator.engine.timeline import Playback, TimelineEntry
 from livedeck.simulator.engine.world import Origin, Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError, not_found
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, check, integer, one_of, text
-from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, FaultArguments, run_command
+from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, run_command
+from livedeck.simulator.rehearsal.fault_arguments import FaultArguments
 from livedeck.simulator.rehearsal.workspaces import names as workspace_names
 from livedeck.simulator.rehearsal.workspaces import rebuild, seconds_of
 

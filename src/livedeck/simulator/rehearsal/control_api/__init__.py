@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.rehearsal.control_api import clock, faults, objects, scenarios, workspace
+from livedeck.simulator.rehearsal.control_api import clock, faults, objects, requests, scenarios, workspace
 
 
 async def describe(_: ApiRequest[None]) -> Response:
@@ -31,6 +31,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *clock.ENDPOINTS,
     *objects.ENDPOINTS,
     *faults.ENDPOINTS,
+    *requests.ENDPOINTS,
     *scenarios.ENDPOINTS,
     *workspace.ENDPOINTS,
 )
