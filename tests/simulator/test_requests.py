@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import httpx
+
 from livedeck.simulator import Simulator, SimulatorClock, serve
 from simulator.conftest import START
 from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
@@ -99,7 +100,7 @@ PATTERNS: list[tuple[Row, int]] = [
 
 async def test_a_pattern_matches_what_it_says(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
     restream = {"name": "A", "url": "rtmp://a.example/live", "key": "k"}
-    draft = {"name": "Gala", "type": "event", "scheduled": {"time": "2026-12-01T10:00:00Z"}, "restreams": [restream]}
+    draft = {"name": "Gala", "type": "one-time", "scheduled": {"time": "2026-12-01T10:00:00Z"}, "restreams": [restream]}
     await api.get(EVENTS, params={"page": 2})
     await api.get(EVENTS, headers={"X-Trace": "abc"})
     data(await api.post(EVENTS, json=draft))
@@ -166,7 +167,7 @@ async def test_no_secret_is_in_any_entry_and_patterns_see_them_all(
     simulator: Simulator, api: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
     restream = {"name": "A", "url": "rtmp://a.example/live", "key": "CANARY-1"}
-    event = data(await api.post(EVENTS, json={"name": "Gala", "type": "event", "restreams": [restream]}))
+    event = data(await api.post(EVENTS, json={"name": "Gala", "type": "one-time", "restreams": [restream]}))
     await api.get(EVENTS, params={"token": "CANARY-2", "sign": "CANARY-3"}, headers={"Cookie": "CANARY-4"})
     await api.post(
         EVENTS, content='{"streamkey": "CANARY-5", "note": "CANARY-5 again", ', headers={"X-Api-Key": "CANARY-6"}
