@@ -146,7 +146,10 @@ async def _until(journal: Journal, seconds: float, is_so: Callable[[], bool]) ->
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while not is_so() and (left := end - loop.time()) > 0:
-        await journal.wait_after(journal.last, left)
+        try:
+            await journal.wait_after(journal.last, left)
+        except asyncio.CancelledError:  # the server stops: answer with what is there
+            return
 
 
 def _show(world: World, entries: Iterable[Entry]) -> list[Document]:
