@@ -383,7 +383,7 @@ async def test_a_fault_counts_the_requests_that_match(
 
 
 async def test_counts_outlive_a_restart(tmp_path: Path) -> None:
-    met = []
+    met: list[int] = []
     for _ in range(3):
         simulator = Simulator(data=tmp_path / "deck.db")
         async with client_for(simulator, simulator.control_token) as admin:
