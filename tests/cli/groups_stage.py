@@ -71,7 +71,8 @@ class Stage:
     @contextmanager
     def fault(self, **what: Any) -> Iterator[None]:
         """That fault strikes requests until the end of the block."""
-        self.control("POST", "faults", what)
+        match = {name: what.pop(name) for name in ("method", "path") if name in what}
+        self.control("POST", "faults", what | {"match": match})
         try:
             yield
         finally:

@@ -109,13 +109,8 @@ def test_wrong_use_is_exit_code_two(on_stage: Stage, path: str) -> None:
 
 @pytest.mark.parametrize("line", ["event.enable", "subtitle.edit", "room.create"], indirect=True)
 def test_what_the_platform_refuses_is_exit_code_three(on_stage: Stage, line: tuple[str, ...]) -> None:
-    writes = [{"kind": "status", "status": 403, "method": method} for method in ("POST", "PUT", "PATCH", "DELETE")]
-    for fault in writes:
-        on_stage.control("POST", "faults", fault)
-    try:
+    with on_stage.fault(kind="status", status=403, method={"any_of": ["POST", "PUT", "PATCH", "DELETE"]}):
         done = run(on_stage, *line, "--yes", "--json")
-    finally:
-        on_stage.control("DELETE", "faults")
     assert_speaks(done, 3)
     assert json.loads(done.stdout)["verdict"] == "refused"
 

@@ -47,7 +47,9 @@ def struck(
     """How that line ends while requests of these methods are struck."""
     for method in methods:
         on_stage.control(
-            "POST", "faults", {"kind": kind, "method": method, **({"status": 403} if kind == "status" else {})}
+            "POST",
+            "faults",
+            {"kind": kind, "match": {"method": method}, **({"status": 403} if kind == "status" else {})},
         )
     try:
         return run(*line)

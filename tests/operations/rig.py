@@ -156,7 +156,8 @@ class Rig:
 
     async def fault(self, **what: Any) -> None:
         """Apply a fault of the platform to requests from now on."""
-        await self._control("POST", what)
+        match = {name: what.pop(name) for name in ("method", "path") if name in what}
+        await self._control("POST", what | {"match": match})
 
     async def calm(self) -> None:
         """End every fault."""

@@ -28,7 +28,8 @@ async def wire(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def add_fault(admin: httpx.AsyncClient, kind: str, **arguments: object) -> Row:
-    fault: Row = data(await admin.post(FAULTS, json={"kind": kind} | arguments))
+    match = {name: arguments.pop(name) for name in ("method", "path") if name in arguments}
+    fault: Row = data(await admin.post(FAULTS, json={"kind": kind, "match": match} | arguments))
     return fault
 
 
@@ -77,8 +78,9 @@ async def test_the_control_api_answers_whatever_hits_the_rest(wire: httpx.AsyncC
     [
         ({"method": "PUT"}, False),
         ({"method": "GET"}, True),
-        ({"path": "*/qos"}, False),
-        ({"path": "/v2/*"}, True),
+        ({"path": "**/qos"}, False),
+        ({"path": "/v2/*"}, False),
+        ({"path": "/v2/**"}, True),
         ({"chance": 0}, False),
         ({"chance": 1}, True),
         ({"lasts": 0}, False),
@@ -195,7 +197,7 @@ async def test_a_late_change_is_refused_like_any_other_and_one_of_a_workspace_th
 async def test_a_hanging_answer_never_comes_and_does_not_keep_the_simulator(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient
 ) -> None:
-    await add_fault(admin, "hang", path="*/qos")
+    await add_fault(admin, "hang", path="**/qos")
     waiting = asyncio.create_task(samples(wire))
     for _ in range(20):
         assert (await wire.get(EVENTS)).status_code == 200
@@ -214,7 +216,7 @@ async def test_latency_and_a_dripping_body_end_in_the_same_answer(
 ) -> None:
     before = (await wire.get(EVENTS)).content
     await add_fault(admin, "latency", seconds=0.01)
-    await add_fault(admin, "drip", seconds=0.02)
+    await add_fault(admin, "drip", size=4096, pause=0.005)
     began = time.monotonic()
     assert (await wire.get(EVENTS)).content == before
     assert time.monotonic() - began > 0.025
@@ -236,7 +238,7 @@ async def test_a_skewed_platform_stamps_samples_by_the_same_clock(
 
 
 async def test_a_redirect_and_a_page_are_no_answers(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
-    await add_fault(admin, "redirect", status=307, path="*/qos")
+    await add_fault(admin, "redirect", status=307, path="**/qos")
     answer = await samples(wire)
     assert (answer.status_code, answer.headers["location"]) == (307, "https://elsewhere.example/")
     await add_fault(admin, "html", path=EVENTS)
@@ -256,7 +258,7 @@ async def test_each_distortion_does_what_it_says(wire: httpx.AsyncClient, admin:
     sound = (await samples(wire)).json()["data"]
 
     async def distorted(kind: str) -> list[Row]:
-        await add_fault(admin, kind, path="*/qos")
+        await add_fault(admin, kind, path="**/qos")
         answer = await samples(wire)
         await admin.delete(FAULTS)
         rows: list[Row] = answer.json()["data"]
@@ -288,7 +290,7 @@ async def test_frozen_samples_grow_in_number_and_not_in_time(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
 ) -> None:
     before = (await samples(wire)).json()["data"]
-    await add_fault(admin, "frozen", path="*/qos")
+    await add_fault(admin, "frozen", path="**/qos")
     simulator.clock.step(60)
     after = (await samples(wire)).json()["data"]
     assert len(after) == len(before) + 30
@@ -300,7 +302,7 @@ async def test_late_samples_are_the_same_samples_later(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
 ) -> None:
     before = (await samples(wire)).json()["data"]
-    await add_fault(admin, "late-samples", path="*/qos", seconds=60)
+    await add_fault(admin, "late-samples", path="**/qos", seconds=60)
     late = (await samples(wire)).json()["data"]
     assert len(before) - len(late) == 30
     assert before[: len(late)] == late
@@ -323,7 +325,15 @@ async def test_a_huge_answer_is_ten_megabytes_and_sound(wire: httpx.AsyncClient,
         ({"kind": "status", "chance": 2}, ["chance"]),
         ({"kind": "status", "status": 200}, ["status"]),
         ({"kind": "rate-limit", "retry_after": "soon"}, ["retry_after"]),
-        ({"kind": "status", "method": "BREW"}, ["method"]),
+        ({"kind": "status", "method": "PUT"}, ["method"]),
+        ({"kind": "status", "match": {"stats": 3}}, ["match.stats"]),
+        ({"kind": "status", "match": {"status": 200}}, ["match.status"]),
+        ({"kind": "status", "match": {"path": {"regex": "x"}, "json.name": []}}, ["match.path", "match.json.name"]),
+        ({"kind": "status", "seconds": 3, "jitter": 1}, ["jitter", "seconds"]),
+        ({"kind": "bandwidth"}, ["kbit_per_s"]),
+        ({"kind": "status", "nth": [1], "times": 2}, ["times"]),
+        ({"kind": "answer", "json": {}, "body": "x"}, ["body"]),
+        ({"kind": "answer", "headers": {"content-length": "3"}}, ["headers.content-length"]),
         ({"kind": "late-apply", "lands": "soon"}, ["lands"]),
         ({"kind": "late-apply", "answer": "joke"}, ["answer"]),
     ],
@@ -348,3 +358,121 @@ def test_unsound_faults_are_refused_in_words(tmp_path: Path) -> None:
     path.write_text("not toml")
     with pytest.raises(SimulatorError, match="cannot read"):
         Simulator(faults=path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "statuses"),
+    [
+        ({"nth": [1, 3]}, [503, 200, 503, 200]),
+        ({"times": 2}, [503, 503, 200, 200]),
+        ({"skip": 1, "times": 2}, [200, 503, 503, 200]),
+        ({"skip": 3}, [200, 200, 200, 503]),
+    ],
+)
+async def test_a_fault_counts_the_requests_that_match(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, arguments: Row, statuses: list[int]
+) -> None:
+    await add_fault(admin, "status", path=EVENTS, **arguments)
+    met = []
+    for _ in statuses:
+        met.append((await api.get(EVENTS)).status_code)
+        await api.get(f"{EVENTS}/{'0' * 8}-0000-4000-8000-000000000000")
+    assert met == statuses
+    (fault,) = data(await admin.get(FAULTS))
+    assert (fault["seen"], fault["hits"]) == (4, met.count(503))
+
+
+async def test_counts_outlive_a_restart(tmp_path: Path) -> None:
+    met: list[int] = []
+    for _ in range(3):
+        simulator = Simulator(data=tmp_path / "deck.db")
+        async with client_for(simulator, simulator.control_token) as admin:
+            if not met:
+                await add_fault(admin, "status", times=2, id="twice")
+        async with client_for(simulator, simulator.token) as api:
+            met.append((await api.get(EVENTS)).status_code)
+        simulator.close()
+    assert met == [503, 503, 200]
+
+
+@pytest.mark.parametrize(
+    ("match", "is_hit"),
+    [
+        ({"header.x-who": "me"}, True),
+        ({"header.x-who": "you"}, False),
+        ({"json.name": "Gala"}, True),
+        ({"json.name": {"contains": "x"}}, False),
+        ({"token": "served"}, True),
+        ({"token": "other"}, False),
+        ({"event": "Lecture 7"}, True),
+        ({"event": "Lecture 8"}, False),
+        ({"operation": "update_event"}, True),
+    ],
+)
+async def test_a_fault_matches_more_than_method_and_path(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, find_event: FindEvent, match: Row, is_hit: bool
+) -> None:
+    """And the request that it reads ahead arrives whole."""
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}"
+    await add_fault(admin, "status", match=match)
+    answer = await api.put(path, json={"name": "Gala"}, headers={"X-Who": "me"})
+    assert answer.status_code == (503 if is_hit else 200)
+    if not is_hit:
+        assert answer.json()["data"]["name"] == "Gala"
+
+
+async def test_a_fault_is_changed_and_ended_by_its_id(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    await add_fault(admin, "status", id="mine")
+    assert error_of(await admin.post(FAULTS, json={"id": "mine", "kind": "html"})) == (409, 409409)
+    assert data(await admin.put(f"{FAULTS}/mine", json={"kind": "status", "status": 500}))["status"] == 500
+    assert (await api.get(EVENTS)).status_code == 500
+    answer = await admin.put(f"{FAULTS}/yours", json={"kind": "html"})
+    assert (answer.status_code, "there are mine" in answer.text) == (404, True)
+    assert data(await admin.delete(f"{FAULTS}/mine"))["hits"] == 1
+    assert data(await admin.get(FAULTS)) == []
+    assert [(await add_fault(admin, "html"))["id"] for _ in range(2)] == ["fault-1", "fault-2"]
+
+
+async def test_a_canned_answer_comes_in_place_of_the_change(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, find_event: FindEvent
+) -> None:
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}"
+    await add_fault(admin, "answer", method="PUT", status=202, headers={"X-Job": "9"}, json={"data": {"queued": True}})
+    answer = await wire.put(path, json={"name": "Gala"})
+    assert (answer.status_code, answer.headers["x-job"], answer.json()) == (202, "9", {"data": {"queued": True}})
+    assert (await wire.get(path)).json()["data"]["name"] == "Lecture 7"
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "error"),
+    [
+        ("reset-peer", {}, httpx.ReadError),
+        ("reset-peer", {"after": 20}, httpx.ReadError),
+        ("limit-data", {"bytes": 20}, httpx.RemoteProtocolError),
+    ],
+)
+async def test_a_connection_breaks_the_way_it_says(
+    *, wire: httpx.AsyncClient, admin: httpx.AsyncClient, kind: str, arguments: Row, error: type[Exception]
+) -> None:
+    await add_fault(admin, kind, times=1, **arguments)
+    with pytest.raises(error):
+        await wire.get(EVENTS)
+    assert (await wire.get(EVENTS)).status_code == 200
+
+
+async def test_a_slow_close_sends_everything_first(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    before = (await wire.get(EVENTS)).content
+    await add_fault(admin, "slow-close", seconds=0.01)
+    answer = await wire.get(EVENTS)
+    assert (answer.content, answer.headers["connection"]) == (before, "close")
+
+
+async def test_seconds_count_on_the_clock_of_the_simulator_while_it_runs(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
+) -> None:
+    simulator.clock.run(1000)
+    simulator.clock.resume()
+    for kind, arguments in (("latency", {"seconds": 60, "jitter": 10}), ("bandwidth", {"kbit_per_s": 1})):
+        await add_fault(admin, kind, **arguments)
+    async with asyncio.timeout(30):
+        assert (await wire.get(EVENTS)).status_code == 200

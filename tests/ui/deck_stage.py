@@ -154,7 +154,8 @@ class Stage:
 
     async def fault(self, **what: Any) -> None:
         """Let a fault of the platform strike requests from now on."""
-        await self._control("POST", "/_control/faults", what)
+        match = {name: what.pop(name) for name in ("method", "path") if name in what}
+        await self._control("POST", "/_control/faults", what | {"match": match})
 
     async def clear_faults(self) -> None:
         """End every fault."""

@@ -87,7 +87,7 @@ async def test_a_failed_question_keeps_the_recordings_that_were_known_with_their
         await stage.act("screen.streams")
         stage.choose("Rehearsal Tuesday")
         await stage.until(lambda: "recorded as of 0 s ago" in stage.text())
-        await stage.fault(kind="drop", method="GET", path="*/videos")
+        await stage.fault(kind="drop", method="GET", path="**/videos")
         stage.clock.late = timedelta(seconds=31)
         await stage.act("app.ask")
         await stage.until(lambda: "recorded ▲ failed as of 31 s ago" in stage.text())

@@ -76,7 +76,7 @@ async def test_rows_that_were_moved_and_not_sent(picture: SnapshotAssertion) -> 
 async def test_a_list_that_could_not_be_asked_for(picture: SnapshotAssertion) -> None:
     async with deck_stage((80, 24)) as stage:
         await opened(stage, "annotations")
-        await stage.fault(kind="drop", method="GET", path="*/annotations")
+        await stage.fault(kind="drop", method="GET", path="**/annotations")
         stage.deck.dispatch("app.ask")
         await stage.until(lambda: bool(cached(stage).error))
         await still(stage)
@@ -85,7 +85,7 @@ async def test_a_list_that_could_not_be_asked_for(picture: SnapshotAssertion) ->
 
 async def test_a_list_that_never_came_is_no_empty_list(picture: SnapshotAssertion) -> None:
     async with deck_stage((80, 24)) as stage:
-        await stage.fault(kind="drop", method="GET", path="*/annotations")
+        await stage.fault(kind="drop", method="GET", path="**/annotations")
         await opened(stage, "annotations")
         assert "no annotation" not in stage.text()
         await still(stage)
@@ -163,7 +163,7 @@ async def test_the_dialogs_of_the_videos(picture: SnapshotAssertion, look: Look,
 async def test_the_dialogs_of_what_is_refused_or_takes_long(picture: SnapshotAssertion, look: Look) -> None:
     async with deck_stage((80, 24)) as stage:
         video = await opened(stage, "subtitles")
-        await stage.fault(kind="status", status=400, path="*/subtitles/auto")
+        await stage.fault(kind="status", status=400, path="**/subtitles/auto")
         await stage.act("subtitle.recognise")
         await stage.enter("uk aa")
         await sent(stage)

@@ -127,7 +127,7 @@ async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
     async with deck_stage((120, 40)) as stage:
         await opened(stage, "subtitles")
         stage.clock.impatient = True
-        await stage.fault(kind="hang", method="GET", path="/cdn/*")
+        await stage.fault(kind="hang", method="GET", path="/cdn/**")
         await stage.act("subtitle.download")
         await stage.press("ctrl+s")
         await stage.until(lambda: stage.shows(ProgressDialog))
@@ -139,7 +139,7 @@ async def test_a_download_that_is_stopped_keeps_nothing(here: Path) -> None:
 async def test_a_download_that_breaks_off_keeps_nothing_and_the_form_says_so(here: Path) -> None:
     async with deck_stage((120, 40)) as stage:
         await opened(stage, "subtitles")
-        await stage.fault(kind="truncate", method="GET", path="/cdn/*")
+        await stage.fault(kind="truncate", method="GET", path="/cdn/**")
         await stage.act("subtitle.download")
         await sent(stage)
         await stage.until(lambda: stage.shows(Form) and "✖" in stage.text())

@@ -211,7 +211,7 @@ async def test_a_language_that_the_platform_does_not_know_is_said_and_what_was_t
     """platform-api.md, "Error codes": unknown language code, HTTP 400; a deployment may lack some of ISO 639-1."""
     async with deck_stage() as stage:
         video = await opened(stage, "subtitles")
-        await stage.fault(kind="status", status=400, path="*/subtitles/auto")
+        await stage.fault(kind="status", status=400, path="**/subtitles/auto")
         await stage.act("subtitle.recognise")
         await stage.enter("uk aa")
         await sent(stage)

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from livedeck.simulator import Simulator
+from livedeck.simulator.engine.pattern import SeenRequest
 
 LIST_INTERVAL = 17.0
 """Seconds between two polls of the event list, jitter and a round included."""
@@ -143,7 +144,9 @@ class Records:
             (
                 world.now(),
                 any(
-                    fault.kind == "status" and fault.matches("GET", "/v2/live/events", world.now())
+                    fault.kind == "status"
+                    and fault.since <= world.now() < fault.until
+                    and fault.pattern.matches(SeenRequest("GET", "/v2/live/events"))
                     for fault in world.faults.active
                 ),
             )

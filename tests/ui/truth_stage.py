@@ -19,7 +19,7 @@ from livedeck.cli.demo import demo_settings
 from livedeck.cli.wiring import make_api
 from livedeck.monitor import Monitor
 from livedeck.simulator import Simulator, SimulatorClock
-from livedeck.simulator.engine import faults
+from livedeck.simulator.engine.faults import effects
 from livedeck.ui.app import Deck
 from ui.truth import Records
 from virtual_clock import VirtualClock
@@ -92,7 +92,7 @@ async def watching(scenario: str | None, seed: int) -> AsyncIterator[Watch]:
     clock = VirtualClock(START)
     simulator = Simulator(seed=seed, clock=Following(clock), scenario=scenario)
     settings = demo_settings(simulator, timeout=60)
-    slow_replies = patch.object(faults, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": clock.sleep}))
+    slow_replies = patch.object(effects, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": clock.sleep}))
     with closing(simulator), slow_replies:
         async with make_api(settings, clock=clock, mount=simulator.app) as api:
             monitor = Monitor(api, clock, random=Random(seed))

@@ -75,6 +75,13 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 )
 @click.option("--cors", multiple=True, metavar="ORIGIN", help="Let web pages of this origin call the API. Repeatable.")
 @click.option("--gzip", is_flag=True, help="Compress responses for clients that accept gzip.")
+@click.option(
+    "--journal",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(0, 100_000),
+    help="Number of requests that the journal keeps; 0 turns it off.",
+)
 @timeout("head", "Maximum seconds until the head of a request is complete.")
 @timeout("body", "Maximum seconds between two bytes of a request body or of a response.")
 @timeout("idle", "Maximum seconds that a connection may be idle.")
@@ -96,6 +103,7 @@ def command(
     profile: Profile,
     cors: tuple[str, ...],
     gzip: bool,
+    journal: int,
     head_timeout: float,
     body_timeout: float,
     idle_timeout: float,
@@ -122,6 +130,7 @@ def command(
             force=force,
             meet_segment=meet_segment,
             wire=Wire(profile, cors, gzip),
+            journal=journal,
             **simulation,
         )
         if speed is not None:

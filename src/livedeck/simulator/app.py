@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from hmac import compare_digest
 from itertools import groupby
 from typing import Any
-from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -27,11 +26,13 @@ from livedeck.simulator.api import cdn
 from livedeck.simulator.cross_origin import CrossOrigin, check_origins
 from livedeck.simulator.engine.disk import is_disk_full
 from livedeck.simulator.engine.faults import CONTENT_FAULTS, SKEW, ConnectionCut, apply_faults
+from livedeck.simulator.engine.pattern import BODY_MATCHED
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError, disk_full, forbidden, internal, of_status, too_large, unauthorized
 from livedeck.simulator.http import ApiRequest, Endpoint, origin_of
 from livedeck.simulator.openapi import openapi_document
 from livedeck.simulator.profiles import Profile, check_profile, refuse_undocumented
+from livedeck.simulator.recorder import HITS, REFUSED, SEEN, Recorder, recogniser
 from livedeck.simulator.rehearsal import control_api
 
 BODY_LIMIT = 8 * 1024 * 1024
@@ -76,7 +77,10 @@ def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]], 
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(SimulatorMiddleware, world=world, wire=wire)],
+        middleware=[
+            Middleware(Recorder, world=world, recognise=recogniser(world, [*endpoints, *cdn.ENDPOINTS])),
+            Middleware(SimulatorMiddleware, world=world, wire=wire),
+        ],
         exception_handlers={ApiError: _answer_api_error, HTTPException: _answer_http_exception},
     )
     app.router.redirect_slashes = False
@@ -169,15 +173,16 @@ class SimulatorMiddleware:
         send_dated = self._dated(scope, send)
         refusal = _refuse_framing(scope)
         if refusal is not None:
+            scope[REFUSED] = True
             await refusal(scope, receive, send_dated)
             return
-        await self._answer(_in_origin_form(scope), receive, send_dated)
+        await self._answer(scope, receive, send_dated)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or say in the documented form why not."""
         try:
             await self._world.faults.late.land_due(self._world.now())
-            await self._with_faults(scope)(scope, _bounded(scope, receive), send)
+            await self._through_faults(scope, _bounded(scope, receive), send)
         except ApiError as error:
             await error.response()(scope, receive, send)
         except ClientDisconnect:
@@ -195,22 +200,27 @@ class SimulatorMiddleware:
         _log.error("a request failed: %s %s", scope["method"], scope["path"], exc_info=error)
         return internal()
 
-    def _with_faults(self, scope: Scope) -> ASGIApp:
-        """Return the app for this request: with the scenario up to date and wrapped in the faults that hit it.
+    async def _through_faults(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request: with the scenario up to date and through the faults that hit it.
 
         Faults of the content come before compression, those of the connection after it.
         """
-        world, now = self._world, self._world.now()
-        world.timeline.catch_up(now)
-        if scope["path"].startswith("/_control"):
-            return self._app
-        faults = world.faults.matching(world.seed(), scope["method"], scope["path"], now) if world.faults.active else ()
-        inner = [fault for fault in faults if fault.kind in CONTENT_FAULTS]
-        outer = [fault for fault in faults if fault.kind not in CONTENT_FAULTS]
-        app = apply_faults(self._app, inner, now, world.faults.late)
+        world, request = self._world, scope.get(SEEN)
+        world.timeline.catch_up(world.now())
+        if request is None:
+            await self._app(scope, receive, send)
+            return
+        if world.faults.active and world.faults.reads_body(world.now()):
+            receive = await _read_ahead(receive)
+        now = world.now()
+        hits = world.faults.hitting(world.seed(), request, now) if world.faults.active else []
+        scope[HITS] = [hit.fault.id for hit in hits]
+        inner = [hit for hit in hits if hit.fault.kind in CONTENT_FAULTS]
+        outer = [hit for hit in hits if hit.fault.kind not in CONTENT_FAULTS]
+        app = apply_faults(self._app, inner, now, world.clock, world.faults.late)
         if not scope["path"].startswith("/cdn/"):  # files have ranges and tags, which compression would change
             app = self._encode(app)
-        return apply_faults(app, outer, now, world.faults.late)
+        await apply_faults(app, outer, now, world.clock, world.faults.late)(scope, receive, send)
 
     def _dated(self, scope: Scope, send: Send) -> Send:
         async def send_dated(message: Message) -> None:
@@ -239,13 +249,16 @@ def _refuse_framing(scope: Scope) -> Response | None:
     return None
 
 
-def _in_origin_form(scope: Scope) -> Scope:
-    """Return the request with its path only; a client that expects a proxy sends scheme and host too."""
-    match = re.match(rb"https?://[^/]*", scope["raw_path"], re.IGNORECASE)
-    if match is None:
-        return scope
-    path = scope["raw_path"][match.end() :] or b"/"
-    return {**scope, "raw_path": path, "path": unquote(path.decode("ascii"))}
+async def _read_ahead(receive: Receive) -> Receive:
+    """Receive the part of the body that patterns match, and return a `receive` that delivers it again."""
+    messages = deque([await receive()])
+    while messages[-1].get("more_body", False) and sum(len(part["body"]) for part in messages) < BODY_MATCHED:
+        messages.append(await receive())
+
+    async def receive_again() -> Message:
+        return messages.popleft() if messages else await receive()
+
+    return receive_again
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:
@@ -253,6 +266,7 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
     declared = Headers(scope=scope).get("content-length", "")
     limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
     if declared.isdecimal() and int(declared[:20]) > limit:
+        scope[REFUSED] = True
         raise too_large()
     received = 0
 
@@ -261,6 +275,7 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
         message = await receive()
         received += len(message.get("body", b""))
         if received > limit:
+            scope[REFUSED] = True
             raise too_large()
         return message
 

@@ -7,7 +7,7 @@ control API and the OpenAPI document as the description of a field.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil, floor
@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
 from pydantic.annotated_handlers import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
 from livedeck.simulator.engine.clock import FIRST, LAST, format_timestamp
 from livedeck.simulator.errors import invalid
@@ -317,7 +317,13 @@ def check(model: type[M], given: object) -> M:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise invalid(*map(_invalid_parameter, error.errors(include_url=False, include_input=False))) from None
+        found = error.errors(include_url=False, include_input=False)
+        raise invalid(*(parameter for each in found for parameter in _invalid_parameters(each))) from None
+
+
+def inside(problems: Sequence[tuple[str, str]]) -> PydanticCustomError:
+    """Return the error of a validator that finds (name, reason) pairs inside a value."""
+    return PydanticCustomError("inside", "must be sound", {"problems": [*problems]})
 
 
 _REASONS = {
@@ -329,6 +335,17 @@ _REASONS = {
     "string_unicode": "must be Unicode text",
     "too_long": "must be a list of at most {max_length}",
 }
+
+
+def _invalid_parameters(error: ErrorDetails) -> list[tuple[str, str]]:
+    """Return the names and the reasons of a fault."""
+    if error["type"] == "inside":
+        pairs = error["ctx"]["problems"]
+        return [
+            _invalid_parameter({**error, "type": "", "loc": (*error["loc"], name), "msg": reason})
+            for name, reason in pairs
+        ]
+    return [_invalid_parameter(error)]
 
 
 def _invalid_parameter(error: ErrorDetails) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -70,9 +71,12 @@ class _Server(Server):
 
         return app_with_abort
 
-    def _abort_connection(self, client: tuple[str, int] | None) -> None:
+    def _abort_connection(self, client: tuple[str, int] | None, *, reset: bool = False) -> None:
         for connection in [*self.server_state.connections]:
             if client and connection.transport.get_extra_info("peername")[:2] == tuple(client):
+                if reset:
+                    sock = connection.transport.get_extra_info("socket")
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 connection.transport.abort()
 
     async def abort(self) -> None:

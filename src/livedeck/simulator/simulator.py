@@ -15,6 +15,7 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import uuid_of
+from livedeck.simulator.engine.journal import ENTRIES, Journal
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
@@ -50,6 +51,7 @@ class Simulator:
         faults: A name or a TOML file of faults that hit from the start.
         meet_segment: The path segment of rooms.
         wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
+        journal: Requests that the journal keeps; 0 turns it off.
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
@@ -72,6 +74,7 @@ class Simulator:
         force: bool = False,
         meet_segment: str = "meet",
         wire: Wire | None = None,
+        journal: int = ENTRIES,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
@@ -85,7 +88,9 @@ class Simulator:
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
-            self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
+            self._world = World(
+                store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk, Journal(journal)
+            )
             if loaded is not None and loaded.start is not None and clock is None:
                 self.clock.jump(loaded.start)
             self._begin(seed, token, None if workspace is None else Path(workspace).stem, template, loaded, force=force)

@@ -14,11 +14,11 @@ from livedeck.simulator.api.rooms import run_relay
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.content import ChatRate, change_rate
 from livedeck.simulator.engine.encoder import EncoderState, change_state, current_state, encoder_states
-from livedeck.simulator.engine.faults import FAULT_EFFECTS, LANDINGS, LATE_ANSWERS, Fault, start_fault
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict, invalid
-from livedeck.simulator.models import UNSET, Boolean, RequestBody, integer, number, one_of, text
+from livedeck.simulator.models import UNSET, Boolean, RequestBody, number, text
+from livedeck.simulator.rehearsal.fault_arguments import FaultArguments, show_fault
 from livedeck.simulator.rehearsal.naming import find_part, there_are
 
 A = TypeVar("A", bound=RequestBody)
@@ -68,21 +68,6 @@ class RelayArguments(RequestBody):
 
     restream: Annotated[str, text(1, 128)]
     running: Boolean
-
-
-class FaultArguments(RequestBody):
-    """Fields of a `Fault`, and `lasts`: the seconds that it is in force."""
-
-    kind: Annotated[str, one_of(*FAULT_EFFECTS)]
-    method: Annotated[str, one_of("", "GET", "POST", "PUT", "PATCH", "DELETE")] = UNSET
-    path: Annotated[str, text(0, 255)] = UNSET
-    chance: Annotated[float, number(0, 1)] = UNSET
-    lasts: Annotated[float, number(0, 1e9)] = UNSET
-    status: Annotated[int, integer(300, 599)] = UNSET
-    seconds: Annotated[float, number(-1e6, 1e6)] = UNSET
-    retry_after: Annotated[str, one_of("none", "seconds", "date")] = UNSET
-    lands: Annotated[str, one_of(*LANDINGS)] = UNSET
-    answer: Annotated[str, one_of(*LATE_ANSWERS)] = UNSET
 
 
 def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArguments) -> Document:
@@ -139,19 +124,11 @@ def _set_relay(world: World, _: float, room: Document, arguments: RelayArguments
 
 
 def _add_fault(world: World, at: float, _: Document, arguments: FaultArguments) -> Document:
-    fields = arguments.given()
-    seconds = fields.pop("lasts", None)
-    fault = Fault(id=f"fault-{len(world.faults.active) + 1}-{int(at * 1000)}", **fields)
-    fault = start_fault(fault, at, seconds)
-    world.faults.add(fault)
-    return show_fault(fault)
-
-
-def show_fault(fault: Fault) -> Document:
-    """Return a fault in the form of the control API."""
-    shown = {name: getattr(fault, name) for name in ("id", "kind", "method", "path", "chance")}
-    until = None if fault.until > 1e12 else format_epoch(fault.until)
-    return shown | {"since": format_epoch(fault.since), "until": until}
+    fault = arguments.fault(at)
+    if any(fault.id == other.id and at < other.until for other in world.faults.active):
+        raise conflict(f"the fault {fault.id} is in force: change it, or end it first")
+    fault = world.faults.add(fault)
+    return show_fault(fault, world.faults.counts(fault.id))
 
 
 def _clear_faults(world: World, _at: float, _: Document, _arguments: NoArguments) -> Document:

@@ -22,7 +22,8 @@ from livedeck.simulator.engine.timeline import Playback, TimelineEntry
 from livedeck.simulator.engine.world import Origin, Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, Time, check, integer, number, one_of, text
-from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, FaultArguments, run_command
+from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, run_command
+from livedeck.simulator.rehearsal.fault_arguments import FaultArguments
 from livedeck.simulator.rehearsal.naming import find_document, there_are
 from livedeck.simulator.rehearsal.offsets import Offset, offset_of, seconds_of
 from livedeck.simulator.rehearsal.shapes import ShapeRow, use_shapes

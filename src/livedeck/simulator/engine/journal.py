@@ -1,0 +1,132 @@
+"""Journal: the last requests and their answers, in memory only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from livedeck.simulator.engine.pattern import RequestPattern, SeenAnswer, SeenRequest
+
+ENTRIES = 1000
+"""Entries that a journal keeps by default."""
+
+ROOM = 64 * 1024 * 1024
+"""Bytes of bodies and heads that a journal keeps."""
+
+NEAR = 0.6
+"""Distance from which an entry is no near miss."""
+
+NEAR_MISSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Request and its end. `n` counts the requests since the start, in the order of their ends.
+
+    `headers` and `text`: those of the answer. Of a body only text is kept, at most `BODY_MATCHED` bytes.
+    """
+
+    n: int
+    request: SeenRequest
+    answer: SeenAnswer
+    took_ms: float
+    headers: Sequence[tuple[str, str]] = ()
+    text: bytes = b""
+    bytes_sent: int = 0
+    faults: Sequence[str] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes that the entry takes, roughly."""
+        heads = sum(len(name) + len(value) for name, value in (*self.request.headers, *self.headers))
+        return 1024 + heads + len(self.request.path) + len(self.request.body) + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """Entry that almost matches a pattern."""
+
+    entry: Entry
+    distance: float
+    pattern: RequestPattern
+
+
+class Journal:
+    """Ring of the newest `limit` entries; 0 turns it off."""
+
+    def __init__(self, limit: int = ENTRIES, room: int = ROOM) -> None:
+        self.limit = limit
+        self._room = room
+        self._entries: deque[Entry] = deque()
+        self._size = 0
+        self._last = 0
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    @property
+    def last(self) -> int:
+        """Number of the newest entry so far; 0 before the first."""
+        return self._last
+
+    def next_number(self) -> int:
+        """Return the number of the next entry."""
+        self._last += 1
+        return self._last
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry, and forget the oldest ones if there is no room."""
+        self._entries.append(entry)
+        self._size += entry.size
+        while self._entries and (len(self._entries) > self.limit or self._size > self._room):
+            self._size -= self._entries.popleft().size
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def clear(self) -> None:
+        """Forget every entry. The numbers go on, so that who waits for the next one does not miss it."""
+        self._entries.clear()
+        self._size = 0
+
+    def after(self, n: int) -> list[Entry]:
+        """Return the entries after number `n`, oldest first."""
+        return [entry for entry in self._entries if entry.n > n]
+
+    async def wait_after(self, n: int, seconds: float) -> None:
+        """Return once an entry after number `n` is there, or after `seconds`."""
+        if self.after(n):
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await asyncio.wait([waiter], timeout=seconds)
+        finally:
+            self._waiters.discard(waiter)
+
+    def find(self, pattern: RequestPattern) -> Iterator[Entry]:
+        """Yield the entries that match, oldest first."""
+        return (entry for entry in self._entries if pattern.matches(entry.request, entry.answer))
+
+    def first_missing(self, patterns: Sequence[RequestPattern]) -> int:
+        """Return the index of the first pattern that no entry matches after those of the earlier patterns."""
+        entries = iter([*self._entries])
+        for index, pattern in enumerate(patterns):
+            if not any(pattern.matches(entry.request, entry.answer) for entry in entries):
+                return index
+        return len(patterns)
+
+    def near_misses(self, pattern: RequestPattern, *, with_matches: bool = False) -> list[NearMiss]:
+        """Return the entries that almost match, the nearest first, of equal ones the newest.
+
+        `with_matches`: entries that match, too, because they came at a wrong place of an order.
+        """
+        misses = (
+            NearMiss(entry, pattern.distance(entry.request, entry.answer), pattern)
+            for entry in reversed([*self._entries])
+        )
+        near = sorted(
+            (miss for miss in misses if miss.distance < NEAR and (with_matches or miss.distance > 0)),
+            key=lambda miss: miss.distance,
+        )
+        return near[:NEAR_MISSES]

@@ -1,0 +1,230 @@
+"""The journal: what came is listed, found, counted and verified; secrets are in no entry."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+from livedeck.simulator import Simulator, SimulatorClock, serve
+from simulator.conftest import START
+from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
+
+EVENTS = "/v2/live/events"
+REQUESTS = "/_control/requests"
+FAULTS = "/_control/faults"
+
+
+async def entries(admin: httpx.AsyncClient) -> list[Row]:
+    rows: list[Row] = data(await admin.get(REQUESTS))
+    return rows
+
+
+async def count(admin: httpx.AsyncClient, **pattern: Any) -> int:
+    counted: Row = data(await admin.post(f"{REQUESTS}/count", json={"pattern": pattern}))
+    return int(counted["count"])
+
+
+async def verify(admin: httpx.AsyncClient, **expectation: Any) -> Row:
+    verdict: Row = data(await admin.post(f"{REQUESTS}/verify", json=expectation))
+    return verdict
+
+
+async def test_an_entry_says_what_came_and_what_was_answered(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, find_event: FindEvent
+) -> None:
+    event = await find_event("Lecture 7")
+    await admin.delete(REQUESTS)
+    await api.put(f"{EVENTS}/{event['id']}?why=1", json={"name": "Lecture 8"})
+    (entry,) = await entries(admin)
+    assert {name: entry[name] for name in ("method", "path", "operation", "names", "token", "query", "status")} == {
+        "method": "PUT",
+        "path": f"{EVENTS}/{event['id']}",
+        "operation": "update_event",
+        "names": {"event": "Lecture 7"},
+        "token": "served",
+        "query": {"why": "1"},
+        "status": 200,
+    }
+    assert (entry["at"], entry["outcome"], entry["faults"]) == ("2026-11-21T09:00:00.500Z", "answered", [])
+    assert entry["body"] == {"text": '{"name":"Lecture 8"}', "bytes": 20, "cut": False}
+    assert json.loads(entry["answer"]["text"])["data"]["name"] == "Lecture 8"
+    assert ["authorization", "Bearer [REDACTED]"] in entry["headers"]
+
+
+async def test_the_control_api_is_no_part_of_it_and_a_foreign_token_is_named(
+    simulator: Simulator, other: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    await other.get(EVENTS)
+    for token in ("", "wrong"):
+        async with client_for(simulator, token) as stranger:
+            stranger.headers.update({"Authorization": f"Bearer {token}"} if token else {})
+            await stranger.get(EVENTS)
+    assert [entry["token"] for entry in await entries(admin)] == ["other", "wrong", "wrong"]
+
+
+PATTERNS: list[tuple[Row, int]] = [
+    ({}, 3),
+    ({"method": "POST"}, 1),
+    ({"method": {"any_of": ["POST", "DELETE"]}}, 1),
+    ({"path": "/v2/live/*"}, 3),
+    ({"path": "/v2/*"}, 0),
+    ({"path": "/v2/**"}, 3),
+    ({"path": "**/events"}, 3),
+    ({"operation": {"glob": "*_event*"}}, 3),
+    ({"operation": "create_event"}, 1),
+    ({"query.page": 2}, 1),
+    ({"query.page": "2"}, 1),
+    ({"query.page": {"at_least": 2}}, 1),
+    ({"query.page": {"absent": True}}, 2),
+    ({"header.X-Trace": "abc"}, 1),
+    ({"header.x-trace": {"contains": "b"}}, 1),
+    ({"header.authorization": {"contains": "livedeck-demo"}}, 3),
+    ({"json.name": "Gala"}, 1),
+    ({"json.scheduled.time": {"glob": "2026-*"}}, 1),
+    ({"json.restreams.0.name": "A"}, 1),
+    ({"json.restreams.1": {"absent": True}, "method": "POST"}, 1),
+    ({"json.name": {"absent": False}}, 1),
+    ({"json.name": True}, 0),
+    ({"body": {"contains": '"Gala"'}}, 1),
+    ({"token": "other"}, 0),
+    ({"status": {"at_most": 299}}, 3),
+    ({"outcome": "cut"}, 0),
+    ({"since": "2026-11-21T09:00:00Z"}, 3),
+    ({"until": "2026-11-21T09:00:00Z"}, 0),
+]
+
+
+async def test_a_pattern_matches_what_it_says(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    restream = {"name": "A", "url": "rtmp://a.example/live", "key": "k"}
+    draft = {"name": "Gala", "type": "one-time", "scheduled": {"time": "2026-12-01T10:00:00Z"}, "restreams": [restream]}
+    await api.get(EVENTS, params={"page": 2})
+    await api.get(EVENTS, headers={"X-Trace": "abc"})
+    data(await api.post(EVENTS, json=draft))
+    for pattern, met in PATTERNS:
+        assert (pattern, await count(admin, **pattern)) == (pattern, met)
+        found = data(await admin.post(f"{REQUESTS}/find", json={"pattern": pattern}))
+        assert len(found) == met
+
+
+WRONG: list[tuple[Row, list[str]]] = [
+    ({"pattern": {"statuss": 1}, "exactly": 1}, ["pattern.statuss"]),
+    ({"pattern": {"path": {"like": "x"}}, "exactly": 1}, ["pattern.path"]),
+    ({"pattern": {"since": "soon", "json.a": {"at_least": "x"}}, "exactly": 1}, ["pattern.since", "pattern.json.a"]),
+    ({"pattern": {}}, ["exactly"]),
+    ({"exactly": 1, "at_most": 2}, ["exactly"]),
+    ({"in_order": [{}], "at_least": 1}, ["in_order"]),
+    ({"in_order": []}, ["in_order"]),
+]
+
+
+async def test_a_wrong_expectation_is_named(admin: httpx.AsyncClient) -> None:
+    for expectation, names in WRONG:
+        assert invalid_names(await admin.post(f"{REQUESTS}/verify", json=expectation)) == names
+
+
+async def test_a_near_miss_names_what_differs(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, find_event: FindEvent
+) -> None:
+    event = await find_event("Lecture 7")
+    await api.put(f"{EVENTS}/{event['id']}", json={"name": "Lecture 8"})
+    pattern = {"operation": "update_event", "method": "PUT", "json.name": "Lecture 9"}
+    verdict = await verify(admin, pattern=pattern, exactly=1)
+    assert (verdict["verified"], verdict["count"]) == (False, 0)
+    nearest = verdict["near_misses"][0]
+    assert (nearest["distance"], nearest["differs"]) == (
+        0.333,
+        [{"field": "json.name", "expected": "Lecture 9", "actual": "Lecture 8"}],
+    )
+    assert await verify(admin, pattern=pattern, at_most=0) == {"verified": True, "count": 0, "near_misses": []}
+
+
+async def test_an_order_is_verified_and_its_first_gap_named(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    for page in (1, 2, 3):
+        await api.get(EVENTS, params={"page": page})
+    assert (await verify(admin, in_order=[{"query.page": 1}, {"query.page": 3}]))["verified"]
+    verdict = await verify(admin, in_order=[{"query.page": 3}, {"query.page": 1}])
+    assert (verdict["verified"], verdict["count"]) == (False, 1)
+    assert [(miss["n"], miss["differs"]) for miss in verdict["near_misses"]] == [(1, [])]
+
+
+async def test_who_waits_gets_the_entry_that_comes(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    await api.get(EVENTS)
+    waiting = asyncio.create_task(admin.get(REQUESTS, params={"after": 1, "wait": 25}))
+    verifying = asyncio.create_task(verify(admin, pattern={"operation": "list_events"}, at_least=2, within=25))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    await api.get(EVENTS)
+    assert [entry["n"] for entry in data(await waiting)] == [2]
+    assert (await verifying)["verified"]
+
+
+async def test_no_secret_is_in_any_entry_and_patterns_see_them_all(
+    simulator: Simulator, api: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    restream = {"name": "A", "url": "rtmp://a.example/live", "key": "CANARY-1"}
+    event = data(await api.post(EVENTS, json={"name": "Gala", "type": "one-time", "restreams": [restream]}))
+    await api.get(EVENTS, params={"token": "CANARY-2", "sign": "CANARY-3"}, headers={"Cookie": "CANARY-4"})
+    await api.post(
+        EVENTS, content='{"streamkey": "CANARY-5", "note": "CANARY-5 again", ', headers={"X-Api-Key": "CANARY-6"}
+    )
+    await api.get("/cdn/materials/x?expires=1&sign=CANARY-7", headers={"Referer": "http://x.example/?sign=CANARY-8"})
+    await api.get(f"{EVENTS}?per_page=100")
+    shown = (await admin.get(REQUESTS)).text + (await admin.get(f"{REQUESTS}.har")).text
+    pattern = {"header.cookie": "CANARY-9", "method": "GET", "path": EVENTS, "json.streamkey": {"absent": True}}
+    shown += json.dumps(await verify(admin, pattern=pattern, exactly=1))
+    assert "CANARY" not in shown
+    assert simulator.token not in shown
+    assert event["streamkey"] not in shown
+    assert await count(admin, **{"json.restreams.0.key": "CANARY-1"}) == 1
+    assert await count(admin, **{"query.sign": "CANARY-3", "header.cookie": "CANARY-4"}) == 1
+
+
+async def test_long_bodies_are_cut_and_uploads_keep_their_size_alone(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    await api.post(EVENTS, json={"name": "x" * 100_000})
+    await api.post("/upload/v2/poster", content=b"\x89PNG" * 100)
+    long, upload = await entries(admin)
+    assert (len(long["body"]["text"]), long["body"]["bytes"], long["body"]["cut"]) == (65536, 100_011, True)
+    assert (upload["body"]["text"], upload["body"]["bytes"] <= 400) == ("", True)
+
+
+async def test_the_journal_forgets_the_oldest_and_can_be_off() -> None:
+    clock = SimulatorClock(START, paused=True)
+    few, off = Simulator(clock=clock, journal=2), Simulator(clock=clock, journal=0)
+    for simulator in (few, off):
+        async with client_for(simulator, simulator.token) as api:
+            for _ in range(3):
+                await api.get(EVENTS)
+    async with client_for(few, few.control_token) as admin:
+        assert [entry["n"] for entry in await entries(admin)] == [2, 3]
+    async with client_for(off, off.control_token) as admin:
+        assert error_of(await admin.get(REQUESTS)) == (409, 409409)
+
+
+async def test_the_outcome_says_how_a_request_ended(simulator: Simulator, admin: httpx.AsyncClient) -> None:
+    async with (
+        serve(simulator) as addresses,
+        httpx.AsyncClient(base_url=addresses.base_url, headers={"Authorization": f"Bearer {simulator.token}"}) as wire,
+    ):
+        for kind in ("drop", "truncate", "status"):
+            fault = {"id": kind, "kind": kind, "times": 1, "match": {"header.x-hit": kind}}
+            data(await admin.post(FAULTS, json=fault))
+            with suppress(httpx.RemoteProtocolError):
+                await wire.get(EVENTS, headers={"X-Hit": kind})
+        data(await admin.post(FAULTS, json={"id": "hang", "kind": "hang"}))
+        waiting = asyncio.create_task(wire.get(EVENTS))
+        last = data(await admin.get(REQUESTS, params={"after": 3, "wait": 10}))
+        waiting.cancel()
+    met = [(entry["outcome"], entry["status"], entry["faults"]) for entry in [*await entries(admin)][:3] + last]
+    assert met == [
+        ("cut", 0, ["drop"]),
+        ("cut", 200, ["truncate"]),
+        ("answered", 503, ["status"]),
+        ("hung", 0, ["hang"]),
+    ]
