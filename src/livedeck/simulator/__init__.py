@@ -4,7 +4,7 @@ from livedeck.http_server import Timeouts
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.reference import domains
 from livedeck.simulator.engine.world import Workspace
-from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.errors import IngestError, SimulatorError
 from livedeck.simulator.rehearsal.scenario import Expected, Scenario, Step
 from livedeck.simulator.rehearsal.scenario import load as load_scenario
 from livedeck.simulator.rehearsal.scenario import names as scenario_names
@@ -15,6 +15,7 @@ __all__ = [
     "DEFAULT_TOKEN",
     "Addresses",
     "Expected",
+    "IngestError",
     "Scenario",
     "Simulator",
     "SimulatorClock",

@@ -15,10 +15,12 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import uuid_of
+from livedeck.simulator.engine.measured import MeasuredSamples
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.ingest.publishers import Publishers
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal import workspaces
 from livedeck.simulator.rehearsal.scenario import Scenario
@@ -77,7 +79,8 @@ class Simulator:
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
-            self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
+            encoders = Encoders(cadence, MeasuredSamples(store))
+            self._world = World(store, self.clock, encoders, files, Faults(store), timeline, disk)
             self._begin(seed, token, workspace, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
             if faults is not None:
@@ -85,6 +88,7 @@ class Simulator:
         except BaseException:
             store.close()
             raise
+        self.publishers = Publishers(self._world)
         self.app: Starlette = build(self._world, self.control_token, endpoints)
 
     def _begin(self, seed: int | None, token: str, workspace: str, scenario: Scenario | None, *, force: bool) -> None:

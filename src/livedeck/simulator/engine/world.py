@@ -10,6 +10,7 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import number_of, uuid_of
+from livedeck.simulator.engine.ingest import Ingest
 from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 
@@ -58,6 +59,7 @@ class World:
     faults: Faults
     timeline: Timeline
     disk: Disk
+    ingest: Ingest = field(default_factory=Ingest)
 
     def now(self) -> float:
         """Return the simulator's time in epoch seconds."""

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.rehearsal.control_api import clock, faults, objects, scenarios, workspace
+from livedeck.simulator.rehearsal.control_api import clock, faults, ingest, objects, scenarios, workspace
 
 
 async def describe(_: ApiRequest[None]) -> Response:
@@ -33,4 +33,5 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *faults.ENDPOINTS,
     *scenarios.ENDPOINTS,
     *workspace.ENDPOINTS,
+    *ingest.ENDPOINTS,
 )
