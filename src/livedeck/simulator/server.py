@@ -26,14 +26,14 @@ SHUTDOWN_SECONDS = 0.4
 class Addresses:
     """Addresses of the API, uploads, pictures and control API, without a trailing slash.
 
-    `ingest_url`: the RTMP address before the stream key, None without ingest.
+    `ingest_url`: the RTMP address before the stream key, empty without ingest.
     """
 
     base_url: str
     upload_url: str
     cdn_url: str
     control_url: str
-    ingest_url: str | None = None
+    ingest_url: str = ""
 
 
 @asynccontextmanager
@@ -53,7 +53,7 @@ async def serve(
         listener.make_room = server.close_unused
         try:
             async with AsyncExitStack() as running:
-                url = await running.enter_async_context(listen(simulator.publishers, *ingest)) if ingest else None
+                url = await running.enter_async_context(listen(simulator.publishers, *ingest)) if ingest else ""
                 await running.enter_async_context(server.running(listener))
                 yield replace(_addresses(listener), ingest_url=url)
         finally:

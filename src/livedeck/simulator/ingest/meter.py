@@ -36,7 +36,8 @@ _QUIET = 1.0
 _IDLE_GAP = 0.01
 """Seconds between two arrivals from which on the line counts as idle."""
 
-_FRAMES, _INTERVALS = 300, 7
+_FRAMES, _ENOUGH, _INTERVALS = 300, 10, 7
+"""Frame intervals that the meter remembers and needs, and key-frame intervals that it remembers."""
 
 SLOW, UNEVEN, SEVERE, MISSING, LATE = 0.95, 0.2, 0.5, 0.05, 0.9
 """Limits: media s per s of a slow stream; deviation of a key-frame interval (two); share of missing frames; share of
@@ -198,13 +199,14 @@ class Meter:
     def _take(self, end: float) -> tuple[int, int, int, int]:
         """Remove the messages up to `end`. Returns the bytes of video and audio, the frames, and the missing frames."""
         video = audio = frames = missing = 0
+        usual = median(self._frame_intervals) if len(self._frame_intervals) >= _ENOUGH else 0.0
         while self._packets and self._packets[0].time <= end:
             packet = self._packets.popleft()
             if not packet.is_video:
                 audio += packet.size
                 continue
             video, frames = video + packet.size, frames + 1
-            missing += self._missing_before(packet.time)
+            missing += self._missing_before(packet.time, usual)
         while self._keys and self._keys[0] <= end:
             key = self._keys.popleft()
             if self._last_key is not None and key > self._last_key:
@@ -212,20 +214,13 @@ class Meter:
             self._last_key = key
         return video, audio, frames, missing
 
-    def _missing_before(self, time: float) -> int:
-        """Return the frames that are missing between the last frame and the one at `time`."""
+    def _missing_before(self, time: float, usual: float) -> int:
+        """Return the frames that are missing before the one at `time`. `usual`: the usual interval, 0 if unknown."""
         before, self._last_frame = self._last_frame, time
         if before is None or time <= before:
             return 0
         self._frame_intervals.append(time - before)
-        usual = self._usual_interval
         return max(0, round((time - before) / usual) - 1) if usual else 0
-
-    @property
-    def _usual_interval(self) -> float:
-        """Median of the last frame intervals, 0 while there are too few."""
-        recent = self._frame_intervals
-        return median(recent) if len(recent) >= 10 else 0.0
 
     def _key_deviation(self) -> float:
         """Return the deviation of the last key-frame interval from the median of those before, or of an overdue one."""
