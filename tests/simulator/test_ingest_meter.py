@@ -144,3 +144,9 @@ def test_a_key_frame_each_eight_seconds_is_normal() -> None:
 
 def test_the_platform_knows_four_statuses() -> None:
     assert {0, *STATUSES.values()} == {0, 3, 4, 5}
+
+
+@pytest.mark.parametrize("since", [19.1, 19.4, 19.7, 19.9, 20.2])
+def test_a_stop_is_never_called_slow_wherever_it_begins(since: float) -> None:
+    found = readings(stream(arrives=lambda at: max(at, since + 5) if since <= at < since + 5 else at), 50)
+    assert {"ok", "stopped", "starting"} == set(verdicts(found))

@@ -30,8 +30,11 @@ _OFFSETS = 15
 _DRIFT = 0.01
 """Share of the wall clock by which the encoder's clock may drift. Faster media is ahead."""
 
-_QUIET = 1.0
-"""Seconds without bytes after which the stream counts as stopped."""
+_QUIET, _SILENT = 0.4, 2.0
+"""Seconds without bytes after which a stream counts as stopped, and a publisher that never sent media as silent.
+
+A shorter pause cannot lower the speed of 10 s below `SLOW`.
+"""
 
 _IDLE_GAP = 0.01
 """Seconds between two arrivals from which on the line counts as idle."""
@@ -142,7 +145,7 @@ class Meter:
     def beat(self, now: float) -> Reading:
         """End the window and judge the stream."""
         if self._anchor is None:
-            silent = now - self._began >= _QUIET
+            silent = now - self._began >= _SILENT
             return Reading(SILENT if silent else STARTING, Sample(0, 0, 0, LOSS) if silent else None, 0.0, 1.0)
         gap = max(self._longest_gap, now - self._last_arrival)
         before = self._beats[-1] if self._beats else None
