@@ -42,7 +42,8 @@ async def listen(publishers: Publishers, host: str, port: int) -> AsyncIterator[
     try:
         bound = socket.create_server((host, port), family=family)
     except OSError as error:
-        raise IngestError(f"cannot take RTMP at {host} port {port}: {error.strerror}. Choose another port.") from error
+        reason = (error.strerror or "unknown reason").partition(" (")[0]  # the address is named already
+        raise IngestError(f"cannot take RTMP at {host} port {port}: {reason}. Choose another port.") from error
     listener = _Listener(publishers)
     server = await asyncio.get_running_loop().create_server(lambda: _Connection(listener), sock=bound)
     beat = asyncio.create_task(listener.beat())
