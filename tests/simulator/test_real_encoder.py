@@ -34,9 +34,15 @@ async def encode(address: str, *pace: str) -> Process:
     picture = (*pace, "-f", "lavfi", "-i", "testsrc=s=64x36:r=25")
     tone = (*pace, "-f", "lavfi", "-i", "sine=r=44100")
     codecs = ("-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "50", "-sc_threshold", "0")
-    out = ("-b:v", "100k", "-c:a", "aac", "-b:a", "64k", "-t", "60", "-f", "flv", address)
+    out = ("-b:v", "100k", "-c:a", "aac", "-b:a", "64k", "-t", "1800", "-f", "flv", address)
     line = ("ffmpeg", "-nostdin", "-loglevel", "error", *picture, *tone, *codecs, *out)
     return await asyncio.create_subprocess_exec(*line, stdout=DEVNULL, stderr=PIPE)
+
+
+async def end(encoder: Process) -> None:
+    if encoder.returncode is None:
+        encoder.kill()
+    await encoder.wait()
 
 
 async def wait_for_verdict(stage: Stage, verdict: str) -> None:
@@ -60,8 +66,7 @@ async def test_an_encoder_is_measured_stops_goes_on_and_is_killed(stage: Stage) 
         encoder.send_signal(signal.SIGCONT)
         await wait_for_verdict(stage, "ok")
     finally:
-        encoder.kill()
-        await encoder.wait()
+        await end(encoder)
     await until(lambda: has_no_publisher(stage))
 
 
@@ -73,8 +78,7 @@ async def test_the_pace_of_an_encoder_is_named(stage: Stage, pace: tuple[str, ..
     try:
         await wait_for_verdict(stage, verdict)
     finally:
-        encoder.kill()
-        await encoder.wait()
+        await end(encoder)
 
 
 async def test_a_wrong_key_ends_the_encoder_with_the_reason(stage: Stage) -> None:
