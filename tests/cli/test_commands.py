@@ -169,6 +169,7 @@ def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> N
         (("status",), {"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, "LIVEDECK_TOKEN"),
         (("status",), {"LIVEDECK_BASE_URL": "http://platform.example", "LIVEDECK_TOKEN": "t" * 20}, "https"),
         (("serve", "--host", "0.0.0.0"), {}, "--token"),
+        (("serve", "--ingest", "--ingest-host", "0.0.0.0"), {}, "--ingest-host 0.0.0.0 can be reached"),
         (("serve", "--host", "0.0.0.0", "--token", "livedeck-demo"), {}, "--token"),
         (("serve", "--port", "99999"), {}, "--port"),
         (("demo", "--scenario", "no-such-show"), {}, "no-such-show"),

@@ -41,6 +41,7 @@ EXPECTED = {
     "tests/golden/recordings": ("*.livedeck",),
     "tests/monitor": ("*.py", "limit_effects.toml"),
     "tests/simulator": ("*.py", "schemathesis.toml"),
+    "tests/simulator/recordings": ("*.rtmp",),
     "tests/ui/__snapshots__": ("*.svg", "*.txt"),
 }
 """Folder -> names of the files in it, and below it where no deeper folder is listed."""

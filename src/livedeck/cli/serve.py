@@ -14,13 +14,14 @@ from typing import Any
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT, run
+from livedeck.cli.exit_codes import DONE, FAULT, USAGE, run
 from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation
 from livedeck.cli.output import echo
 from livedeck.simulator import (
     DEFAULT_TOKEN,
     PROFILES,
     Addresses,
+    IngestError,
     Profile,
     Simulator,
     SimulatorError,
@@ -64,6 +65,15 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @click.option(
     "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
 )
+@click.option(
+    "--ingest",
+    is_flag=False,
+    flag_value=1935,
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help="Receive RTMP encoders at this port; 0 means any free port. [default without PORT: 1935]",
+)
+@click.option("--ingest-host", default="127.0.0.1", show_default=True, help="Address that encoders send to.")
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
 @click.option(
     "--strictness",
@@ -99,6 +109,8 @@ def command(
     token: str | None,
     force: bool,
     speed: float | None,
+    ingest: int | None,
+    ingest_host: str,
     meet_segment: str,
     profile: Profile,
     cors: tuple[str, ...],
@@ -120,8 +132,11 @@ def command(
         ctx.exit(_check(checked, as_json=output_format == "json"))
     if is_list:
         ctx.exit(_list(as_json=output_format == "json"))
-    if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
-        raise click.UsageError(f"--host {host} can be reached from elsewhere: protect it with a --token of your own")
+    for option, address in (("--host", host), ("--ingest-host", ingest_host)):
+        if address not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
+            raise click.UsageError(
+                f"{option} {address} can be reached from elsewhere: protect it with a --token of your own"
+            )
 
     def make_simulator() -> Simulator:
         simulator = Simulator(
@@ -137,11 +152,12 @@ def command(
             simulator.clock.run(speed)
         return simulator
 
+    rtmp = None if ingest is None else (ingest_host, ingest)
     timeouts = Timeouts(head_timeout, body_timeout, idle_timeout)
 
     async def work() -> int:
         with _say_on_stderr():
-            return await _serve(host, port, make_simulator, timeouts, as_json=output_format == "json")
+            return await _serve(host, port, make_simulator, timeouts, rtmp, as_json=output_format == "json")
 
     ctx.exit(run(work))
 
@@ -174,7 +190,13 @@ def _list(*, as_json: bool) -> int:
 
 
 async def _serve(
-    host: str, port: int, make_simulator: Callable[[], Simulator], timeouts: Timeouts, *, as_json: bool
+    host: str,
+    port: int,
+    make_simulator: Callable[[], Simulator],
+    timeouts: Timeouts,
+    ingest: tuple[str, int] | None,
+    *,
+    as_json: bool,
 ) -> int:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -182,9 +204,12 @@ async def _serve(
         loop.add_signal_handler(number, ended.set)
     try:
         with closing(make_simulator()) as simulator:
-            async with serve(simulator, host, port, timeouts) as addresses:
+            async with serve(simulator, host, port, timeouts, ingest) as addresses:
                 echo(_json(simulator, addresses) if as_json else _line(simulator, addresses))
                 await ended.wait()
+    except IngestError as error:
+        echo(f"livedeck serve: {error}", err=True)
+        return USAGE
     except (OSError, SimulatorError) as error:
         echo(f"livedeck serve: {error}", err=True)
         return FAULT
@@ -227,5 +252,6 @@ def _json(simulator: Simulator, addresses: Addresses) -> str:
 def _line(simulator: Simulator, addresses: Addresses) -> str:
     return (
         f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  token {simulator.token}  "
-        f"workspace {simulator.workspace_id}  user {simulator.user_id}  (ctrl-c ends it)"
+        f"workspace {simulator.workspace_id}  user {simulator.user_id}  "
+        f"{f'ingest {addresses.ingest_url}  ' if addresses.ingest_url else ''}(ctrl-c ends it)"
     )

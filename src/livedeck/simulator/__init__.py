@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from livedeck.simulator.engine.clock import SimulatorClock
     from livedeck.simulator.engine.reference import domains
     from livedeck.simulator.engine.world import Workspace
-    from livedeck.simulator.errors import SimulatorError
+    from livedeck.simulator.errors import IngestError, SimulatorError
     from livedeck.simulator.profiles import PROFILES, Profile
     from livedeck.simulator.rehearsal.checking import Problem, check_table
     from livedeck.simulator.rehearsal.control_api import control_table
@@ -33,6 +33,7 @@ __all__ = [
     "Addresses",
     "ControlError",
     "Expected",
+    "IngestError",
     "Listing",
     "Platform",
     "Problem",
@@ -56,6 +57,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "IngestError": "livedeck.simulator.errors",
     "Wire": "livedeck.simulator.app",
     "PROFILES": "livedeck.simulator.profiles",
     "Profile": "livedeck.simulator.profiles",

@@ -14,6 +14,10 @@ class SimulatorError(Exception):
     """The simulator cannot start or cannot use its data file; the message names the reason for an operator."""
 
 
+class IngestError(SimulatorError):
+    """The ingest cannot listen at its address."""
+
+
 class ApiError(Exception):
     """Request that the document forbids. `invalid_params` holds (name, reason) pairs."""
 

@@ -7,8 +7,8 @@ import logging
 import socket
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from livedeck.http_server import Server, Timeouts
 from livedeck.simulator.connections import Connection, Listener
 from livedeck.simulator.engine.faults import ABORT
+from livedeck.simulator.ingest.listener import listen
 from livedeck.simulator.simulator import Simulator
 
 SHUTDOWN_SECONDS = 0.4
@@ -24,25 +25,38 @@ SHUTDOWN_SECONDS = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Addresses of the API, uploads, pictures and control API, without a trailing slash."""
+    """Addresses of the API, uploads, pictures and control API, without a trailing slash.
+
+    `ingest_url`: the RTMP address before the stream key, empty without ingest.
+    """
 
     base_url: str
     upload_url: str
     cdn_url: str
     control_url: str
+    ingest_url: str = ""
 
 
 @asynccontextmanager
 async def serve(
-    simulator: Simulator, host: str = "127.0.0.1", port: int = 0, timeouts: Timeouts | None = None
+    simulator: Simulator,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    timeouts: Timeouts | None = None,
+    ingest: tuple[str, int] | None = None,
 ) -> AsyncIterator[Addresses]:
-    """Serve while the block runs; port 0 means any free port. Raises OSError at once for an address in use."""
+    """Serve while the block runs; port 0 means any free port. Raises OSError at once for an address in use.
+
+    `ingest`: host and port for RTMP encoders; raises IngestError if they are in use.
+    """
     with Listener.open(host, port) as listener:
         server = _Server(simulator, timeouts or Timeouts())
         listener.make_room = server.close_unused
         try:
-            async with server.running(listener):
-                yield _addresses(listener)
+            async with AsyncExitStack() as running:
+                url = await running.enter_async_context(listen(simulator.publishers, *ingest)) if ingest else ""
+                await running.enter_async_context(server.running(listener))
+                yield replace(_addresses(listener), ingest_url=url)
         finally:
             await server.abort()
 

@@ -16,10 +16,12 @@ from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_s
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import uuid_of
 from livedeck.simulator.engine.journal import ENTRIES, Journal
+from livedeck.simulator.engine.measured import MeasuredSamples
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.ingest.publishers import Publishers
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal import workspaces
 from livedeck.simulator.rehearsal.checking import Source, TableError, check_workspace, read_scenario
@@ -88,9 +90,8 @@ class Simulator:
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
-            self._world = World(
-                store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk, Journal(journal)
-            )
+            encoders = Encoders(cadence, MeasuredSamples(store))
+            self._world = World(store, self.clock, encoders, files, Faults(store), timeline, disk, Journal(journal))
             if loaded is not None and loaded.start is not None and clock is None:
                 self.clock.jump(loaded.start)
             self._begin(seed, token, None if workspace is None else Path(workspace).stem, template, loaded, force=force)
@@ -100,6 +101,7 @@ class Simulator:
         except BaseException:
             store.close()
             raise
+        self.publishers = Publishers(self._world)
         self.app: Starlette = build(self._world, self.control_token, endpoints, wire)
 
     def _begin(

@@ -211,12 +211,13 @@ def show_event(event: Document, request: ApiRequest[Any]) -> Document:
     """Return the API's current form of the event."""
     stream = current_stream(event, request.world.now())
     is_live = stream is not None and stream["status"] == "live"
-    restreams = event["restreams"]
+    restreams, ingest = event["restreams"], request.world.ingest.address
     return Event.show(
         event
         | {
             "stream": stream,
             "restreams": restreams if is_live else [row | {"status": "disconnected"} for row in restreams],
+            "rtmp_link": f"{ingest}/{event['streamkey']}" if ingest else event["rtmp_link"],
             "poster": show_poster(event["poster"] or DEFAULT_POSTER, request.origin),
         }
     )

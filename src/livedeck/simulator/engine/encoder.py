@@ -12,17 +12,9 @@ from struct import Struct
 from typing import NamedTuple
 
 from livedeck.simulator.engine.clock import format_epoch
+from livedeck.simulator.engine.measured import MAX_SAMPLES, MeasuredSamples, Sample
 
 OK, UNKNOWN, KEY_FRAME, KEY_FRAME_SEVERE, LOSS = 0, 1, 3, 4, 5
-
-
-class Sample(NamedTuple):
-    """Video and audio in bits per second, frames per second, QoS status."""
-
-    video: int
-    audio: int
-    fps: int
-    status: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +165,12 @@ def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, flo
     return a / 2**32, b / 2**32, c / 2**32, d / 2**32
 
 
-MAX_SAMPLES = 3600
-"""Samples in a response (platform-api.md, "QoS response")."""
+MEASURED = "measured"
+"""Shape of a real encoder: its samples are measured by the ingest and stored."""
 
 
 class EncoderState(NamedTuple):
-    """Encoder from just after `at` (epoch seconds) on: its shape, and whether it sends."""
+    """Encoder from just after `at` (epoch seconds) on: its shape (or `MEASURED`), and whether it sends."""
 
     at: float
     shape: str
@@ -219,20 +211,27 @@ class _SampleCache:
 
 
 class Encoders:
-    """Samples of every stream as JSON. `cadence`: seconds between samples; sample times are multiples of it."""
+    """Samples of every stream as JSON. `cadence`: seconds between samples; sample times are multiples of it.
 
-    def __init__(self, cadence: float) -> None:
+    `measured`: the samples of real encoders.
+    """
+
+    def __init__(self, cadence: float, measured: MeasuredSamples) -> None:
         self.cadence = cadence
         self.shapes: Mapping[str, Shape] = SHAPES
+        self.measured = measured
         self._caches: dict[str, _SampleCache] = {}
 
     def encode_samples(self, stream: str, seed: int, states: EncoderStates, now: float) -> bytes:
         """Return the last samples up to `now`, ascending, joined by commas."""
         until = floor(now / self.cadence)
+        current = current_state(states, now)
+        if current is not None and current.shape == MEASURED:  # a sample is stored a little after its time
+            until = min(until, max(self.measured.last_tick(stream), floor(current.at / self.cadence)))
         cache = self._caches.get(stream)
         if cache is None or cache.states != states or cache.until is None or cache.until > until:
             cache = self._caches[stream] = _SampleCache(states)
-        newest_first = [*islice(self._newest_first(seed, states, cache.until, until), MAX_SAMPLES)]
+        newest_first = [*islice(self._newest_first(stream, seed, states, cache.until, until), MAX_SAMPLES)]
         cache.samples.extend(reversed(newest_first))
         cache.until = until
         return b",".join(cache.samples)
@@ -242,21 +241,35 @@ class Encoders:
         self.shapes = {**SHAPES, **shapes}
         self._caches.clear()
 
-    def _newest_first(self, seed: int, states: EncoderStates, after: int | None, until: int) -> Iterator[bytes]:
-        for tick, state in _ticks(states, self.cadence, after, until):
-            at = tick * self.cadence
-            sample = qos(seed, at - state.at, self.shapes[state.shape])
-            if sample is not None:
-                yield _json(sample, at)
+    def clear(self) -> None:
+        """Drop the cached and the measured samples."""
+        self._caches.clear()
+        self.measured.clear()
+
+    def _newest_first(
+        self, stream: str, seed: int, states: EncoderStates, after: int | None, until: int
+    ) -> Iterator[bytes]:
+        for ticks, state in _sending_ticks(states, self.cadence, after, until):
+            if state.shape == MEASURED:
+                for tick, sample in self.measured.newest_first(stream, ticks):
+                    yield _json(sample, tick * self.cadence)
+                continue
+            for tick in reversed(ticks):
+                at = tick * self.cadence
+                computed = qos(seed, at - state.at, self.shapes[state.shape])
+                if computed is not None:
+                    yield _json(computed, at)
 
 
-def _ticks(states: EncoderStates, cadence: float, after: int | None, until: int) -> Iterator[tuple[int, EncoderState]]:
-    """Yield the ticks in (after, until] at which the encoder sends, newest first, each with its state."""
+def _sending_ticks(
+    states: EncoderStates, cadence: float, after: int | None, until: int
+) -> Iterator[tuple[range, EncoderState]]:
+    """Yield the ticks in (after, until] at which the encoder sends, for each state; the newest state first."""
     for state in reversed(states):
         first = floor(state.at / cadence) + 1
         if state.sending:
             lowest = first if after is None else max(first, after + 1)
-            yield from ((tick, state) for tick in range(until, lowest - 1, -1))
+            yield range(lowest, until + 1), state
         until = min(until, first - 1)
 
 

@@ -15,7 +15,7 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import AsyncIterator, Container, Iterator, Sequence
+from collections.abc import AsyncIterator, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ Order: TypeAlias = Sequence[tuple[str, str]]
 Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
 
 _APPLICATION_ID = 0x6C697665  # "live", in the header of our files
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _TABLE = """
 CREATE TABLE IF NOT EXISTS document (
     kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
@@ -45,6 +45,10 @@ END;
 CREATE TRIGGER IF NOT EXISTS take_from_tally AFTER DELETE ON document BEGIN
     UPDATE tally SET documents = documents - 1 WHERE kind = old.kind AND workspace = old.workspace;
 END;
+CREATE TABLE IF NOT EXISTS measured (
+    stream TEXT NOT NULL, tick INTEGER NOT NULL, video INTEGER NOT NULL, audio INTEGER NOT NULL, fps INTEGER NOT NULL,
+    status INTEGER NOT NULL, PRIMARY KEY (stream, tick)
+) WITHOUT ROWID;
 DELETE FROM tally;
 INSERT INTO tally SELECT kind, workspace, count(*) FROM document GROUP BY kind, workspace;
 """
@@ -172,14 +176,40 @@ class Store:
         self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
     def clear(self, keep: Sequence[str] = ()) -> None:
-        """Delete every document, except those of the kinds `keep`."""
-        self._write("DELETE FROM document WHERE kind NOT IN (SELECT value FROM json_each(?))", [json.dumps(keep)])
+        """Delete every document, except those of the kinds `keep`, and the measured samples."""
+        with self.transaction():
+            self._write("DELETE FROM document WHERE kind NOT IN (SELECT value FROM json_each(?))", [json.dumps(keep)])
+            self._write("DELETE FROM measured", ())
+
+    def add_measured(self, rows: Iterable[tuple[str, int, int, int, int, int]]) -> None:
+        """Store measured samples (stream, tick, video, audio, fps, status), and keep the newest 3,600 of a stream."""
+        added = [*rows]
+        with self.transaction():
+            self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, ?, ?)", added)
+            for stream in {row[0] for row in added}:
+                self._db.execute(_FORGET_MEASURED, (stream, stream))
+
+    def forget_measured_after(self, stream: str, tick: int) -> None:
+        """Delete the measured samples of a stream after `tick`."""
+        with self.transaction():
+            self._db.execute("DELETE FROM measured WHERE stream = ? AND tick > ?", (stream, tick))
+
+    def measured(self, stream: str) -> list[tuple[int, int, int, int, int]]:
+        """Return the measured samples of a stream (tick, video, audio, fps, status), ascending."""
+        return self._db.execute(
+            "SELECT tick, video, audio, fps, status FROM measured WHERE stream = ? ORDER BY tick", (stream,)
+        ).fetchall()
 
     def _write(self, statement: str, values: Sequence[str]) -> None:
         with self.transaction():
             self._db.execute(statement, values)
 
 
+_FORGET_MEASURED = """
+DELETE FROM measured WHERE stream = ? AND tick <= (
+    SELECT tick FROM measured WHERE stream = ? ORDER BY tick DESC LIMIT 1 OFFSET 3600
+)
+"""
 _DISK_ERRORS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
 

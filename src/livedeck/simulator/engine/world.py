@@ -12,6 +12,7 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import number_of, uuid_of
+from livedeck.simulator.engine.ingest import Ingest
 from livedeck.simulator.engine.journal import Journal
 from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.timeline import Timeline
@@ -63,6 +64,7 @@ class World:
     timeline: Timeline
     disk: Disk
     journal: Journal = field(default_factory=Journal)
+    ingest: Ingest = field(default_factory=Ingest)
 
     def now(self) -> float:
         """Return the simulator's time in epoch seconds."""

@@ -18,6 +18,7 @@ from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
+from livedeck.simulator.engine.measured import MeasuredSamples
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.timeline import Refusal, Timeline
 from livedeck.simulator.engine.world import Origin, Workspace, World
@@ -119,7 +120,8 @@ def _play(scenario: Scenario) -> Iterator[Fault]:
     """Yield what the copy refuses, and the alarms about events or parts that it does not have."""
     with closing(Store()) as store:
         clock, disk = SimulatorClock(scenario.start or START, paused=True), Disk()
-        world = World(store, clock, Encoders(2.0), _NoFiles(), Faults(store), Timeline(store, disk), disk)
+        encoders = Encoders(2.0, MeasuredSamples(store))
+        world = World(store, clock, encoders, _NoFiles(), Faults(store), Timeline(store, disk), disk)
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served], Origin(scenario.workspace, 1))
         yield from _alarm_faults(world, served, scenario.alarms)

@@ -13,7 +13,7 @@ from livedeck.simulator.api.events import current_stream
 from livedeck.simulator.api.rooms import run_relay
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.content import ChatRate, change_rate
-from livedeck.simulator.engine.encoder import EncoderState, change_state, current_state, encoder_states
+from livedeck.simulator.engine.encoder import MEASURED, EncoderState, change_state, current_state, encoder_states
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict, invalid
@@ -78,13 +78,22 @@ def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArg
         raise invalid(
             ("shape", f'no shape is called "{arguments.shape}"; {there_are(world.encoders.shapes, arguments.shape)}')
         )
+    return change_encoder(world, at, event, changes)
+
+
+def change_encoder(world: World, at: float, event: Document, changes: Mapping[str, Any]) -> Document:
+    """Change the encoder of an event; the simulated encoder that follows a real one is clean.
+
+    Raises the documented error if the event takes no encoder.
+    """
     if not event["enabled"]:
         raise conflict(f'"{event["name"]}" is not enabled')
     if event["stream"] is None or event["stream"]["status"] == "finished":
         raise conflict(f'"{event["name"]}" has no stream that takes an encoder')
     states = encoder_states(event["encoder"])
     before = current_state(states, at) or EncoderState(at, "clean", sending=False)
-    after = before._replace(at=at, **changes)
+    shape = "clean" if before.shape == MEASURED else before.shape
+    after = before._replace(**{"at": at, "shape": shape, **changes})
     world.store.update("event", event | {"encoder": change_state(states, after)})
     return {"event_id": event["id"], "sending": after.sending, "shape": after.shape, "since": format_epoch(at)}
 

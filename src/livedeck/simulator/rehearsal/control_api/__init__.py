@@ -12,6 +12,7 @@ from livedeck.simulator.openapi import openapi_document, summary
 from livedeck.simulator.rehearsal.control_api import (
     clock,
     faults,
+    ingest,
     objects,
     platform,
     requests,
@@ -64,4 +65,5 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *scenarios.ENDPOINTS,
     *workspace.ENDPOINTS,
     *workspace_tables.ENDPOINTS,
+    *ingest.ENDPOINTS,
 )
