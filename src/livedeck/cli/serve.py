@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, run
-from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation
+from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation, timestamp
 from livedeck.cli.output import echo
-from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorError, Timeouts, serve
+from livedeck.simulator import DEFAULT_TOKEN, Addresses, Simulator, SimulatorClock, SimulatorError, Timeouts, serve
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -29,6 +29,14 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
     return click.option(f"--{name}-timeout", default=default, show_default=True, type=span, help=meaning)
 
 
+def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) -> SimulatorClock | None:
+    """Return a clock that stands still at the time, or None without one. Raises click.BadParameter."""
+    try:
+        return None if text is None else SimulatorClock(timestamp(text), paused=True)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not {error}, with its offset") from None
+
+
 @click.command
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
 @click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 means any free port.")
@@ -38,6 +46,19 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @FORCE
 @click.option(
     "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
+)
+@click.option(
+    "--start",
+    "clock",
+    metavar="TIME",
+    callback=_clock_from,
+    help="Time that the simulated clock shows first: 2026-11-21T18:00Z. [default: now, or the stored one]",
+)
+@click.option("--paused", is_flag=True, default=None, help="Start with the simulated clock standing still.")
+@click.option(
+    "--control-token",
+    envvar="LIVEDECK_CONTROL_TOKEN",
+    help="Token that the control API requires. [default: the stored one, or a random one]",
 )
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
 @timeout("head", "Maximum seconds until the head of a request is complete.")
@@ -55,6 +76,9 @@ def command(
     token: str | None,
     force: bool,
     speed: float | None,
+    clock: SimulatorClock | None,
+    paused: bool | None,
+    control_token: str | None,
     meet_segment: str,
     head_timeout: float,
     body_timeout: float,
@@ -71,12 +95,17 @@ def command(
         raise click.UsageError(f"--host {host} can be reached from elsewhere: protect it with a --token of your own")
 
     def make_simulator() -> Simulator:
-        simulator = Simulator(
-            token=token or DEFAULT_TOKEN, data=data, force=force, meet_segment=meet_segment, **simulation
+        return Simulator(
+            token=token or DEFAULT_TOKEN,
+            data=data,
+            force=force,
+            clock=clock,
+            speed=speed,
+            paused=bool(paused) if clock else paused,
+            control_token=control_token,
+            meet_segment=meet_segment,
+            **simulation,
         )
-        if speed is not None:
-            simulator.clock.run(speed)
-        return simulator
 
     timeouts = Timeouts(head_timeout, body_timeout, idle_timeout)
 

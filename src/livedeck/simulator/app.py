@@ -57,7 +57,7 @@ def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]]) 
         *_routes(world, endpoints, _authorize_api(world)),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
         Route("/openapi.json", describe),
-        *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are public
+        *_routes(world, [*cdn.ENDPOINTS, *control_api.OPEN_ENDPOINTS], lambda _: ""),  # pictures are public
     ]
     app = Starlette(
         routes=routes,
@@ -165,7 +165,7 @@ class SimulatorMiddleware:
         """Return the app for this request: with the scenario up to date and wrapped in the faults that hit it."""
         world, now = self._world, self._world.now()
         world.timeline.catch_up(now)
-        if scope["path"].startswith("/_control") or not world.faults.active:
+        if scope["path"].startswith(("/_control", "/_clock")) or not world.faults.active:
             return self._app
         faults = world.faults.matching(world.seed(), scope["method"], scope["path"], now)
         return apply_faults(self._app, faults, now, world.faults.late)

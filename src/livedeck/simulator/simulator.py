@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.identity import uuid_of
+from livedeck.simulator.engine.identity import secret_of, uuid_of
 from livedeck.simulator.engine.store import Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
@@ -46,6 +45,9 @@ class Simulator:
         scenario: A name or a TOML file, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
         meet_segment: The path segment of rooms.
+        speed: Simulated seconds a second (None: 1, or the kept speed).
+        paused: Whether the clock stands still (None: no, or as kept).
+        control_token: The token of the control API (None: a random one, or the kept one).
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
@@ -66,11 +68,13 @@ class Simulator:
         faults: str | Path | None = None,
         force: bool = False,
         meet_segment: str = "meet",
+        speed: float | None = None,
+        paused: bool | None = None,
+        control_token: str | None = None,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
         endpoints = api.endpoints(meet_segment)
-        self.control_token = secrets.token_urlsafe(24)
         loaded = None if scenario is None else scenarios.load(scenario)
         data = data and data.resolve()  # a link and its target are one file, with one lock and one folder
         store, disk = Store(data), Disk()
@@ -80,6 +84,9 @@ class Simulator:
             self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
             self._begin(seed, token, workspace, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
+            if (speed, paused) != (None, None):
+                self.clock.change(speed=speed, paused=paused)
+            self.control_token = self._world.keep_control_token(control_token)
             if faults is not None:
                 scenarios.set_faults(self._world, faults)
         except BaseException:
@@ -91,8 +98,9 @@ class Simulator:
         """Create the workspaces, or continue with the kept ones."""
         world, kept = self._world, self._world.workspaces()
         if not kept:
-            made = [_workspace(workspace, token), _workspace("other", secrets.token_urlsafe(24))]
-            self._make(made, 1 if seed is None else seed, workspace, scenario)
+            seed = 1 if seed is None else seed
+            made = [_workspace(workspace, token), _workspace("other", secret_of("other", token, seed))]
+            self._make(made, seed, workspace, scenario)
             return
         if token != DEFAULT_TOKEN:
             world.authorize(token)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -28,7 +29,7 @@ Order: TypeAlias = Sequence[tuple[str, str]]
 Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
 
 _APPLICATION_ID = 0x6C697665  # "live", in the header of our files
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _TABLE = """
 CREATE TABLE IF NOT EXISTS document (
     kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
@@ -36,6 +37,20 @@ CREATE TABLE IF NOT EXISTS document (
 CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
 CREATE INDEX IF NOT EXISTS by_created_at ON document (kind, workspace, json_extract(json, '$.created_at'));
 CREATE INDEX IF NOT EXISTS by_name ON document (kind, workspace, json_extract(json, '$.name'));
+CREATE INDEX IF NOT EXISTS newest_first
+    ON document (kind, workspace, json_extract(json, '$.created_at') DESC, json_extract(json, '$.name'));
+CREATE INDEX IF NOT EXISTS of_event
+    ON document (kind, workspace, json_extract(json, '$.event_id'), json_extract(json, '$.created_at'))
+    WHERE json_extract(json, '$.event_id') IS NOT NULL;
+CREATE INDEX IF NOT EXISTS of_video
+    ON document (kind, workspace, json_extract(json, '$.of_video'), json_extract(json, '$.created_at'))
+    WHERE json_extract(json, '$.of_video') IS NOT NULL;
+CREATE INDEX IF NOT EXISTS of_video_by_position
+    ON document (kind, workspace, json_extract(json, '$.of_video'), json_extract(json, '$.position'))
+    WHERE json_extract(json, '$.of_video') IS NOT NULL;
+CREATE INDEX IF NOT EXISTS of_video_by_start_time
+    ON document (kind, workspace, json_extract(json, '$.of_video'), json_extract(json, '$.start_time'))
+    WHERE json_extract(json, '$.of_video') IS NOT NULL;
 CREATE TABLE IF NOT EXISTS tally (
     kind TEXT NOT NULL, workspace TEXT NOT NULL, documents INTEGER NOT NULL, PRIMARY KEY (kind, workspace)
 ) WITHOUT ROWID;
@@ -48,7 +63,10 @@ END;
 DELETE FROM tally;
 INSERT INTO tally SELECT kind, workspace, count(*) FROM document GROUP BY kind, workspace;
 """
-_INDEXED = {"created_at": "json_extract(json, '$.created_at')", "name": "json_extract(json, '$.name')"}
+_INDEXED = {
+    name: f"json_extract(json, '$.{name}')"
+    for name in ("created_at", "name", "event_id", "of_video", "position", "start_time")
+}
 """Field with an index -> its SQL expression. SQLite uses the index only if a query has exactly this text.
 
 No text from a caller becomes part of a query: a field is a key of this table, or the value of a placeholder.
@@ -191,6 +209,9 @@ def _clause(query: Query) -> tuple[str, list[Any]]:
         if isinstance(value, tuple):
             clause += " AND json_extract(json, ?) IN (SELECT value FROM json_each(?))"
             values += [_json_path(name), json.dumps(value)]
+        elif name in _INDEXED and value is not None:
+            clause += f" AND {_INDEXED[name]} = ?"
+            values.append(value)
         else:
             clause += " AND json_extract(json, ?) IS ?"
             values += [_json_path(name), value]
@@ -265,6 +286,7 @@ class Files:
     def __init__(self, folder: Path | None = None) -> None:
         self._given = folder
         self._temporary: Path | None = None
+        self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
 
     def path(self, storage_id: str) -> Path:
         """Return the path of the file `storage_id`."""
@@ -296,6 +318,17 @@ class Files:
             part.unlink(missing_ok=True)
             raise
 
+    async def digest(self, storage_id: str) -> str:
+        """Return the hash of the content, in hexadecimal."""
+        path = self.path(storage_id)
+        status = path.stat()
+        version = status.st_ino, status.st_mtime_ns, status.st_size
+        known, digest = self._digests.get(storage_id, (None, ""))
+        if known != version:
+            digest = await asyncio.to_thread(digest_of, path)
+            self._digests[storage_id] = version, digest
+        return digest
+
     def delete(self, storage_id: str) -> None:
         """Delete the file, if it exists."""
         self.path(storage_id).unlink(missing_ok=True)
@@ -315,6 +348,12 @@ class Files:
             self._temporary = Path(tempfile.mkdtemp(prefix="livedeck-"))
             weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
         return self._temporary
+
+
+def digest_of(path: Path) -> str:
+    """Return the hash of a file's content, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync(file: BinaryIO) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
@@ -9,7 +10,7 @@ from livedeck.simulator.engine.clock import ClockState, SimulatorClock, format_t
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.identity import number_of, uuid_of
+from livedeck.simulator.engine.identity import number_of, secret_of, uuid_of
 from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.timeline import Timeline
 
@@ -71,6 +72,13 @@ class World:
         """Store the clock for the next restart."""
         self.store.put("world", {"id": "clock", "state": state.document()})
 
+    def keep_control_token(self, given: str | None) -> str:
+        """Store the token of the control API and return it: `given`, or the kept one, or a random one."""
+        kept = self.store.get("world", "control")
+        token = given or (kept["token"] if kept else secrets.token_urlsafe(24))
+        self.store.put("world", {"id": "control", "token": token})
+        return str(token)
+
     def origin(self) -> Origin:
         """Return the table and seed that a reset restores."""
         document = self.store.get("world", "origin")
@@ -85,8 +93,8 @@ class World:
         return int(self._root()["seed"])
 
     def secret(self) -> bytes:
-        """Return the key that signs URLs."""
-        return str(self._root()["secret"]).encode()
+        """Return the key that signs URLs; it follows from the token and the seed."""
+        return secret_of("signature", self.workspaces()[0].token, self.seed()).encode()
 
     def draw(self) -> int:
         """Return the next pseudorandom number of the seed. Call it in a transaction."""

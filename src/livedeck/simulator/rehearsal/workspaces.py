@@ -6,7 +6,6 @@ Offsets in the tables are relative to that time: `-00:22:05`, `+1d`, `-2d 03:00:
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -39,13 +38,15 @@ def names() -> list[str]:
 def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
     """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
 
-    The clock and the tokens stay.
+    The clock and the tokens stay, that of the control API too.
     """
     start, files = world.clock.now(), set[str]()
     with world.store.transaction():
+        control = world.store.get("world", "control")
         world.store.clear()
-        root = {"id": "world", "start": format_timestamp(start), "secret": secrets.token_hex(32)}
-        world.store.put("world", root | {"seed": seed, "drawn": 0})
+        if control is not None:
+            world.store.put("world", control)
+        world.store.put("world", {"id": "world", "start": format_timestamp(start), "seed": seed, "drawn": 0})
         world.store.put("world", origin.document())
         world.keep_clock(world.clock.state)
         for position, workspace in enumerate(workspaces):

@@ -34,3 +34,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *scenarios.ENDPOINTS,
     *workspace.ENDPOINTS,
 )
+
+OPEN_ENDPOINTS = clock.OPEN_ENDPOINTS
+"""Endpoints that need no token."""
