@@ -174,9 +174,8 @@ async def test_a_reset_makes_everything_anew_and_keeps_the_tokens(
     before, workspace, others = await find_event("Choir, hall B"), simulator.workspace_id, simulator.other_workspace
     await command(admin, f"encoders/{before['id']}", sending=False)
     simulator.clock.step(86_400)
-    assert (await command(admin, "reset"))["seed"] == 7
-    same = await find_event("Choir, hall B")
-    assert (same["id"], same["stream"]["started_at"]) == (before["id"], "2026-11-22T07:57:12.500Z")
+    assert await command(admin, "reset") == {"seed": 7, "start": "2026-11-21T09:00:00.500Z"}
+    assert await find_event("Choir, hall B") == before
     assert (await command(admin, "reset", seed=8))["seed"] == simulator.seed == 8
     assert (await find_event("Choir, hall B"))["id"] != before["id"]
     assert (simulator.workspace_id, simulator.other_workspace) == (workspace, others)

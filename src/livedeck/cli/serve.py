@@ -60,6 +60,9 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     envvar="LIVEDECK_CONTROL_TOKEN",
     help="Token that the control API requires. [default: the stored one, or a random one]",
 )
+@click.option(
+    "--snapshot", type=click.Path(dir_okay=False, path_type=Path), help="Start from this snapshot of a simulator."
+)
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
 @timeout("head", "Maximum seconds until the head of a request is complete.")
 @timeout("body", "Maximum seconds between two bytes of a request body or of a response.")
@@ -79,6 +82,7 @@ def command(
     clock: SimulatorClock | None,
     paused: bool | None,
     control_token: str | None,
+    snapshot: Path | None,
     meet_segment: str,
     head_timeout: float,
     body_timeout: float,
@@ -88,7 +92,7 @@ def command(
 ) -> None:
     """Run the simulated platform on this machine. Its responses follow the API document.
 
-    Ends on SIGTERM and ctrl-c. --force lets --scenario replace the workspace in the file of --data.
+    Ends on SIGTERM and ctrl-c. --force lets --scenario and --snapshot replace the workspace in the file of --data.
     """
     refuse_platform(ctx)
     if host not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
@@ -103,6 +107,7 @@ def command(
             speed=speed,
             paused=bool(paused) if clock else paused,
             control_token=control_token,
+            snapshot=snapshot,
             meet_segment=meet_segment,
             **simulation,
         )

@@ -209,7 +209,7 @@ def _in_origin_form(scope: Scope) -> Scope:
 def _bounded(scope: Scope, receive: Receive) -> Receive:
     """Return a `receive` that refuses the body once its declared or received length exceeds the limit."""
     declared = Headers(scope=scope).get("content-length", "")
-    limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
+    limit = UPLOAD_LIMIT if scope["path"].startswith(("/upload/", "/_control/snapshots/")) else BODY_LIMIT
     if declared.isdecimal() and int(declared[:20]) > limit:
         raise too_large()
     received = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import secret_of, uuid_of
-from livedeck.simulator.engine.store import Files, Store
+from livedeck.simulator.engine.store import Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
-from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
+from livedeck.simulator.engine.world import Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import workspaces
+from livedeck.simulator.rehearsal import snapshots, workspaces
 from livedeck.simulator.rehearsal.scenario import Scenario
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
@@ -48,6 +49,7 @@ class Simulator:
         speed: Simulated seconds a second (None: 1, or the kept speed).
         paused: Whether the clock stands still (None: no, or as kept).
         control_token: The token of the control API (None: a random one, or the kept one).
+        snapshot: A snapshot to start from, with its clock unless `clock` is given.
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
@@ -71,6 +73,7 @@ class Simulator:
         speed: float | None = None,
         paused: bool | None = None,
         control_token: str | None = None,
+        snapshot: Path | None = None,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
@@ -81,27 +84,48 @@ class Simulator:
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
-            self._world = World(store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk)
-            self._begin(seed, token, workspace, loaded, force=force)
+            archive = Files(data and data.with_name(f"{data.name}.snapshots"))
+            start = _kept_start(archive) if data else State(Store(), Files())
+            self._world = World(
+                store, self.clock, Encoders(cadence), files, Faults(store), timeline, disk, start, archive
+            )
+            if snapshot is not None:
+                self._restore(snapshot, seed, token, keep=frozenset({"clock"} if clock else ()), force=force)
+                is_start = True
+            else:
+                is_start = self._begin(seed, token, workspace, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
             if (speed, paused) != (None, None):
                 self.clock.change(speed=speed, paused=paused)
             self.control_token = self._world.keep_control_token(control_token)
             if faults is not None:
                 scenarios.set_faults(self._world, faults)
+            if is_start or start.store.get("world", "world") is None:
+                snapshots.take(self._world, start)
         except BaseException:
             store.close()
             raise
         self.app: Starlette = build(self._world, self.control_token, endpoints)
 
-    def _begin(self, seed: int | None, token: str, workspace: str, scenario: Scenario | None, *, force: bool) -> None:
-        """Create the workspaces, or continue with the kept ones."""
+    def _restore(self, snapshot: Path, seed: int | None, token: str, *, keep: frozenset[str], force: bool) -> None:
+        """Start from a snapshot."""
+        if self._world.workspaces() and not force:
+            raise SimulatorError("the data file keeps a workspace: give a new one, or add --force to replace it")
+        with snapshots.unpacked(snapshot, self._world.archive.path("")) as state:
+            snapshots.restore(self._world, state, keep)
+        if seed not in {None, self._world.seed()}:
+            raise SimulatorError(f"the snapshot was made from the seed {self._world.seed()}, not {seed}")
+        if token != DEFAULT_TOKEN:
+            self._world.authorize(token)
+
+    def _begin(self, seed: int | None, token: str, workspace: str, scenario: Scenario | None, *, force: bool) -> bool:
+        """Create the workspaces, or continue with the kept ones. Returns whether they are new."""
         world, kept = self._world, self._world.workspaces()
         if not kept:
             seed = 1 if seed is None else seed
             made = [_workspace(workspace, token), _workspace("other", secret_of("other", token, seed))]
-            self._make(made, seed, workspace, scenario)
-            return
+            self._make(made, seed, scenario)
+            return True
         if token != DEFAULT_TOKEN:
             world.authorize(token)
         if scenario is not None:
@@ -110,20 +134,21 @@ class Simulator:
                     "the data file keeps a workspace, and a scenario creates its own: give a new data file, leave the "
                     "scenario out to continue with the kept workspace, or add --force to replace it"
                 )
-            self._make(world.workspaces(), world.seed() if seed is None else seed, workspace, scenario)
-        elif seed not in {None, world.seed()}:
+            self._make(world.workspaces(), world.seed() if seed is None else seed, scenario)
+            return True
+        if seed not in {None, world.seed()}:
             raise SimulatorError(
                 f"the data file keeps a workspace made from the seed {world.seed()}, not {seed}: leave the seed out, "
                 "or give a new data file"
             )
-        else:
-            scenarios.go_on(world)
+        scenarios.go_on(world)
+        return False
 
-    def _make(self, served: Sequence[Workspace], seed: int, workspace: str, scenario: Scenario | None) -> None:
+    def _make(self, served: Sequence[Workspace], seed: int, scenario: Scenario | None) -> None:
         if scenario is None:
-            workspaces.rebuild(self._world, seed, served, Origin(workspace, seed))
+            workspaces.rebuild(self._world, seed, served)
         else:
-            scenarios.start(self._world, scenario, seed, served, Origin(scenario.workspace, seed))
+            scenarios.start(self._world, scenario, seed, served)
 
     @property
     def seed(self) -> int:
@@ -162,6 +187,16 @@ class Simulator:
     def close(self) -> None:
         """Close the data file. Garbage collection closes it otherwise."""
         self._world.store.close()
+        self._world.start.store.close()
+
+
+def _kept_start(archive: Files) -> State:
+    """Return the start that the data file keeps, which is empty at first."""
+    for left in archive.path("").glob(f"{snapshots.WORK}*"):  # by a killed process
+        shutil.rmtree(left, ignore_errors=True)
+    folder = archive.path(".start")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return State(Store(folder / "world.sqlite"), Files(folder / "files"))
 
 
 def _workspace(name: str, token: str) -> Workspace:

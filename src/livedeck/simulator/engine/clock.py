@@ -68,6 +68,10 @@ class SimulatorClock:
         """State that gives the clock's time as a function of this machine's time."""
         return self._state
 
+    def state_now(self) -> ClockState:
+        """Return the state in a form that shows the time of now at the time of now."""
+        return replace(self._state, base=self.now(), set_at=time.time())
+
     @property
     def speed(self) -> float:
         """Simulated seconds a second while the clock runs."""

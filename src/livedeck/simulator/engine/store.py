@@ -127,15 +127,14 @@ class Store:
         if self._db.in_transaction:
             yield
             return
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield
-            self._db.execute("COMMIT")
-        except BaseException as error:
-            self._db.rollback()  # does nothing if SQLite itself has rolled back, as it does on a full disk
-            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF in _DISK_ERRORS:
-                raise OSError(errno.ENOSPC, str(error)) from error
-            raise
+        with _explained_disk():
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.rollback()  # does nothing if SQLite itself has rolled back, as it does on a full disk
+                raise
 
     def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
         """Return one document, or None if `workspace` (None: any) has no such id."""
@@ -189,12 +188,59 @@ class Store:
         """Delete a document, if it exists."""
         self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
+    def mirror(self, other: Store) -> None:
+        """Replace every document with those of `other`, in one step. Raises OSError if the disk is full."""
+        with _explained_disk():
+            other._db.backup(self._db)
+
+    def dump(self) -> bytes:
+        """Return the documents as the bytes of a database file."""
+        content = self._db.serialize()
+        return content[:18] + b"\1\1" + content[20:]  # without a write-ahead log, which no memory can have
+
+    @classmethod
+    def load(cls, content: bytes) -> Store:
+        """Return a store in memory with the documents of `dump`. Raises ValueError for anything else."""
+        store = cls()
+        schema = store._schema()
+        try:
+            store._db.deserialize(content)
+            if store._schema() != schema:
+                raise ValueError("its world belongs to another program or another version")
+            damages = store._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            invalid = store._db.execute(
+                "SELECT count(*) FROM document WHERE NOT json_valid(json) OR json_type(json) != 'object'"
+            ).fetchone()[0]
+        except sqlite3.Error as error:
+            raise ValueError(f"its world is no database: {error}") from error
+        if damages != "ok" or invalid or store.get("world", "world") is None:
+            raise ValueError("its world is damaged")
+        return store
+
+    def _schema(self) -> list[object]:
+        pragmas = ("application_id", "user_version", "page_size")
+        return [
+            *(self._db.execute(f"PRAGMA {name}").fetchone() for name in pragmas),
+            *self._db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"),
+        ]
+
     def clear(self) -> None:
         self._write("DELETE FROM document", ())
 
     def _write(self, statement: str, values: Sequence[str]) -> None:
         with self.transaction():
             self._db.execute(statement, values)
+
+
+@contextmanager
+def _explained_disk() -> Iterator[None]:
+    """Convert SQLite's error for a full disk into that of the system."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in _DISK_ERRORS:
+            raise OSError(errno.ENOSPC, str(error)) from error
+        raise
 
 
 _DISK_ERRORS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
@@ -333,12 +379,39 @@ class Files:
         """Delete the file, if it exists."""
         self.path(storage_id).unlink(missing_ok=True)
 
+    def names(self) -> set[str]:
+        """Return the ids of the files that are complete."""
+        folder = self._existing()
+        return {file.name for file in folder.iterdir() if file.suffix != ".part"} if folder else set()
+
+    def add(self, other: Files) -> None:
+        """Take over each file of `other` that is missing or another one here; the disk holds its content once."""
+        for name in other.names():
+            source, target = other.path(name), self.path(name)
+            if not (target.exists() and target.samefile(source)):
+                part = self.path(f"{name}.part")
+                part.unlink(missing_ok=True)
+                try:
+                    part.hardlink_to(source)
+                except OSError:  # on another disk, or on one without links
+                    shutil.copyfile(source, part)
+                part.replace(target)
+
+    def mirror(self, other: Files) -> None:
+        """Hold the files of `other`, and no others."""
+        self.add(other)
+        self.keep(other.names())
+
     def keep(self, storage_ids: Container[str]) -> None:
         """Delete every file except these."""
-        folder = self._given if self._given and self._given.is_dir() else self._temporary
+        folder = self._existing()
         for file in folder.iterdir() if folder else ():
             if file.name not in storage_ids:
                 file.unlink()
+
+    def _existing(self) -> Path | None:
+        """Return the folder, or None if no file has needed it yet."""
+        return self._given if self._given and self._given.is_dir() else self._temporary
 
     def _folder(self) -> Path:
         if self._given is not None:
@@ -348,6 +421,14 @@ class Files:
             self._temporary = Path(tempfile.mkdtemp(prefix="livedeck-"))
             weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
         return self._temporary
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Documents and files of one moment."""
+
+    store: Store
+    files: Files
 
 
 def digest_of(path: Path) -> str:

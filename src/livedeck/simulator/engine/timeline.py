@@ -61,6 +61,7 @@ class Timeline:
         `make_playback`: makes the playback from the name, the table and the start (epoch seconds) of the scenario.
         """
         kept = self._store.get("world", "playback")
+        self._playback = None
         if kept is not None:
             self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])
             self._done = kept["done"]

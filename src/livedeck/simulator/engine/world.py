@@ -11,7 +11,7 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import number_of, secret_of, uuid_of
-from livedeck.simulator.engine.store import Document, Files, Store
+from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
 
 
@@ -37,20 +37,8 @@ def kept_clock(store: Store) -> SimulatorClock | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Table and seed that the served workspace was first created from."""
-
-    workspace: str
-    seed: int
-
-    def document(self) -> Document:
-        """Return the origin as a document for the store."""
-        return {"id": "origin", "workspace": self.workspace, "seed": self.seed}
-
-
-@dataclass(frozen=True, slots=True)
 class World:
-    """State that every route works on."""
+    """State that every route works on. `start`: what a reset restores. `archive`: the snapshots."""
 
     store: Store
     clock: SimulatorClock
@@ -59,6 +47,8 @@ class World:
     faults: Faults
     timeline: Timeline
     disk: Disk
+    start: State
+    archive: Files
 
     def now(self) -> float:
         """Return the simulator's time in epoch seconds."""
@@ -78,15 +68,6 @@ class World:
         token = given or (kept["token"] if kept else secrets.token_urlsafe(24))
         self.store.put("world", {"id": "control", "token": token})
         return str(token)
-
-    def origin(self) -> Origin:
-        """Return the table and seed that a reset restores."""
-        document = self.store.get("world", "origin")
-        return (
-            Origin(document["workspace"], document["seed"])
-            if document
-            else Origin(self.workspaces()[0].name, self.seed())
-        )
 
     def seed(self) -> int:
         """Return the seed of ids, keys and signals."""

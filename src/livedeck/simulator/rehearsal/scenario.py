@@ -18,7 +18,7 @@ from pydantic import Field, create_model
 from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback, TimelineEntry
-from livedeck.simulator.engine.world import Origin, Workspace, World
+from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError, not_found
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, check, integer, one_of, text
 from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, FaultArguments, run_command
@@ -147,12 +147,21 @@ def _read_table(folder: str, source: str | Path) -> dict[str, Any]:
     return read_table(folder, str(source))
 
 
-def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
+def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Workspace]) -> None:
     """Create the scenario's workspace in place of the first of `workspaces`, as of now, and play it from here."""
     served, *others = workspaces
     with world.store.transaction():
-        rebuild(world, seed, [replace(served, name=scenario.workspace), *others], origin)
+        rebuild(world, seed, [replace(served, name=scenario.workspace), *others])
         world.timeline.start(_playback(world, scenario, world.now()))
+
+
+def make_anew(world: World, seed: int) -> None:
+    """Create the served workspaces anew from `seed`, as of now, and play the scenario, if any, from its beginning."""
+    kept = world.store.get("world", "playback")
+    if kept is None:
+        rebuild(world, seed, world.workspaces())
+    else:
+        start(world, _scenario(kept["name"], kept["table"]), seed, world.workspaces())
 
 
 def go_on(world: World) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,7 +24,7 @@ from livedeck.simulator.engine.encoder import EncoderState
 from livedeck.simulator.engine.identity import key_of, number_of, uuid_of
 from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document, Files
-from livedeck.simulator.engine.world import Origin, Workspace, World
+from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import SimulatorError
 
 Table = dict[str, Any]
@@ -35,7 +35,7 @@ def names() -> list[str]:
     return table_names("workspaces")
 
 
-def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
+def rebuild(world: World, seed: int, workspaces: Sequence[Workspace]) -> None:
     """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
 
     The clock and the tokens stay, that of the control API too.
@@ -47,7 +47,6 @@ def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Or
         if control is not None:
             world.store.put("world", control)
         world.store.put("world", {"id": "world", "start": format_timestamp(start), "seed": seed, "drawn": 0})
-        world.store.put("world", origin.document())
         world.keep_clock(world.clock.state)
         for position, workspace in enumerate(workspaces):
             world.store.insert("workspace", "", workspace.document(position))
@@ -59,14 +58,6 @@ def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], origin: Or
     world.files.keep(files)
     world.encoders.clear()
     world.faults.restart()
-
-
-def restore(world: World, seed: int | None) -> None:
-    """Restore the first workspace. `seed`: its seed from now on; None: its first seed."""
-    origin = world.origin()
-    origin = origin if seed is None else replace(origin, seed=seed)
-    served, *others = world.workspaces()
-    rebuild(world, origin.seed, [replace(served, name=origin.workspace), *others], origin)
 
 
 def _read(name: str) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.rehearsal.control_api import clock, faults, objects, scenarios, workspace
+from livedeck.simulator.rehearsal.control_api import clock, faults, objects, scenarios, snapshots, workspace
 
 
 async def describe(_: ApiRequest[None]) -> Response:
@@ -32,6 +32,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *objects.ENDPOINTS,
     *faults.ENDPOINTS,
     *scenarios.ENDPOINTS,
+    *snapshots.ENDPOINTS,
     *workspace.ENDPOINTS,
 )
 

@@ -30,7 +30,7 @@ async def load_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
     choice, world = await request.body(), request.world
     require_force(world, choice.force)
     seed = choice.given().get("seed", world.seed())
-    scenario.start(world, scenario.load(choice.name), seed, world.workspaces(), world.origin())
+    scenario.start(world, scenario.load(choice.name), seed, world.workspaces())
     return data(world.timeline.progress(world.now()))
 
 
