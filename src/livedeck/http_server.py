@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from math import inf
@@ -118,12 +118,18 @@ class Server(uvicorn.Server):
     """
 
     def __init__(
-        self, app: ASGIApp, timeouts: Timeouts, *, shutdown_seconds: float, http: type[Connection], **options: Any
+        self,
+        app: ASGIApp,
+        timeouts: Timeouts,
+        *,
+        shutdown_seconds: float,
+        http: Callable[..., Connection],
+        **options: Any,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=http,
+                http=http,  # type: ignore[arg-type]  # what makes a connection need not be its class
                 h11_max_incomplete_event_size=MAX_HEAD,
                 ws="none",
                 lifespan="off",

@@ -115,10 +115,11 @@ def test_the_help_of_the_description_is_that_of_the_command(tmp_path: Path, widt
 def test_a_flag_has_one_meaning_in_every_command() -> None:
     """The fields of a form belong to their noun; no name of theirs is that of a flag but `--file` of uploads.
 
-    The conditions of a silence are the fields of an alarm, so their flags belong to `silence add`.
+    The conditions of a silence are the fields of an alarm, so their flags belong to `silence add`. `--start` is the
+    start of what the command makes: of a silence, or of a simulated clock.
     """
     meanings = defaultdict[str, set[str]](set)
-    fields, conditions = set[str](), {*MatchField}
+    fields, conditions = set[str](), {*MatchField, "start"}
     for path, command in leaves():
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:

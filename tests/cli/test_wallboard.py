@@ -226,7 +226,7 @@ class Platform:
         self.methods.add(scope["method"])
         if self.dead:
             raise ConnectionResetError
-        self.simulator_clock.jump(self._clock.now())
+        self.simulator_clock.change(jump=self._clock.now())
         await self.simulator.app(scope, receive, send)
 
 

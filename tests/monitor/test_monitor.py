@@ -225,7 +225,7 @@ async def test_the_demo_workspace_reads_as_it_was_meant() -> None:
     simulator = Simulator(seed=1, clock=SimulatorClock(start=clock.now(), paused=True))
 
     async def going_on(scope: Any, receive: Any, send: Any) -> None:
-        simulator.clock.jump(clock.now())
+        simulator.clock.change(jump=clock.now())
         await simulator.app(scope, receive, send)
 
     async def at_once(function: Callable[[], Any]) -> Any:

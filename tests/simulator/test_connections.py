@@ -4,6 +4,7 @@ limits"). Time is that of a loop on which nobody waits; the limit of descriptors
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import resource
 import socket
@@ -11,15 +12,18 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import httpx
 import pytest
 
 from cli.commands import served
 from golden.warp import Warp
 from livedeck.simulator import Simulator, SimulatorClock, serve
+from livedeck.simulator.connections import Crowd
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 HEAD, BODY, IDLE = 10, 30, 60
@@ -289,3 +293,52 @@ def test_500_idle_and_50_slow_connections_are_nothing_to_others_and_all_end(tmp_
         assert [silent.recv(12) for silent in waiting] == [b""] * 500 + [b"HTTP/1.1 408"] * 50
         connection.close()
     assert "descriptors" not in "".join(path.read_text("utf-8") for path in tmp_path.rglob("*.log"))
+
+
+def test_a_request_that_hangs_ends_with_the_server_and_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    async def on_stage() -> None:
+        simulator = Simulator(clock=SimulatorClock(START, paused=True), faults="dead")
+        control = {"Authorization": f"Bearer {simulator.control_token}"}
+        async with serve(simulator) as addresses, httpx.AsyncClient(base_url=addresses.control_url) as admin:
+            await admin.delete("/faults", headers=control)
+            hanging = []
+            for fault in ({"kind": "hang"}, {"kind": "latency", "seconds": 600}, {"kind": "drip", "seconds": 600}):
+                await admin.post("/faults", headers=control, json={**fault, "path": f"/{fault['kind']}"})
+                reader, writer = await asyncio.open_connection("127.0.0.1", int(addresses.base_url.rpartition(":")[2]))
+                writer.write(GET.replace(b"/_control/clock", f"/{fault['kind']}".encode()))
+                hanging.append((reader, writer))
+            await asyncio.sleep(1)
+        for reader, writer in hanging:
+            with contextlib.suppress(ConnectionResetError):
+                await reader.read()
+            writer.transport.abort()
+        await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(asyncio.wait_for(on_stage(), 300))
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_room_is_made_at_the_same_cost_however_many_connections_there_are() -> None:
+    """The oldest connection without a request makes room; nothing looks at the others."""
+    crowd, closed = Crowd(), list[int]()
+
+    class Transport:
+        def __init__(self, number: int) -> None:
+            self.abort = partial(closed.append, number)
+            self.asked = 0
+
+        def is_closing(self) -> bool:
+            self.asked += 1
+            return False
+
+    class Peer:
+        def __init__(self, transport: Transport) -> None:
+            self.transport = transport
+
+    transports = [Transport(number) for number in range(1000)]
+    for transport in transports:
+        crowd.unused[cast("Any", Peer(transport))] = None
+    assert [crowd.make_room() for _ in range(3)] == [True] * 3
+    assert closed == [0, 1, 2]
+    assert sum(transport.asked for transport in transports) == 3

@@ -470,8 +470,7 @@ async def test_a_slow_close_sends_everything_first(wire: httpx.AsyncClient, admi
 async def test_seconds_count_on_the_clock_of_the_simulator_while_it_runs(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
 ) -> None:
-    simulator.clock.run(1000)
-    simulator.clock.resume()
+    simulator.clock.change(speed=1000, paused=False)
     for kind, arguments in (("latency", {"seconds": 60, "jitter": 10}), ("bandwidth", {"kbit_per_s": 1})):
         await add_fault(admin, kind, **arguments)
     async with asyncio.timeout(30):

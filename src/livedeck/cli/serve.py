@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, USAGE, run
-from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation
+from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation, timestamp
 from livedeck.cli.output import echo
 from livedeck.simulator import (
     DEFAULT_TOKEN,
@@ -24,6 +24,7 @@ from livedeck.simulator import (
     IngestError,
     Profile,
     Simulator,
+    SimulatorClock,
     SimulatorError,
     Timeouts,
     Wire,
@@ -40,6 +41,14 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
     default = getattr(Timeouts(), name)
     span = click.FloatRange(0.1, 86_400)
     return click.option(f"--{name}-timeout", default=default, show_default=True, type=span, help=meaning)
+
+
+def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) -> SimulatorClock | None:
+    """Return a clock that stands still at the time, or None without one. Raises click.BadParameter."""
+    try:
+        return None if text is None else SimulatorClock(timestamp(text), paused=True)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not {error}, with its offset") from None
 
 
 @click.command
@@ -64,6 +73,22 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 @FORCE
 @click.option(
     "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
+)
+@click.option(
+    "--start",
+    "clock",
+    metavar="TIME",
+    callback=_clock_from,
+    help="Time that the simulated clock shows first: 2026-11-21T18:00Z. [default: now, or the stored one]",
+)
+@click.option("--paused", is_flag=True, default=None, help="Start with the simulated clock standing still.")
+@click.option(
+    "--control-token",
+    envvar="LIVEDECK_CONTROL_TOKEN",
+    help="Token that the control API requires. [default: the stored one, or a random one]",
+)
+@click.option(
+    "--snapshot", type=click.Path(dir_okay=False, path_type=Path), help="Start from this snapshot of a simulator."
 )
 @click.option(
     "--ingest",
@@ -109,6 +134,10 @@ def command(
     token: str | None,
     force: bool,
     speed: float | None,
+    clock: SimulatorClock | None,
+    paused: bool | None,
+    control_token: str | None,
+    snapshot: Path | None,
     ingest: int | None,
     ingest_host: str,
     meet_segment: str,
@@ -124,8 +153,8 @@ def command(
 ) -> None:
     """Run the simulated platform on this machine. Its responses follow the API document.
 
-    Ends on SIGTERM and ctrl-c. --force lets --scenario and --workspace replace the workspace in the file of --data.
-    --list and --check help to write a scenario of your own.
+    Ends on SIGTERM and ctrl-c. --force lets --scenario, --workspace and --snapshot replace the workspace in the file of
+    --data. --list and --check help to write a scenario of your own.
     """
     refuse_platform(ctx)
     if checked:
@@ -139,18 +168,20 @@ def command(
             )
 
     def make_simulator() -> Simulator:
-        simulator = Simulator(
+        return Simulator(
             token=token or DEFAULT_TOKEN,
             data=data,
             force=force,
+            clock=clock,
+            speed=speed,
+            paused=bool(paused) if clock else paused,
+            control_token=control_token,
+            snapshot=snapshot,
             meet_segment=meet_segment,
             wire=Wire(profile, cors, gzip),
             journal=journal,
             **simulation,
         )
-        if speed is not None:
-            simulator.clock.run(speed)
-        return simulator
 
     rtmp = None if ingest is None else (ingest_host, ingest)
     timeouts = Timeouts(head_timeout, body_timeout, idle_timeout)

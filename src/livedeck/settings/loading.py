@@ -306,7 +306,7 @@ def setting_location(keys: Sequence[str]) -> str:
 
 def unknown_variables() -> tuple[str, ...]:
     """Return the names of environment variables that begin with `LIVEDECK_` and are not settings."""
-    names = {f"{PREFIX}{name}".upper() for name in ("config", *Settings.model_fields)}
+    names = {f"{PREFIX}{name}".upper() for name in ("config", "control_token", *Settings.model_fields)}
     return tuple(sorted(name for name in variables() if name.upper() not in names))
 
 

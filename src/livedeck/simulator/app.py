@@ -73,7 +73,7 @@ def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]], 
         *_routes(world, endpoints, _authorize_api(world), wire.profile),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
         Route("/openapi.json", describe),
-        *_routes(world, cdn.ENDPOINTS, lambda _: ""),  # pictures are public
+        *_routes(world, [*cdn.ENDPOINTS, *control_api.OPEN_ENDPOINTS], lambda _: ""),  # pictures are public
     ]
     app = Starlette(
         routes=routes,
@@ -264,7 +264,7 @@ async def _read_ahead(receive: Receive) -> Receive:
 def _bounded(scope: Scope, receive: Receive) -> Receive:
     """Return a `receive` that refuses the body once its declared or received length exceeds the limit."""
     declared = Headers(scope=scope).get("content-length", "")
-    limit = UPLOAD_LIMIT if scope["path"].startswith("/upload/") else BODY_LIMIT
+    limit = UPLOAD_LIMIT if scope["path"].startswith(("/upload/", "/_control/snapshots/")) else BODY_LIMIT
     if declared.isdecimal() and int(declared[:20]) > limit:
         scope[REFUSED] = True
         raise too_large()

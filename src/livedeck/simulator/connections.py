@@ -9,9 +9,9 @@ import logging
 import os
 import resource
 import socket
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import h11
 
@@ -33,18 +33,24 @@ class Connection(http_server.Connection):
     is_body_whole = False
     """False: the timeout applies between two bytes of a body, because a whole upload may take long."""
 
-    opened_at = 0.0
-    """Time of the opening, by the clock of the loop."""
+    def __init__(self, crowd: Crowd, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._crowd = crowd
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         self.logger = _quiet_log
-        self.opened_at = self.loop.time()
+        self._crowd.unused[self] = None
         super().connection_made(transport)
 
-    @property
-    def is_unused(self) -> bool:
-        """True until a request has arrived."""
-        return self.last_cycle is None
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.last_cycle is not None:
+            self._crowd.unused.pop(self, None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._crowd.unused.pop(self, None)
+        self._crowd.count -= 1
+        super().connection_lost(exc)
 
     def end(self, owed: Owed) -> None:
         """End the connection, because the peer is too slow. A request that has begun gets the documented error.
@@ -83,14 +89,30 @@ class Connection(http_server.Connection):
         self.transport.close()
 
 
+@dataclass(slots=True)
+class Crowd:
+    """Open connections of a listener. `unused`: those on which no request has arrived yet, the oldest first."""
+
+    count: int = 0
+    unused: dict[Connection, None] = field(default_factory=dict)
+
+    def make_room(self) -> bool:
+        """Close the oldest connection without a request. Returns False if there is none."""
+        while self.unused:
+            oldest = next(iter(self.unused))
+            del self.unused[oldest]
+            if not oldest.transport.is_closing():
+                oldest.transport.abort()
+                return True
+        return False
+
+
 class Listener(socket.socket):
     """Listening socket that leaves descriptors for files.
 
     At the descriptor limit, plain asyncio logs hundreds of lines a second and answers nobody. Here a connection over
-    the limit replaces one that `make_room` closes, or is closed at once. The log says so once.
+    the limit replaces one without a request, or is closed at once. The log says so once.
     """
-
-    make_room: Callable[[], bool] = staticmethod(lambda: False)
 
     @classmethod
     def open(cls, host: str, port: int) -> Listener:
@@ -106,7 +128,7 @@ class Listener(socket.socket):
     def __init__(self, family: int, kind: int, protocol: int, fileno: int) -> None:
         super().__init__(family, kind, protocol, fileno)
         self._spare = _spare_descriptor()
-        self._accepted: list[socket.socket] = []
+        self.crowd = Crowd()
         self._is_full_logged = self._made_room = False
 
     def accept(self) -> tuple[socket.socket, object]:
@@ -124,19 +146,14 @@ class Listener(socket.socket):
             self._refuse_by_spare()
             raise BlockingIOError from error
         most = max(limit - RESERVED_DESCRIPTORS, limit // 2)
-        if limit != resource.RLIM_INFINITY and self._count_with(connection) > most:
+        if limit != resource.RLIM_INFINITY and self.crowd.count >= most:
             self._log_full(limit)
-            self._made_room = self.make_room()
+            self._made_room = self.crowd.make_room()
             if not self._made_room:
                 connection.close()
                 raise BlockingIOError
+        self.crowd.count += 1
         return connection, address
-
-    def _count_with(self, connection: socket.socket) -> int:
-        """Return the number of open connections, including this one."""
-        self._accepted = [accepted for accepted in self._accepted if accepted.fileno() != -1]
-        self._accepted.append(connection)
-        return len(self._accepted)
 
     def close(self) -> None:
         self._spare.close()

@@ -91,8 +91,6 @@ def livedeck_platform(
     """Platform as at its start, or as the marker `livedeck` of the test asks."""
     platform = livedeck_server.platform
     options: Options = {**DEFAULTS, **livedeck_options}
-    platform.clock.pause()
-    platform.clock.jump(options["start"])
     platform.reset()
     problems: list[str] = []
     arguments: dict[str, Any] = {}

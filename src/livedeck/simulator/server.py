@@ -14,7 +14,7 @@ from functools import partial
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck.http_server import Server, Timeouts
-from livedeck.simulator.connections import Connection, Listener
+from livedeck.simulator.connections import Connection, Crowd, Listener
 from livedeck.simulator.engine.faults import ABORT
 from livedeck.simulator.ingest.listener import listen
 from livedeck.simulator.simulator import Simulator
@@ -50,8 +50,7 @@ async def serve(
     `ingest`: host and port for RTMP encoders; raises IngestError if they are in use.
     """
     with Listener.open(host, port) as listener:
-        server = _Server(simulator, timeouts or Timeouts())
-        listener.make_room = server.close_unused
+        server = _Server(simulator, timeouts or Timeouts(), listener.crowd)
         try:
             async with AsyncExitStack() as running:
                 url = await running.enter_async_context(listen(simulator.publishers, *ingest)) if ingest else ""
@@ -64,24 +63,22 @@ async def serve(
 class _Server(Server):
     """Server of a simulator, which sends Date headers by a clock of its own."""
 
-    def __init__(self, simulator: Simulator, timeouts: Timeouts) -> None:
-        app = self._with_abort(simulator.app)
-        super().__init__(app, timeouts, shutdown_seconds=SHUTDOWN_SECONDS, http=Connection, date_header=False)
-
-    def close_unused(self) -> bool:
-        """Close the oldest connection without a request. Returns False if there is none."""
-        open_ones = (found for found in self.connections() if isinstance(found, Connection))
-        unused = [found for found in open_ones if found.is_unused and not found.transport.is_closing()]
-        if unused:
-            min(unused, key=lambda connection: connection.opened_at).transport.abort()
-        return bool(unused)
+    def __init__(self, simulator: Simulator, timeouts: Timeouts, crowd: Crowd) -> None:
+        app, http = self._with_abort(simulator.app), partial(Connection, crowd)
+        super().__init__(app, timeouts, shutdown_seconds=SHUTDOWN_SECONDS, http=http, date_header=False)
 
     def _with_abort(self, app: ASGIApp) -> ASGIApp:
         """Return the app, with a function in each scope that cuts its connection."""
 
         async def app_with_abort(scope: Scope, receive: Receive, send: Send) -> None:
             abort = partial(self._abort_connection, scope.get("client"))
-            await app({**scope, "extensions": {**scope.get("extensions", {}), ABORT: abort}}, receive, send)
+            try:
+                await app({**scope, "extensions": {**scope.get("extensions", {}), ABORT: abort}}, receive, send)
+            except asyncio.CancelledError:
+                if not self.stop.is_set():
+                    raise
+                abort()  # the server stops: a request that still hangs ends with its connection
+                await asyncio.sleep(0)
 
         return app_with_abort
 

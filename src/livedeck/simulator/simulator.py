@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,16 +14,16 @@ from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.identity import uuid_of
+from livedeck.simulator.engine.identity import secret_of, uuid_of
 from livedeck.simulator.engine.journal import ENTRIES, Journal
 from livedeck.simulator.engine.measured import MeasuredSamples
-from livedeck.simulator.engine.store import Files, Store
+from livedeck.simulator.engine.store import Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
-from livedeck.simulator.engine.world import Origin, Workspace, World, kept_clock
+from livedeck.simulator.engine.world import Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.ingest.publishers import Publishers
 from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import workspaces
+from livedeck.simulator.rehearsal import snapshots, workspaces
 from livedeck.simulator.rehearsal.checking import Source, TableError, check_workspace, read_scenario
 from livedeck.simulator.rehearsal.scenario import Scenario
 from livedeck.simulator.rehearsal.shapes import use_kept_shapes
@@ -54,6 +54,10 @@ class Simulator:
         meet_segment: The path segment of rooms.
         wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
         journal: Requests that the journal keeps; 0 turns it off.
+        speed: Simulated seconds a second (None: 1, or the kept speed).
+        paused: Whether the clock stands still (None: no, or as kept).
+        control_token: The token of the control API (None: a random one, or the kept one).
+        snapshot: A snapshot to start from, with its clock unless `clock` is given.
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
@@ -77,12 +81,17 @@ class Simulator:
         meet_segment: str = "meet",
         wire: Wire | None = None,
         journal: int = ENTRIES,
+        speed: float | None = None,
+        paused: bool | None = None,
+        control_token: str | None = None,
+        snapshot: Path | None = None,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
         endpoints, wire = api.endpoints(meet_segment), wire or Wire()
         wire.check()
-        self.control_token = secrets.token_urlsafe(24)
+        if snapshot is not None and (scenario, workspace) != (None, None):
+            raise SimulatorError("a snapshot brings its own workspace and scenario: give none besides")
         loaded = None if scenario is None else _load(scenario)
         template = None if workspace is None else _read_workspace(workspace)
         data = data and data.resolve()  # a link and its target are one file, with one lock and one folder
@@ -90,19 +99,42 @@ class Simulator:
         try:
             self.clock = clock or kept_clock(store) or SimulatorClock()
             files, timeline = Files(data and data.with_name(f"{data.name}.files")), Timeline(store, disk)
-            encoders = Encoders(cadence, MeasuredSamples(store))
-            self._world = World(store, self.clock, encoders, files, Faults(store), timeline, disk, Journal(journal))
-            if loaded is not None and loaded.start is not None and clock is None:
-                self.clock.jump(loaded.start)
-            self._begin(seed, token, None if workspace is None else Path(workspace).stem, template, loaded, force=force)
+            archive = Files(data and data.with_name(f"{data.name}.snapshots"))
+            start = _kept_start(archive) if data else State(Store(), Files())
+            encoders, ring = Encoders(cadence, MeasuredSamples(store)), Journal(journal)
+            self._world = World(store, self.clock, encoders, files, Faults(store), timeline, disk, start, archive, ring)
+            if snapshot is not None:
+                self._restore(snapshot, seed, token, keep=frozenset({"clock"} if clock else ()), force=force)
+                is_start = True
+            else:
+                if loaded is not None and loaded.start is not None and clock is None:
+                    self.clock.change(jump=loaded.start)
+                name = None if workspace is None else Path(workspace).stem
+                is_start = self._begin(seed, token, name, template, loaded, force=force)
             self.clock.kept_by(self._world.keep_clock)
+            if (speed, paused) != (None, None):
+                self.clock.change(speed=speed, paused=paused)
+            self.control_token = self._world.keep_control_token(control_token)
             if faults is not None:
                 scenarios.set_faults(self._world, faults)
+            if is_start or start.store.get("world", "world") is None:
+                snapshots.take(self._world, start)
         except BaseException:
             store.close()
             raise
         self.publishers = Publishers(self._world)
         self.app: Starlette = build(self._world, self.control_token, endpoints, wire)
+
+    def _restore(self, snapshot: Path, seed: int | None, token: str, *, keep: frozenset[str], force: bool) -> None:
+        """Start from a snapshot."""
+        if self._world.workspaces() and not force:
+            raise SimulatorError("the data file keeps a workspace: give a new data file, or add --force to replace it")
+        with snapshots.unpacked(snapshot, self._world.archive.path("")) as state:
+            snapshots.restore(self._world, state, keep)
+        if seed not in {None, self._world.seed()}:
+            raise SimulatorError(f"the snapshot was made from the seed {self._world.seed()}, not {seed}")
+        if token != DEFAULT_TOKEN:
+            self._world.authorize(token)
 
     def _begin(
         self,
@@ -113,14 +145,15 @@ class Simulator:
         scenario: Scenario | None,
         *,
         force: bool,
-    ) -> None:
-        """Create the workspaces, or continue with the kept ones."""
+    ) -> bool:
+        """Create the workspaces, or continue with the kept ones. Returns whether they are new."""
         world, kept, served = self._world, self._world.workspaces(), workspace or "demo"
         if not kept:
             seed = scenario.seed if seed is None and scenario is not None else seed
-            made = [_workspace(served, token), _workspace("other", secrets.token_urlsafe(24))]
-            self._make(made, 1 if seed is None else seed, served, template, scenario)
-            return
+            seed = 1 if seed is None else seed
+            made = [_workspace(served, token), _workspace("other", secret_of("other", token, seed))]
+            self._make(made, seed, template, scenario)
+            return True
         if token != DEFAULT_TOKEN:
             world.authorize(token)
         if scenario is not None or workspace is not None:
@@ -132,24 +165,22 @@ class Simulator:
                     "add --force to replace it"
                 )
             seed = scenario.seed if seed is None and scenario is not None else seed
-            self._make(world.workspaces(), world.seed() if seed is None else seed, served, template, scenario)
-        elif seed not in {None, world.seed()}:
+            self._make(world.workspaces(), world.seed() if seed is None else seed, template, scenario)
+            return True
+        if seed not in {None, world.seed()}:
             raise SimulatorError(
                 f"the data file keeps a workspace made from the seed {world.seed()}, not {seed}: leave the seed out, "
                 "or give a new data file"
             )
-        else:
-            use_kept_shapes(world)
-            scenarios.go_on(world)
+        use_kept_shapes(world)
+        scenarios.go_on(world)
+        return False
 
-    def _make(
-        self, served: Sequence[Workspace], seed: int, workspace: str, template: Table | None, scenario: Scenario | None
-    ) -> None:
+    def _make(self, served: Sequence[Workspace], seed: int, template: Table | None, scenario: Scenario | None) -> None:
         if scenario is None:
-            origin = Origin(workspace, seed, template)
-            workspaces.rebuild(self._world, seed, served, origin, template)
+            workspaces.rebuild(self._world, seed, served, template)
         else:
-            scenarios.start(self._world, scenario, seed, served, scenarios.origin_of(scenario, seed))
+            scenarios.start(self._world, scenario, seed, served)
 
     @property
     def seed(self) -> int:
@@ -195,6 +226,16 @@ class Simulator:
     def close(self) -> None:
         """Close the data file. Garbage collection closes it otherwise."""
         self._world.store.close()
+        self._world.start.store.close()
+
+
+def _kept_start(archive: Files) -> State:
+    """Return the start that the data file keeps, which is empty at first."""
+    for left in archive.path("").glob(f"{snapshots.WORK}*"):  # by a killed process
+        shutil.rmtree(left, ignore_errors=True)
+    folder = archive.path(".start")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return State(Store(folder / "world.sqlite"), Files(folder / "files"))
 
 
 def _load(scenario: str | Path) -> Scenario:

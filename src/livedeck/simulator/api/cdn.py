@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from urllib.parse import quote
 
 from starlette.responses import FileResponse, Response
+from starlette.types import Send
 
 from livedeck.simulator.api.images import SIZES, png
 from livedeck.simulator.api.subtitles import MEDIA_TYPES
 from livedeck.simulator.engine.content import webvtt
 from livedeck.simulator.errors import not_found
 from livedeck.simulator.http import ApiRequest, Endpoint, check_signature
-
-_NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
 async def read_picture(request: ApiRequest[None]) -> Response:
@@ -30,8 +30,7 @@ async def read_subtitle_file(request: ApiRequest[None]) -> Response:
     if track is None:
         raise not_found()
     if track["storage"]:
-        path = request.world.files.path(track["storage"])
-        return FileResponse(path, media_type=MEDIA_TYPES[track["kind"]], headers=_NOSNIFF)
+        return await _file(request, track["storage"], MEDIA_TYPES[track["kind"]], {})
     return Response(webvtt(track["cues"]), media_type="text/vtt")
 
 
@@ -42,9 +41,29 @@ async def read_material_file(request: ApiRequest[None]) -> Response:
     if material is None:
         raise not_found()
     disposition = f"attachment; filename*=utf-8''{quote(material['filename'], safe='')}"
-    headers = _NOSNIFF | {"Content-Disposition": disposition}
-    path = request.world.files.path(material["storage_id"])
-    return FileResponse(path, media_type=material["filetype"], headers=headers)
+    return await _file(request, material["storage_id"], material["filetype"], {"Content-Disposition": disposition})
+
+
+class _StoredFile(FileResponse):
+    """Response with a stored file. Its head depends on the content alone, not on the disk."""
+
+    def set_stat_headers(self, stat_result: os.stat_result) -> None:
+        self.headers["content-length"] = str(stat_result.st_size)
+
+    def _should_use_range(self, http_if_range: str) -> bool:
+        return http_if_range == self.headers["etag"]
+
+    async def _handle_multiple_ranges(
+        self, send: Send, _ranges: object, _file_size: int, send_header_only: bool
+    ) -> None:
+        """Send the whole file: the boundary between several ranges would be random."""
+        await self._handle_simple(send, send_header_only, send_pathsend=False)
+
+
+async def _file(request: ApiRequest[None], storage_id: str, media_type: str, headers: dict[str, str]) -> Response:
+    files = request.world.files
+    headers = {**headers, "X-Content-Type-Options": "nosniff", "ETag": f'"{await files.digest(storage_id)}"'}
+    return _StoredFile(files.path(storage_id), media_type=media_type, headers=headers)
 
 
 ENDPOINTS = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,17 +20,18 @@ class ClockState:
     """Time of a clock as a function of this machine's time.
 
     The clock showed `base` at `set_at` (epoch seconds of this machine). Unless paused, it advances by `speed` simulated
-    seconds in each second.
+    seconds in each second. `epoch` counts the changes.
     """
 
     base: datetime
     set_at: float
     speed: float
     paused: bool
+    epoch: int = 0
 
     def document(self) -> dict[str, object]:
         """Return the clock's state as a document for the store."""
-        return {"base": self.base.isoformat(), "set_at": self.set_at, "speed": self.speed, "paused": self.paused}
+        return asdict(self) | {"base": self.base.isoformat()}
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ClockState:
@@ -46,6 +49,7 @@ class SimulatorClock:
         base = _checked_time(start or datetime.now(UTC))
         self._state = ClockState(base, time.time(), _checked_speed(speed), paused)
         self._keep: Callable[[ClockState], object] = lambda _: None
+        self._changed = asyncio.Event()
 
     @classmethod
     def going_on(cls, state: ClockState) -> SimulatorClock:
@@ -64,6 +68,10 @@ class SimulatorClock:
         """State that gives the clock's time as a function of this machine's time."""
         return self._state
 
+    def state_now(self) -> ClockState:
+        """Return the state in a form that shows the time of now at the time of now."""
+        return replace(self._state, base=self.now(), set_at=time.time())
+
     @property
     def speed(self) -> float:
         """Simulated seconds a second while the clock runs."""
@@ -80,33 +88,45 @@ class SimulatorClock:
             return state.base
         return min(LAST, state.base + timedelta(seconds=(time.time() - state.set_at) * state.speed))
 
-    def run(self, speed: float) -> None:
-        """Run from now on at `speed` simulated seconds a second."""
-        self._set(self.now(), speed=_checked_speed(speed))
+    def change(
+        self, *, jump: datetime | None = None, step: float = 0.0, speed: float | None = None, paused: bool | None = None
+    ) -> None:
+        """Jump to a time, step by seconds, change the speed, and pause or resume, as one change of the state.
 
-    def pause(self) -> None:
-        """Stop the clock at its current time."""
-        self._set(self.now(), paused=True)
-
-    def resume(self) -> None:
-        """Let the clock run again from its current time."""
-        self._set(self.now(), paused=False)
+        What is not given stays. Raises ValueError without a change.
+        """
+        state = self._state
+        try:
+            base = _checked_time((jump or self.now()) + timedelta(seconds=step))
+        except OverflowError as error:
+            raise ValueError(_RANGE) from error
+        self.set(
+            replace(
+                state,
+                base=base,
+                set_at=time.time(),
+                speed=state.speed if speed is None else _checked_speed(speed),
+                paused=state.paused if paused is None else paused,
+            )
+        )
 
     def step(self, seconds: float) -> None:
         """Move the clock by `seconds`, running or paused; a negative number moves it back."""
-        try:
-            self.jump(self.now() + timedelta(seconds=seconds))
-        except OverflowError as error:
-            raise ValueError(_RANGE) from error
+        self.change(step=seconds)
 
-    def jump(self, to: datetime) -> None:
-        """Set the clock to `to`, running or paused."""
-        self._set(_checked_time(to))
-
-    def _set(self, base: datetime, **changes: Any) -> None:
-        state = replace(self._state, base=base, set_at=time.time(), **changes)
+    def set(self, state: ClockState) -> None:
+        """Go on from `state`, with the next epoch."""
+        state = replace(state, epoch=self._state.epoch + 1)
         self._keep(state)
         self._state = state
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, epoch: int, seconds: float) -> None:
+        """Return once the clock has an epoch after `epoch`, at the latest after `seconds`. Call it in one loop only."""
+        if self._state.epoch <= epoch:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), seconds)
 
 
 _RANGE = "a time from 1970 to 2200"

@@ -22,5 +22,10 @@ def key_of(*parts: object) -> str:
     return "-".join(digits[start : start + 4] for start in range(0, 20, 4))
 
 
-def _digest(parts: tuple[object, ...]) -> bytes:
-    return blake2b("\x1f".join(str(part) for part in parts).encode(), digest_size=16).digest()
+def secret_of(*parts: object) -> str:
+    """Return a secret of 256 bits derived from `parts`. Whoever knows the parts knows the secret."""
+    return _digest(parts, 32).hex()
+
+
+def _digest(parts: tuple[object, ...], size: int = 16) -> bytes:
+    return blake2b("\x1f".join(str(part) for part in parts).encode(), digest_size=size).digest()

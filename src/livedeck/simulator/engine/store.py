@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -36,6 +37,20 @@ CREATE TABLE IF NOT EXISTS document (
 CREATE INDEX IF NOT EXISTS listing ON document (kind, workspace);
 CREATE INDEX IF NOT EXISTS by_created_at ON document (kind, workspace, json_extract(json, '$.created_at'));
 CREATE INDEX IF NOT EXISTS by_name ON document (kind, workspace, json_extract(json, '$.name'));
+CREATE INDEX IF NOT EXISTS newest_first
+    ON document (kind, workspace, json_extract(json, '$.created_at') DESC, json_extract(json, '$.name'));
+CREATE INDEX IF NOT EXISTS of_event
+    ON document (kind, workspace, json_extract(json, '$.event_id'), json_extract(json, '$.created_at'))
+    WHERE json_extract(json, '$.event_id') IS NOT NULL;
+CREATE INDEX IF NOT EXISTS of_video
+    ON document (kind, workspace, json_extract(json, '$.of_video'), json_extract(json, '$.created_at'))
+    WHERE json_extract(json, '$.of_video') IS NOT NULL;
+CREATE INDEX IF NOT EXISTS of_video_by_position
+    ON document (kind, workspace, json_extract(json, '$.of_video'), json_extract(json, '$.position'))
+    WHERE json_extract(json, '$.of_video') IS NOT NULL;
+CREATE INDEX IF NOT EXISTS of_video_by_start_time
+    ON document (kind, workspace, json_extract(json, '$.of_video'), json_extract(json, '$.start_time'))
+    WHERE json_extract(json, '$.of_video') IS NOT NULL;
 CREATE TABLE IF NOT EXISTS tally (
     kind TEXT NOT NULL, workspace TEXT NOT NULL, documents INTEGER NOT NULL, PRIMARY KEY (kind, workspace)
 ) WITHOUT ROWID;
@@ -52,7 +67,10 @@ CREATE TABLE IF NOT EXISTS measured (
 DELETE FROM tally;
 INSERT INTO tally SELECT kind, workspace, count(*) FROM document GROUP BY kind, workspace;
 """
-_INDEXED = {"created_at": "json_extract(json, '$.created_at')", "name": "json_extract(json, '$.name')"}
+_INDEXED = {
+    name: f"json_extract(json, '$.{name}')"
+    for name in ("created_at", "name", "event_id", "of_video", "position", "start_time")
+}
 """Field with an index -> its SQL expression. SQLite uses the index only if a query has exactly this text.
 
 No text from a caller becomes part of a query: a field is a key of this table, or the value of a placeholder.
@@ -113,15 +131,14 @@ class Store:
         if self._db.in_transaction:
             yield
             return
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield
-            self._db.execute("COMMIT")
-        except BaseException as error:
-            self._db.rollback()  # does nothing if SQLite itself has rolled back, as it does on a full disk
-            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF in _DISK_ERRORS:
-                raise OSError(errno.ENOSPC, str(error)) from error
-            raise
+        with _explained_disk():
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.rollback()  # does nothing if SQLite itself has rolled back, as it does on a full disk
+                raise
 
     def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
         """Return one document, or None if `workspace` (None: any) has no such id."""
@@ -175,6 +192,42 @@ class Store:
         """Delete a document, if it exists."""
         self._write("DELETE FROM document WHERE kind = ? AND id = ?", (kind, document_id))
 
+    def mirror(self, other: Store) -> None:
+        """Replace every document with those of `other`, in one step. Raises OSError if the disk is full."""
+        with _explained_disk():
+            other._db.backup(self._db)
+
+    def dump(self) -> bytes:
+        """Return the documents as the bytes of a database file."""
+        content = self._db.serialize()
+        return content[:18] + b"\1\1" + content[20:]  # without a write-ahead log, which no memory can have
+
+    @classmethod
+    def load(cls, content: bytes) -> Store:
+        """Return a store in memory with the documents of `dump`. Raises ValueError for anything else."""
+        store = cls()
+        schema = store._schema()
+        try:
+            store._db.deserialize(content)
+            if store._schema() != schema:
+                raise ValueError("its world belongs to another program or another version")
+            damages = store._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            invalid = store._db.execute(
+                "SELECT count(*) FROM document WHERE NOT json_valid(json) OR json_type(json) != 'object'"
+            ).fetchone()[0]
+        except sqlite3.Error as error:
+            raise ValueError(f"its world is no database: {error}") from error
+        if damages != "ok" or invalid or store.get("world", "world") is None:
+            raise ValueError("its world is damaged")
+        return store
+
+    def _schema(self) -> list[object]:
+        pragmas = ("application_id", "user_version", "page_size")
+        return [
+            *(self._db.execute(f"PRAGMA {name}").fetchone() for name in pragmas),
+            *self._db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"),
+        ]
+
     def clear(self, keep: Sequence[str] = ()) -> None:
         """Delete every document, except those of the kinds `keep`, and the measured samples."""
         with self.transaction():
@@ -210,6 +263,19 @@ DELETE FROM measured WHERE stream = ? AND tick <= (
     SELECT tick FROM measured WHERE stream = ? ORDER BY tick DESC LIMIT 1 OFFSET 3600
 )
 """
+
+
+@contextmanager
+def _explained_disk() -> Iterator[None]:
+    """Convert SQLite's error for a full disk into that of the system."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in _DISK_ERRORS:
+            raise OSError(errno.ENOSPC, str(error)) from error
+        raise
+
+
 _DISK_ERRORS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _DIRECTIONS = {"asc": "ASC", "desc": "DESC"}
 
@@ -222,6 +288,9 @@ def _clause(query: Query) -> tuple[str, list[Any]]:
         if isinstance(value, tuple):
             clause += " AND json_extract(json, ?) IN (SELECT value FROM json_each(?))"
             values += [_json_path(name), json.dumps(value)]
+        elif name in _INDEXED and value is not None:
+            clause += f" AND {_INDEXED[name]} = ?"
+            values.append(value)
         else:
             clause += " AND json_extract(json, ?) IS ?"
             values += [_json_path(name), value]
@@ -296,6 +365,7 @@ class Files:
     def __init__(self, folder: Path | None = None) -> None:
         self._given = folder
         self._temporary: Path | None = None
+        self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
 
     def path(self, storage_id: str) -> Path:
         """Return the path of the file `storage_id`."""
@@ -327,16 +397,54 @@ class Files:
             part.unlink(missing_ok=True)
             raise
 
+    async def digest(self, storage_id: str) -> str:
+        """Return the hash of the content, in hexadecimal."""
+        path = self.path(storage_id)
+        status = path.stat()
+        version = status.st_ino, status.st_mtime_ns, status.st_size
+        known, digest = self._digests.get(storage_id, (None, ""))
+        if known != version:
+            digest = await asyncio.to_thread(digest_of, path)
+            self._digests[storage_id] = version, digest
+        return digest
+
     def delete(self, storage_id: str) -> None:
         """Delete the file, if it exists."""
         self.path(storage_id).unlink(missing_ok=True)
 
+    def names(self) -> set[str]:
+        """Return the ids of the files that are complete."""
+        folder = self._existing()
+        return {file.name for file in folder.iterdir() if file.suffix != ".part"} if folder else set()
+
+    def add(self, other: Files) -> None:
+        """Take over each file of `other` that is missing or another one here; the disk holds its content once."""
+        for name in other.names():
+            source, target = other.path(name), self.path(name)
+            if not (target.exists() and target.samefile(source)):
+                part = self.path(f"{name}.part")
+                part.unlink(missing_ok=True)
+                try:
+                    part.hardlink_to(source)
+                except OSError:  # on another disk, or on one without links
+                    shutil.copyfile(source, part)
+                part.replace(target)
+
+    def mirror(self, other: Files) -> None:
+        """Hold the files of `other`, and no others."""
+        self.add(other)
+        self.keep(other.names())
+
     def keep(self, storage_ids: Container[str]) -> None:
         """Delete every file except these."""
-        folder = self._given if self._given and self._given.is_dir() else self._temporary
+        folder = self._existing()
         for file in folder.iterdir() if folder else ():
             if file.name not in storage_ids:
                 file.unlink()
+
+    def _existing(self) -> Path | None:
+        """Return the folder, or None if no file has needed it yet."""
+        return self._given if self._given and self._given.is_dir() else self._temporary
 
     def _folder(self) -> Path:
         if self._given is not None:
@@ -346,6 +454,20 @@ class Files:
             self._temporary = Path(tempfile.mkdtemp(prefix="livedeck-"))
             weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
         return self._temporary
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Documents and files of one moment."""
+
+    store: Store
+    files: Files
+
+
+def digest_of(path: Path) -> str:
+    """Return the hash of a file's content, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync(file: BinaryIO) -> None:

@@ -79,6 +79,7 @@ class Timeline:
         `make_playback`: makes the playback from the name, the table and the start (epoch seconds) of the scenario.
         """
         kept, position = self._store.get("world", "playback"), self._store.get("world", "position")
+        self._playback = None
         if kept is not None and position is not None:
             self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])
             self._run_entries, self._is_stopped = position["run"], position["stopped"]

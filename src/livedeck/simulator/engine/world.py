@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
-from typing import Any
 
 from livedeck.simulator.engine.clock import ClockState, SimulatorClock, format_timestamp
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.identity import number_of, uuid_of
+from livedeck.simulator.engine.identity import number_of, secret_of, uuid_of
 from livedeck.simulator.engine.ingest import Ingest
 from livedeck.simulator.engine.journal import Journal
-from livedeck.simulator.engine.store import Document, Files, Store
+from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
 
 
@@ -40,21 +39,8 @@ def kept_clock(store: Store) -> SimulatorClock | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Table and seed that the served workspace was first created from. `table`: None for a shipped one."""
-
-    workspace: str
-    seed: int
-    table: Mapping[str, Any] | None = None
-
-    def document(self) -> Document:
-        """Return the origin as a document for the store."""
-        return {"id": "origin", "workspace": self.workspace, "seed": self.seed, "table": self.table}
-
-
-@dataclass(frozen=True, slots=True)
 class World:
-    """State that every route works on."""
+    """State that every route works on. `start`: what a reset restores. `archive`: the snapshots."""
 
     store: Store
     clock: SimulatorClock
@@ -63,6 +49,8 @@ class World:
     faults: Faults
     timeline: Timeline
     disk: Disk
+    start: State
+    archive: Files
     journal: Journal = field(default_factory=Journal)
     ingest: Ingest = field(default_factory=Ingest)
 
@@ -78,22 +66,20 @@ class World:
         """Store the clock for the next restart."""
         self.store.put("world", {"id": "clock", "state": state.document()})
 
-    def origin(self) -> Origin:
-        """Return the table and seed that a reset restores."""
-        document = self.store.get("world", "origin")
-        return (
-            Origin(document["workspace"], document["seed"], document["table"])
-            if document
-            else Origin(self.workspaces()[0].name, self.seed())
-        )
+    def keep_control_token(self, given: str | None) -> str:
+        """Store the token of the control API and return it: `given`, or the kept one, or a random one."""
+        kept = self.store.get("world", "control")
+        token = given or (kept["token"] if kept else secrets.token_urlsafe(24))
+        self.store.put("world", {"id": "control", "token": token})
+        return str(token)
 
     def seed(self) -> int:
         """Return the seed of ids, keys and signals."""
         return int(self._root()["seed"])
 
     def secret(self) -> bytes:
-        """Return the key that signs URLs."""
-        return str(self._root()["secret"]).encode()
+        """Return the key that signs URLs; it follows from the token and the seed."""
+        return secret_of("signature", self.workspaces()[0].token, self.seed()).encode()
 
     def draw(self) -> int:
         """Return the next pseudorandom number of the seed. Call it in a transaction."""

@@ -10,13 +10,13 @@ from math import floor
 
 from livedeck.simulator.engine.clock import ClockState, format_epoch
 from livedeck.simulator.engine.disk import is_disk_full
-from livedeck.simulator.engine.encoder import MEASURED, EncoderState, change_state, encoder_states
+from livedeck.simulator.engine.encoder import MEASURED, EncoderState, encoder_states
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError
 from livedeck.simulator.ingest.machine import show_machine
 from livedeck.simulator.ingest.meter import FAST, NO_READING, SLOW_VERDICTS, Meter, Reading
-from livedeck.simulator.rehearsal.commands import change_encoder
+from livedeck.simulator.rehearsal.commands import change_encoder, end_open_turns
 
 CLOCK_MOVED = "the rehearsal clock is moved"
 
@@ -64,7 +64,8 @@ class Publishers:
         self._world = world
         self._by_event: dict[str, Publisher] = {}
         self._beats = 0
-        self.end_open_turns()
+        if world.store.is_kept:
+            end_open_turns(world)
         world.ingest.show = self._show
 
     @property
@@ -182,19 +183,6 @@ class Publishers:
         for publisher in [*self._by_event.values()]:
             self._cut(publisher, "the simulator stops")
         self._save()
-
-    def end_open_turns(self) -> None:
-        """End measured turns without a publisher, which a killed process left, at their last sample."""
-        world = self._world
-        if not world.store.is_kept:
-            return
-        for workspace in world.workspaces():
-            for event in world.store.find_all("event", workspace.workspace_id):
-                states = encoder_states(event["encoder"])
-                if states and states[-1].shape == MEASURED and states[-1].sending and event["stream"]:
-                    last = world.encoders.measured.last_tick(event["stream"]["id"]) * world.encoders.cadence
-                    end = EncoderState(max(last, states[-1].at + 0.001), "clean", sending=False)
-                    world.store.update("event", event | {"encoder": change_state(states, end)})
 
     def _save(self) -> None:
         with self._stored():

@@ -19,9 +19,9 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.measured import MeasuredSamples
-from livedeck.simulator.engine.store import Files, Store
+from livedeck.simulator.engine.store import Files, State, Store
 from livedeck.simulator.engine.timeline import Refusal, Timeline
-from livedeck.simulator.engine.world import Origin, Workspace, World
+from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal.naming import there_are
@@ -121,9 +121,10 @@ def _play(scenario: Scenario) -> Iterator[Fault]:
     with closing(Store()) as store:
         clock, disk = SimulatorClock(scenario.start or START, paused=True), Disk()
         encoders = Encoders(2.0, MeasuredSamples(store))
-        world = World(store, clock, encoders, _NoFiles(), Faults(store), Timeline(store, disk), disk)
+        files, faults, timeline = _NoFiles(), Faults(store), Timeline(store, disk)
+        world = World(store, clock, encoders, files, faults, timeline, disk, State(store, files), files)
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
-        scenarios.start(world, scenario, scenario.seed or 1, [served], Origin(scenario.workspace, 1))
+        scenarios.start(world, scenario, scenario.seed or 1, [served])
         yield from _alarm_faults(world, served, scenario.alarms)
         for refusal in world.timeline.catch_up(inf):
             yield _fault_of(refusal, scenario)

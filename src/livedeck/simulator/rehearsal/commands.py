@@ -98,6 +98,17 @@ def change_encoder(world: World, at: float, event: Document, changes: Mapping[st
     return {"event_id": event["id"], "sending": after.sending, "shape": after.shape, "since": format_epoch(at)}
 
 
+def end_open_turns(world: World) -> None:
+    """End measured turns without a publisher, which a killed process or a snapshot left, at their last sample."""
+    for workspace in world.workspaces():
+        for event in world.store.find_all("event", workspace.workspace_id):
+            states = encoder_states(event["encoder"])
+            if states and states[-1].shape == MEASURED and states[-1].sending and event["stream"]:
+                last = world.encoders.measured.last_tick(event["stream"]["id"]) * world.encoders.cadence
+                end = EncoderState(max(last, states[-1].at + 0.001), "clean", sending=False)
+                world.store.update("event", event | {"encoder": change_state(states, end)})
+
+
 def _complete(world: World, at: float, event: Document, _: NoArguments) -> Document:
     complete(world, event, at)
     return {"event_id": event["id"], "completed": True}

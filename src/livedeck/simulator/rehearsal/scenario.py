@@ -19,7 +19,7 @@ from pydantic import Field, create_model
 from livedeck.simulator.engine.reference import DATA, read_table, table_names
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback, TimelineEntry
-from livedeck.simulator.engine.world import Origin, Workspace, World
+from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, Time, check, integer, number, one_of, text
 from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, run_command
@@ -28,7 +28,7 @@ from livedeck.simulator.rehearsal.naming import find_document, there_are
 from livedeck.simulator.rehearsal.offsets import Offset, offset_of, seconds_of
 from livedeck.simulator.rehearsal.shapes import ShapeRow, use_shapes
 from livedeck.simulator.rehearsal.template import Template, find_faults
-from livedeck.simulator.rehearsal.workspaces import Table, find_table, read_toml, rebuild
+from livedeck.simulator.rehearsal.workspaces import Table, find_table, read_toml, rebuild, served_table
 
 Name = Annotated[str, text(1, 255)]
 Seed = Annotated[int, integer(0, 2**53)]
@@ -200,25 +200,29 @@ def read_source(folder: str, source: str | Path) -> dict[str, Any]:
     return read_table(folder, str(source))
 
 
-def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Workspace], origin: Origin) -> None:
+def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Workspace]) -> None:
     """Create the scenario's workspace in place of the first of `workspaces`, as of now, and play it from here."""
     served, *others = workspaces
     with world.store.transaction():
         served = replace(served, name=scenario.workspace)
-        rebuild(world, seed, [served, *others], origin, scenario.template)
+        rebuild(world, seed, [served, *others], scenario.template)
         use_shapes(world, {**(scenario.template or {}).get("shapes", {}), **scenario.shapes})
         world.timeline.start(_playback(world, scenario, world.now()))
-
-
-def origin_of(scenario: Scenario, seed: int) -> Origin:
-    """Return the origin that restores the scenario's workspace."""
-    return Origin(scenario.workspace, seed, None if scenario.template is None else dict(scenario.template))
 
 
 def playing(world: World) -> Scenario | None:
     """Return the scenario in play, also after its end or a stop."""
     playback = world.timeline.playback
     return None if playback is None else _kept(playback.name, playback.table)
+
+
+def make_anew(world: World, seed: int) -> None:
+    """Create the served workspaces anew from `seed`, as of now, and play the scenario, if any, from its beginning."""
+    scenario = playing(world)
+    if scenario is None:
+        rebuild(world, seed, world.workspaces(), served_table(world))
+    else:
+        start(world, scenario, seed, world.workspaces())
 
 
 def go_on(world: World) -> None:

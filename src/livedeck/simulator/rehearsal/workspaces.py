@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from livedeck.simulator.engine.encoder import EncoderState
 from livedeck.simulator.engine.identity import key_of, number_of, uuid_of
 from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document, Files, Store
-from livedeck.simulator.engine.world import Origin, Workspace, World
+from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.rehearsal.naming import there_are
 from livedeck.simulator.rehearsal.offsets import seconds_of
 from livedeck.simulator.rehearsal.shapes import use_shapes
@@ -75,19 +74,19 @@ def _iso(value: datetime | date | time) -> str:
     return value.isoformat()
 
 
-def rebuild(
-    world: World, seed: int, workspaces: Sequence[Workspace], origin: Origin, table: Table | None = None
-) -> None:
+def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], table: Table | None = None) -> None:
     """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
 
     The clock, the tokens and the posted tables stay. `table`: that of the first workspace (None: shipped by its name).
     """
     start, files = world.clock.now(), set[str]()
     with world.store.transaction():
+        control = world.store.get("world", "control")
         world.store.clear(keep=POSTED)
-        root = {"id": "world", "start": format_timestamp(start), "secret": secrets.token_hex(32)}
-        world.store.put("world", root | {"seed": seed, "drawn": 0})
-        world.store.put("world", origin.document())
+        if control is not None:
+            world.store.put("world", control)
+        world.store.put("world", {"id": "world", "start": format_timestamp(start), "seed": seed, "drawn": 0})
+        world.store.put("world", {"id": "table", "table": table})
         world.keep_clock(world.clock.state)
         for position, workspace in enumerate(workspaces):
             world.store.insert("workspace", "", workspace.document(position))
@@ -102,16 +101,17 @@ def rebuild(
     world.faults.restart()
 
 
-def restore(world: World, seed: int | None) -> None:
-    """Restore the first workspace. `seed`: its seed from now on; None: its first seed."""
-    origin = world.origin()
-    serve(world, origin if seed is None else replace(origin, seed=seed))
-
-
-def serve(world: World, origin: Origin) -> None:
-    """Create the workspace of `origin` in place of the served one, as of now."""
+def serve(world: World, name: str, seed: int, table: Table | None) -> None:
+    """Create a workspace in place of the served one, as of now. `table`: None for a shipped one."""
     served, *others = world.workspaces()
-    rebuild(world, origin.seed, [replace(served, name=origin.workspace), *others], origin, origin.table)
+    rebuild(world, seed, [replace(served, name=name), *others], table)
+
+
+def served_table(world: World) -> Table | None:
+    """Return the table that the served workspace was created from, None for a shipped one."""
+    kept = world.store.get("world", "table")
+    table: Table | None = None if kept is None else kept["table"]
+    return table
 
 
 @dataclass(frozen=True, slots=True)

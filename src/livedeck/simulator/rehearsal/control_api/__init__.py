@@ -17,6 +17,7 @@ from livedeck.simulator.rehearsal.control_api import (
     platform,
     requests,
     scenarios,
+    snapshots,
     workspace,
     workspace_tables,
 )
@@ -63,7 +64,11 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *faults.ENDPOINTS,
     *requests.ENDPOINTS,
     *scenarios.ENDPOINTS,
+    *snapshots.ENDPOINTS,
     *workspace.ENDPOINTS,
     *workspace_tables.ENDPOINTS,
     *ingest.ENDPOINTS,
 )
+
+OPEN_ENDPOINTS = clock.OPEN_ENDPOINTS
+"""Endpoints that need no token."""

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from livedeck.simulator.engine.clock import MAX_SPEED, SimulatorClock, format_timestamp
 from livedeck.simulator.errors import invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.models import UNSET, Boolean, RequestBody, Time, number
+from livedeck.simulator.models import UNSET, Boolean, Parameters, RequestBody, Time, digits, number
 
 
 class ClockChange(RequestBody):
@@ -21,37 +21,44 @@ class ClockChange(RequestBody):
     paused: Boolean = UNSET
 
 
+class ClockWatch(Parameters):
+    """Epoch that the caller knows, and the seconds to wait for a later one."""
+
+    after: Annotated[int, digits(0)] = UNSET
+    wait: Annotated[int, digits(0, 60)] = 0
+
+
 async def read_clock(request: ApiRequest[None]) -> Response:
-    """Return the simulator's time, its speed, and whether it is paused."""
+    """Return the simulator's time, its speed, whether it is paused, and the epoch, which grows with each change."""
     return data(_show_clock(request.world.clock))
 
 
 async def set_clock(request: ApiRequest[ClockChange]) -> Response:
-    """Change the clock: jump to a time, step by seconds, change the speed, pause or resume; in this order."""
+    """Change the clock: jump to a time, step by seconds, change the speed, pause or resume; in this order, at once."""
     change, clock = (await request.body()).given(), request.world.clock
-    if "jump" in change:
-        clock.jump(change["jump"])
-    if "step" in change:
-        _step(clock, change["step"])
-    if "speed" in change:
-        clock.run(change["speed"])
-    if "paused" in change:
-        (clock.pause if change["paused"] else clock.resume)()
+    try:
+        clock.change(**change)
+    except ValueError as error:
+        raise invalid(("step", f"must lead to {error}")) from None
     return data(_show_clock(clock))
 
 
-def _step(clock: SimulatorClock, seconds: float) -> None:
-    try:
-        clock.step(seconds)
-    except ValueError as error:
-        raise invalid(("step", f"must lead to {error}")) from None
+async def watch_clock(request: ApiRequest[ClockWatch]) -> Response:
+    """Return the clock; with `after` and `wait`, once it has a later epoch. Needs no token; no fault hits it."""
+    watch, clock = request.query(), request.world.clock
+    if watch.after is not None:
+        await clock.wait(watch.after, watch.wait)
+    return data(_show_clock(clock))
 
 
 def _show_clock(clock: SimulatorClock) -> dict[str, object]:
-    return {"now": format_timestamp(clock.now()), "speed": clock.speed, "paused": clock.paused}
+    state = clock.state
+    return {"now": format_timestamp(clock.now()), "speed": state.speed, "paused": state.paused, "epoch": state.epoch}
 
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/_control/clock", read_clock),
     Endpoint("POST", "/_control/clock", set_clock, ClockChange),
 )
+OPEN_ENDPOINTS: tuple[Endpoint[Any], ...] = (Endpoint("GET", "/_clock", watch_clock, ClockWatch),)
+"""Endpoints that need no token."""

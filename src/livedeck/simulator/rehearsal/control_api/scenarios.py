@@ -136,8 +136,8 @@ async def _check(request: ApiRequest[Any], source: Source) -> Scenario:
 def _play(request: ApiRequest[Any], scenario: Scenario, seed: int) -> Response:
     world = request.world
     if scenario.start is not None:
-        world.clock.jump(scenario.start)
-    scenarios.start(world, scenario, seed, world.workspaces(), world.origin())
+        world.clock.change(jump=scenario.start)
+    scenarios.start(world, scenario, seed, world.workspaces())
     world.timeline.catch_up(world.now())
     return _progress(request)
 

@@ -9,27 +9,28 @@ from starlette.responses import Response
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.models import UNSET, Boolean, RequestBody, integer
-from livedeck.simulator.rehearsal import workspaces
+from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, integer, one_of
+from livedeck.simulator.rehearsal import snapshots
 
 Seed = Annotated[int, integer(0, 2**53)]
 
 
 class ResetRequest(RequestBody):
-    """Seed of the new workspaces, and `force` to replace kept ones."""
+    """Parts that stay, seed of the new workspaces, and `force` to replace kept ones."""
 
+    keep: Annotated[list[Annotated[str, one_of("clock", "journal", "faults")]], Must("a list of names")] = UNSET
     seed: Seed = UNSET
     force: Boolean = False
 
 
 async def reset(request: ApiRequest[ResetRequest]) -> Response:
-    """Restore the first workspaces, as of now, from the given seed or the first one.
+    """Restore everything as at the start; a seed makes the workspaces anew from it. With a data file it needs "force".
 
-    Ids and tokens stay; faults and scenario end. With a data file it needs "force": true.
+    Tokens stay, and the parts in `keep`. Changes that a fault still delays are dropped.
     """
     order, world = await request.body(), request.world
     require_force(world, order.force)
-    workspaces.restore(world, order.given().get("seed"))
+    snapshots.reset(world, frozenset(order.keep or ()), order.seed)
     return data({"seed": world.seed(), "start": world.timestamp()})
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from starlette.responses import Response
 
 from livedeck.simulator.engine.reference import table_names, table_text
-from livedeck.simulator.engine.world import Origin
 from livedeck.simulator.http import ApiRequest, Endpoint, data
 from livedeck.simulator.models import UNSET, Boolean, RequestBody, text
 from livedeck.simulator.rehearsal.checking import check_workspace
@@ -64,7 +63,7 @@ async def serve_workspace(request: ApiRequest[WorkspaceChoice]) -> Response:
         raise tables.unknown_table(request, KIND, FOLDER, choice.name)
     require_force(world, choice.force)
     seed = choice.given().get("seed", world.seed())
-    serve(world, Origin(choice.name, seed, posted.get(choice.name)))
+    serve(world, choice.name, seed, posted.get(choice.name))
     return data({"name": choice.name, "seed": seed, "start": world.timestamp()})
 
 
