@@ -98,7 +98,8 @@ class Deck(ExactApp):
     table. `store`: storage of the preferences. `multiplexer`: `tmux` or `screen` if the deck runs in one.
     `checks_uploads`: try the upload address after the first snapshot. `graphics`: protocol for posters. `cell_pixels`:
     width and height of a cell. `downloads`: folder for files without a folder. `opener`: opens a file with this
-    machine's program for it. `child_variables`: environment of processes that the deck starts.
+    machine's program for it. `child_variables`: environment of processes that the deck starts. `pace`:
+    returns the speed of the rehearsal whose clock the deck follows, or an empty text.
     """
 
     CSS_PATH = "app.tcss"
@@ -138,6 +139,7 @@ class Deck(ExactApp):
         graphics: Graphics = Graphics.BLOCKS,
         cell_pixels: tuple[int, int] = (10, 20),
         child_variables: Mapping[str, str] = MappingProxyType({}),
+        pace: Callable[[], str] = str,
     ) -> None:
         super().__init__(clock.monotonic)
         self.actions = ActionRegistry(FEATURES, keymap)
@@ -166,6 +168,7 @@ class Deck(ExactApp):
             "read_only": read_only,
             "is_past": past is not None,
             "recording": past.history.path.name if past else "",
+            "pace": pace,
             "zone": zone,
         }
         self.snapshot: Snapshot | None = None
