@@ -646,7 +646,6 @@ class Reader:
                 self.segment(chunk, offset)
             return
         if self.records.named(text) and "…" not in text:
-            self.says(text, True)
             self.pane = text if "╭" in self.rows[self.number] and offset else self.pane
             return
         if re.search(r"\d", text) or re.search(_STATES, text):

@@ -227,9 +227,7 @@ def lost(reader: Reader, text: str, found: _Found) -> None:
 
 @sentence(r"○ (\d+) planned")
 def planned(reader: Reader, text: str, found: _Found) -> None:
-    rows = {key for _, events in reader.records.seconds[-40:] for key in events}
-    counts = [sum(any("SCHED" in then.tallies() for then in reader.lately(key)) for key in rows)]
-    reader.says(text, int(found[1]) <= max(counts), "planned")
+    reader.says(text, _within(found[1], _states(reader, "SCHED")), "planned")
 
 
 @sentence(r"→ (\d+) of (\d+) destinations? connected(?:, \? (\d+) unknown)?")
@@ -442,6 +440,9 @@ def _alarm(reader: Reader, text: str, subject: str, kind: str, *, since: str, wo
         reader.says(text, False, f"no event has the name {name}")
         return
     begun = reader.now - seconds_of(since) if since else 0
+    if over := re.search(rf"cleared ({_TIME})Z", words):
+        at, slack = clock_of(over[1], reader.now), 60 if "h" in since or "d" in since else 2
+        reader.says(text, begun - slack <= at <= reader.now + 1, "cleared before it began")
     if not is_quiet:
         reader.says(
             text,
@@ -776,12 +777,9 @@ def _changed(reader: Reader, name: str, to: str, at: float) -> bool:
 
 
 def _room_profile(reader: Reader, text: str, words: str) -> None:
-    """Check a relay profile: one of that name, and of that platform where it is named."""
+    """Count the text as unread unless it names a relay profile: a name alone states no fact."""
     profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
-    is_one = any(words.startswith(row["name"]) for row in profiles)
-    if is_one:
-        reader.says(text, True)
-    else:
+    if not any(words.startswith(row["name"]) for row in profiles):
         reader.sheet.unread[text[:60]] += 1
 
 
@@ -975,11 +973,6 @@ def quality(reader: Reader, text: str, found: _Found) -> None:
 @sentence(rf"(?:recorded  )?(?P<none>none  )?(?:▒ STALE, )?as of (?P<age>\d+ s|{SPAN}) ago")
 def listed(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, seconds_of(found["age"]) <= reader.now - reader.records.seconds[0][0] + 2, "older than the watch")
-
-
-@sentence(r"127\.0\.0\.1:8787")
-def host(reader: Reader, text: str, _: _Found) -> None:
-    reader.says(text, True)
 
 
 @sentence(r"videos (\d+)")
