@@ -140,7 +140,7 @@ async def run_deck(settings: Settings, limits_source: LimitsSource | None = None
         return await _show_deck(settings, limits_source, at)
     from livedeck.cli.rehearsal import repeat_after_jump_back
 
-    return await repeat_after_jump_back(partial(_show_deck, settings, limits_source, at))
+    return await repeat_after_jump_back(partial(_show_deck, settings, limits_source, at), settings.history_file())
 
 
 async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None) -> int:
@@ -164,7 +164,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             at=at,
             calls=Calls(
                 settings.bell,
-                settings.notification if notifies() or not watch.clock else "off",
+                settings.notification if notifies() or not settings.follow_clock else "off",
                 settings.window_title,
                 is_ascii=settings.ascii,
             ),
@@ -199,7 +199,7 @@ async def _run(
         from livedeck.ui.kit.driver import terminal_guard
 
     clock: Clock = feed.clock
-    pace: Callable[[], str] = str
+    pace: Callable[[], str] = getattr(feed.clock, "pace", str)  # an attached deck has the collector's
     if followed:
         from livedeck.cli.followed_clock import ScreenClock
 

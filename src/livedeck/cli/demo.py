@@ -38,12 +38,20 @@ def demo_settings(simulator: Simulator, base_url: str = IN_PROCESS, **settings: 
 
 
 async def run_demo(
-    simulator: Simulator, display: DisplaySettings, *, read_only: bool, has_collector: bool = False
+    simulator: Simulator,
+    display: DisplaySettings,
+    *,
+    read_only: bool,
+    has_collector: bool = False,
+    speed: float | None = None,
 ) -> int:
     """Run the deck on the simulator, over HTTP on a free loopback port. Returns the exit code.
 
-    Closes the simulator at the end. `has_collector`: run a collector too, and attach the deck to it.
+    Closes the simulator at the end. `has_collector`: run a collector too, and attach the deck to it. `speed`: speed of
+    the simulator's clock, which the deck then follows; None for this machine's time.
     """
+    if speed is not None:
+        simulator.clock.run(speed)
     with closing(simulator):
         async with serve(simulator) as addresses, AsyncExitStack() as stack:
             settings = demo_settings(
@@ -53,6 +61,7 @@ async def run_demo(
                 profile="DEMO",
                 history=IN_MEMORY,
                 read_only=read_only,
+                follow_clock=speed is not None,
                 **display.model_dump(),
             )
             if has_collector:
@@ -65,6 +74,7 @@ async def run_demo(
 
 @click.command
 @simulation
+@click.option("--speed", type=click.FloatRange(0.01, 30), help="Speed of the simulated clock, which the deck follows.")
 @click.option("--collector", "has_collector", is_flag=True, help="Run a collector and attach the deck to it.")
 @click.option("--read-only", is_flag=True, envvar="LIVEDECK_READ_ONLY", help=READ_ONLY)
 @appearance
@@ -73,6 +83,7 @@ def command(
     ctx: click.Context,
     /,
     *,
+    speed: float | None,
     has_collector: bool,
     read_only: bool,
     theme: str | None,
@@ -85,6 +96,8 @@ def command(
     the display settings apply: theme, signs, keys, bell. --collector also prints the command that attaches a wall.
     """
     refuse_platform(ctx)
+    if speed is not None and has_collector:
+        raise click.UsageError("--speed and --collector: a deck that is attached takes the collector's clock; use one")
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
     try:
         simulator = Simulator(**simulation)
@@ -93,7 +106,9 @@ def command(
 
     async def work() -> int:
         is_locked = read_only or bool(flags.get("read_only"))
-        return await run_demo(simulator, load_display(**flags), read_only=is_locked, has_collector=has_collector)
+        return await run_demo(
+            simulator, load_display(**flags), read_only=is_locked, has_collector=has_collector, speed=speed
+        )
 
     ctx.exit(run(work, is_screen=True))
 

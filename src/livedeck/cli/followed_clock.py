@@ -88,6 +88,10 @@ class FollowedClock:
             except NoClockError:
                 await self._machine.sleep(_RETRY)
 
+    async def changed(self) -> None:
+        """Wait until the clock is read again, such as after a change of its speed."""
+        await self._change.wait()
+
     async def until_fault(self) -> None:
         """Wait until this clock can be followed no longer."""
         while self.fault is None:
@@ -128,6 +132,10 @@ class FollowedClock:
     def machine_seconds(self, seconds: float) -> float:
         """Convert seconds of this clock to seconds of this machine. They are equal while the clock is paused."""
         return seconds if self._reading.paused else seconds / self._reading.speed
+
+    def speed(self) -> float:
+        """Return the seconds of this clock in each second of the machine; 0 while it is paused."""
+        return 0.0 if self._reading.paused else self._reading.speed
 
     def pace(self) -> str:
         """Speed for people: `x20`, or `paused`."""

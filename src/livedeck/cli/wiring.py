@@ -335,14 +335,16 @@ async def _attach(
     has_token = bool(settings.base_url and settings.token_sources)
     api = await stack.enter_async_context(make_api(settings)) if has_token else None
     history = await stack.enter_async_context(make_history(settings, link=link)) if keeps_history else None
+    make_alone = partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None
     remote = Remote(
         link,
         SystemClock(),
         actor=this_process(),
         find_video=partial(_find_video, api) if api else None,
-        make_monitor=partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None,
+        make_monitor=None if settings.follow_clock else make_alone,
         polls_alone=settings.collector_fallback == "poll",
         machine=SystemMachine(),
+        is_rehearsal=settings.follow_clock,
     )
     return Watch(remote, api, history, RemoteHistory(link), api.host if api else link.host)
 

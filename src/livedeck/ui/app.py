@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -66,6 +66,9 @@ S = TypeVar("S")
 
 OPEN_CHANGES_SECONDS = 30.0
 """Seconds between two reads of changes without a verdict that other decks have sent."""
+
+_BACK = timedelta(seconds=5)
+"""A snapshot this much older than the one before is of a rehearsal that jumped back."""
 
 INTERRUPT = "app.interrupt"
 """Name of the only action whose key works while a dialog is open."""
@@ -226,7 +229,9 @@ class Deck(ExactApp):
                 if self.past:
                     self._call_for(snapshot)  # new alarms ring while the past is shown, too
                     continue
-                self.snapshot, self._render_time = snapshot, None
+                before, self.snapshot, self._render_time = self.snapshot, snapshot, None
+                if before and snapshot.at < before.at - _BACK:
+                    self._forget()  # a rehearsal at the collector went back
                 self._select_awaited()
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
