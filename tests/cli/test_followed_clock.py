@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import pytest
-from tests.virtual_clock import VirtualClock
 
 from livedeck.cli.followed_clock import ClockReading, FollowedClock
 from livedeck.cli.rehearsal import NoClockError, WentBackError
+from virtual_clock import VirtualClock
 
 T = TypeVar("T")
 
