@@ -36,7 +36,7 @@ from livedeck.text.segments import width as line_width
 from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe, size
 from livedeck.ui.videos.selection import PARTS
 
-LABEL_CELLS = 12
+LABEL_CELLS = 13
 
 
 def recordings_title(count: int, left_out: int) -> Line:
