@@ -74,7 +74,9 @@ async def run_demo(
 
 @click.command
 @simulation
-@click.option("--speed", type=click.FloatRange(0.01, 30), help="Speed of the simulated clock, which the deck follows.")
+@click.option(
+    "--speed", type=click.FloatRange(0.01, 30), help="Speed of the simulated clock. [default: 1, or the stored one]"
+)
 @click.option("--collector", "has_collector", is_flag=True, help="Run a collector and attach the deck to it.")
 @click.option("--read-only", is_flag=True, envvar="LIVEDECK_READ_ONLY", help=READ_ONLY)
 @appearance
@@ -93,7 +95,7 @@ def command(
     """Run the deck on its own simulated platform, without an account.
 
     Shows twelve events of one evening, some of them in trouble. Nothing is saved, and nothing leaves this machine. Only
-    the display settings apply: theme, signs, keys, bell. --collector also prints the command that attaches a wall.
+    the display settings apply: theme, signs, keys, bell. With --speed the deck follows the clock, up to 30x. --collector also prints the command that attaches a wall.
     """
     refuse_platform(ctx)
     if speed is not None and has_collector:
