@@ -95,7 +95,8 @@ def command(
     """Run the deck on its own simulated platform, without an account.
 
     Shows twelve events of one evening, some of them in trouble. Nothing is saved, and nothing leaves this machine. Only
-    the display settings apply: theme, signs, keys, bell. With --speed the deck follows the clock, up to 30x. --collector also prints the command that attaches a wall.
+    the display settings apply: theme, signs, keys, bell. With --speed the deck follows the clock, up to 30x.
+    --collector also prints the command that attaches a wall.
     """
     refuse_platform(ctx)
     if speed is not None and has_collector:
