@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from livedeck.client import Api, BitrateUnit, Misconfigured, RequestHook, ResponseHook
@@ -49,6 +50,7 @@ def make_api(
     settings: Settings,
     *,
     clock: Clock | None = None,
+    machine_seconds: Callable[[float], float] = float,
     mount: Any = None,
     bitrate_unit: BitrateUnit = "bit",
     on_request: RequestHook | None = None,
@@ -56,7 +58,8 @@ def make_api(
 ) -> Api:
     """Return a client of the configured platform, or of the ASGI app `mount`. Raises SettingsError, Misconfigured.
 
-    `clock`: None for the clocks of the client. `bitrate_unit`: unit of the platform's bit rates.
+    `clock`: None for the clocks of the client. `machine_seconds`: as in `Api`. `bitrate_unit`:
+    unit of the platform's bit rates.
     """
     if not settings.base_url:
         path = config_path()
@@ -67,7 +70,7 @@ def make_api(
         register_address(settings.proxy)
     clocks: dict[str, Any] = {}
     if clock is not None:
-        clocks = {"now": clock.now, "timer": clock.monotonic, "sleep": clock.sleep}
+        clocks = {"now": clock.now, "timer": clock.monotonic, "sleep": clock.sleep, "machine_seconds": machine_seconds}
     return Api(
         base_url=settings.base_url,
         upload_url=settings.upload_url or None,

@@ -14,7 +14,7 @@ from livedeck import __version__
 from livedeck.cli import options
 from livedeck.cli.command_tree import CommandTree, NounGroup, did_you_mean, flag_text, guessed, guessed_extra
 from livedeck.cli.description import children, purposes
-from livedeck.cli.options import appearance, platform
+from livedeck.cli.options import appearance, platform, rehearsal
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -132,7 +132,7 @@ SECTIONS = {
 }
 """Words after `livedeck`, in the sections of its help."""
 
-DECK_OPTIONS = ("version", "theme", "ascii", "at")
+DECK_OPTIONS = ("version", "theme", "ascii", "at", "follow_clock")
 """Options of `livedeck` itself. Most commands have the others, too, and describe them."""
 
 EPILOG = """\b
@@ -219,7 +219,7 @@ class _Livedeck(NounGroup):
             form, text = param.get_help_record(ctx) or ("", "")
             if param.name in DECK_OPTIONS:
                 own.append((form, text))
-            elif isinstance(param, click.Option):
+            elif isinstance(param, click.Option) and param.name not in {"yes", "notify"}:  # of --follow-clock
                 shared[param.is_flag].append(form)
         rows = [("Most commands", ", ".join(shared[False])), ("", ", ".join(shared[True]))]
         with formatter.section("Options"):
@@ -239,11 +239,12 @@ def verbs(path: str) -> list[str]:
 )
 @click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
 @platform
+@rehearsal
 @appearance
 @options.at()
 @click.pass_context
 def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
-    """Watch and run live events. Without a command it opens the deck. `livedeck event --help` explains its verbs."""
+    """Open the deck, or run a command. `livedeck event --help` explains its verbs."""
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
         raise click.UsageError(

@@ -13,8 +13,9 @@ import click
 from livedeck.cli.exit_codes import DONE, NOT_SO, UNREACHABLE, code_of_link, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
-from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform
+from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform, rehearsal
 from livedeck.cli.output import echo, echo_json
+from livedeck.cli.rehearsal import repeat_after_jump_back
 from livedeck.cli.status_report import TIMEOUT, summary
 from livedeck.cli.wiring import SystemClock, Watch, make_audit, make_history, open_watch
 from livedeck.client import Event
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--shelved", is_flag=True, help="Print shelved, suppressed, out-of-service and just cleared alarms too.")
 @platform
+@rehearsal
 @click.pass_context
 def list_command(
     ctx: click.Context, /, *, follow: bool, output_format: str, raw: bool, shelved: bool, **flags: Any
@@ -87,12 +89,12 @@ def list_command(
         settings, as_json = load(**merge_flags(ctx, flags)), output_format == "json"
         async with open_watch(settings, limits_source=WatchedLimits() if follow else None) as watch:
             if follow:
-                return await follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved, is_raw=raw)
+                return await watch.run(follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved, is_raw=raw))
             snapshot = await watch.feed.wait_ready(TIMEOUT)
             now = watch.feed.clock.now()
             return print_alarms(snapshot, now, as_json=as_json, include_quiet=shelved)
 
-    ctx.exit(run(work))
+    ctx.exit(run(lambda: repeat_after_jump_back(work)))
 
 
 _VERDICTS = {verdict.value.replace(" ", "-"): verdict for verdict in Verdict}

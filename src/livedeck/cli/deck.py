@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from livedeck.atomic_file import BackgroundWriter, write_private
+from livedeck.cli.exit_codes import FAULT
+from livedeck.cli.options import notifies
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_signals, keep_collections_short, lasting_imports
 from livedeck.cli.wiring import SystemClock, make_keymap, make_views, open_watch
@@ -31,10 +34,14 @@ from livedeck.environment import (
     state_folder,
 )
 from livedeck.log import Log
-from livedeck.monitor import Feed, LimitsSource, Playback
+from livedeck.monitor import Clock, Feed, LimitsSource, Playback
 from livedeck.presentation.filtering import TableView
 from livedeck.settings import Settings
 from livedeck.ui.shell.preferences import Preferences
+
+if TYPE_CHECKING:
+    from livedeck.cli.followed_clock import FollowedClock
+    from livedeck.ui.app import Deck
 
 _log = Log("livedeck.preferences")
 
@@ -133,7 +140,12 @@ async def run_deck(
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
-    return await _show_deck(settings, limits_source, at, notice)
+    show = partial(_show_deck, settings, limits_source, at, notice)
+    if not settings.follow_clock:
+        return await show()
+    from livedeck.cli.rehearsal import repeat_after_jump_back
+
+    return await repeat_after_jump_back(show, settings.history_file())
 
 
 async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None, notice: str) -> int:
@@ -144,7 +156,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
     async with open_watch(settings, keeps_history=True, limits_source=limits_source) as watch:
         api, is_attached = watch.api, bool(settings.collector_urls)
         read_only = api is None or api.read_only
-        return await _run(
+        code = await _run(
             settings,
             watch.feed,
             profile=settings.profile,
@@ -155,12 +167,21 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             history=watch.history,
             records=watch.records,
             at=at,
-            calls=Calls(settings.bell, settings.notification, settings.window_title, is_ascii=settings.ascii),
+            calls=Calls(
+                settings.bell,
+                settings.notification if notifies() or not settings.follow_clock else "off",
+                settings.window_title,
+                is_ascii=settings.ascii,
+            ),
             checks_uploads=not (read_only or is_attached),
             graphics=Graphics(graphics() or "blocks" if settings.graphics == "auto" else settings.graphics),
             cell_pixels=cell_pixels(),
             notice=notice,
+            followed=watch.clock,
         )
+        if watch.clock and watch.clock.fault:
+            raise watch.clock.fault
+        return code
 
 
 async def show_past(settings: Settings, path: Path, at: datetime | None = None) -> int:
@@ -175,16 +196,25 @@ async def show_past(settings: Settings, path: Path, at: datetime | None = None) 
         await past.close()
 
 
-async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, **rest: Any) -> int:
-    """Show the feed until the user leaves. Returns the exit code."""
+async def _run(
+    settings: Settings, feed: Feed, *, past: Playback | None = None, followed: FollowedClock | None = None, **rest: Any
+) -> int:
+    """Show the feed until the user leaves, or until its clock can be `followed` no longer. Returns the exit code."""
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard
 
+    clock: Clock = feed.clock
+    pace: Callable[[], str] = getattr(feed.clock, "pace", str)  # an attached deck has the collector's
+    if followed:
+        from livedeck.cli.followed_clock import ScreenClock
+
+        clock, pace = ScreenClock(feed.clock, SystemClock()), followed.pace
+
     with closing(StateFile(state_folder(), settings.profile)) as state_file:
         deck = Deck(
             feed,
-            feed.clock,
+            clock,
             past=past,
             log_file=log_path(),
             keymap=make_keymap(settings),
@@ -197,12 +227,21 @@ async def _run(settings: Settings, feed: Feed, *, past: Playback | None = None, 
             child_variables=child_variables(),
             theme=settings.theme,
             ascii_only=settings.ascii,
+            pace=pace,
             **rest,
         )
         with end_on_signals(deck.end, terminal_guard(has_title=past is None and settings.window_title)):
-            garbage = asyncio.create_task(keep_collections_short(SystemClock(), partial=2.0, full=300.0))
+            beside = [asyncio.create_task(keep_collections_short(SystemClock(), partial=2.0, full=300.0))]
+            beside += [asyncio.create_task(_end_with(followed, deck))] if followed else []
             try:
                 code = await deck.run_async()
             finally:
-                garbage.cancel()
+                for task in beside:
+                    task.cancel()
         return deck.return_code or code or 0
+
+
+async def _end_with(clock: FollowedClock, deck: Deck) -> None:
+    """Leave the deck when its clock can be followed no longer."""
+    await clock.until_fault()
+    deck.end(FAULT)

@@ -41,11 +41,17 @@ def demo_settings(simulator: Simulator, base_url: str = IN_PROCESS, **settings: 
 
 
 async def run_demo(
-    simulator: Simulator, display: DisplaySettings, *, read_only: bool, has_collector: bool = False
+    simulator: Simulator,
+    display: DisplaySettings,
+    *,
+    read_only: bool,
+    has_collector: bool = False,
+    follows_clock: bool = False,
 ) -> int:
     """Run the deck on the simulator, over HTTP on a free loopback port. Returns the exit code.
 
     Closes the simulator at the end. `has_collector`: run a collector too, and attach the deck to it.
+    `follows_clock`: the deck follows the simulator's clock instead of this machine's.
     """
     with closing(simulator):
         async with serve(simulator) as addresses, AsyncExitStack() as stack:
@@ -56,6 +62,7 @@ async def run_demo(
                 profile="DEMO",
                 history=IN_MEMORY,
                 read_only=read_only,
+                follow_clock=follows_clock,
                 **display.model_dump(),
             )
             if has_collector:
@@ -68,6 +75,9 @@ async def run_demo(
 
 @click.command
 @simulation
+@click.option(
+    "--speed", type=click.FloatRange(0.01, 30), help="Speed of the simulated clock. [default: 1, or the stored one]"
+)
 @click.option("--collector", "has_collector", is_flag=True, help="Run a collector and attach the deck to it.")
 @click.option("--read-only", is_flag=True, envvar="LIVEDECK_READ_ONLY", help=READ_ONLY)
 @appearance
@@ -76,6 +86,7 @@ def command(
     ctx: click.Context,
     /,
     *,
+    speed: float | None,
     has_collector: bool,
     read_only: bool,
     theme: str | None,
@@ -86,18 +97,27 @@ def command(
 
     Shows twelve events of one evening, some of them in trouble. Nothing is saved, and nothing leaves this machine. Only
     the display settings apply: theme, signs, keys, bell. Prints the address of the control API, and a line of curl that
-    breaks something. --collector also prints the command that attaches a wall.
+    breaks something. With --speed the deck follows the clock, up to 30x. --collector also prints the command that
+    attaches a wall.
     """
     refuse_platform(ctx)
+    if speed is not None and has_collector:
+        raise click.UsageError("--speed and --collector: a deck that is attached takes the collector's clock; use one")
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
     try:
-        simulator = Simulator(**simulation)
+        simulator = Simulator(speed=speed, **simulation)
     except SimulatorError as error:
         raise click.UsageError(str(error)) from None
 
     async def work() -> int:
         is_locked = read_only or bool(flags.get("read_only"))
-        return await run_demo(simulator, load_display(**flags), read_only=is_locked, has_collector=has_collector)
+        return await run_demo(
+            simulator,
+            load_display(**flags),
+            read_only=is_locked,
+            has_collector=has_collector,
+            follows_clock=speed is not None,
+        )
 
     ctx.exit(run(work, is_screen=True))
 

@@ -261,6 +261,50 @@ _PLATFORM = (
     ),
 )
 
+_FOLLOWS_ANYWHERE, _NOTIFIES = "livedeck.follows_anywhere", "livedeck.notifies"
+
+
+def _note(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """Return a callback that notes a flag for `follows_anywhere` and `notifies`."""
+
+    def note(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
+        if is_wanted:
+            ctx.meta[name] = True
+
+    return note
+
+
+def follows_anywhere() -> bool:
+    """Return whether --yes lets --follow-clock follow the clock of another machine."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and _FOLLOWS_ANYWHERE in ctx.meta
+
+
+def notifies() -> bool:
+    """Return whether --notify lets a deck that follows a rehearsal notify people."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and _NOTIFIES in ctx.meta
+
+
+_REHEARSAL = (
+    click.option("--follow-clock", is_flag=True, default=None, help="Follow the simulator's clock."),
+    click.option(
+        "-y",
+        "--yes",
+        is_flag=True,
+        expose_value=False,
+        callback=_note(_FOLLOWS_ANYWHERE),
+        help="Do not ask for confirmation.",
+    ),
+    click.option(
+        "--notify",
+        is_flag=True,
+        expose_value=False,
+        callback=_note(_NOTIFIES),
+        help="With --follow-clock: notify people, too.",
+    ),
+)
+
 PLATFORM_NAMES = ("profile", "base_url", "upload_url", "read_only")
 """Parameters that `platform` adds to a command."""
 
@@ -291,6 +335,11 @@ def appearance(command: Command) -> Command:
 def platform(command: Command) -> Command:
     """Add --profile, --base-url, --upload-url, --read-only, --no-input and --debug."""
     return _decorate(_PLATFORM, command)
+
+
+def rehearsal(command: Command) -> Command:
+    """Add --follow-clock, --yes and --notify."""
+    return _decorate(_REHEARSAL, command)
 
 
 def simulation(command: Command) -> Command:

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import run
-from livedeck.cli.options import PATIENCE, PLOT, formats, merge_flags, platform, refuse_patience
+from livedeck.cli.options import PATIENCE, PLOT, formats, merge_flags, platform, refuse_patience, rehearsal
 
 
 @click.command
 @formats("table", "json", "prometheus", has_plot=True)
 @PATIENCE
 @platform
+@rehearsal
 @click.pass_context
 def command(ctx: click.Context, /, *, output_format: str, patience: float, **flags: Any) -> None:
     """Print what is on air and what is wrong now.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from livedeck import connect
 from livedeck.client import Api, Misconfigured, Outgoing, QosSamples, Secret
@@ -36,6 +36,7 @@ from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key
 from livedeck.text.secrets import register_address
 
 if TYPE_CHECKING:
+    from livedeck.cli.followed_clock import FollowedClock
     from livedeck.collector.attached.link import Link
     from livedeck.collector.attached.reads import RemoteHistory
     from livedeck.collector.attached.remote import Remote
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 
 from livedeck.monitor import Ruling, Rulings
+
+T = TypeVar("T")
 
 _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Clock that also counts while the machine sleeps; on Linux CLOCK_MONOTONIC stops then."""
@@ -64,13 +67,37 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-def make_api(settings: Settings, *, clock: Clock | None = None, mount: Any = None) -> Api:
+def make_paced_api(settings: Settings, clock: FollowedClock | None) -> Api:
+    """Return a client whose time limits run on the followed clock. Raises SettingsError, Misconfigured."""
+    return make_api(settings, clock=clock, machine_seconds=clock.machine_seconds) if clock else make_api(settings)
+
+
+async def follow_clock(settings: Settings, stack: AsyncExitStack) -> FollowedClock | None:
+    """Return the clock of the rehearsal if `follow_clock` is set; the stack stops it. Raises SettingsError."""
+    if not settings.follow_clock:
+        return None
+    from livedeck.cli.followed_clock import check_address, following
+    from livedeck.cli.options import follows_anywhere
+
+    check_address(settings, is_sure=follows_anywhere())
+    return await stack.enter_async_context(following(settings, SystemClock()))
+
+
+def make_api(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    machine_seconds: Callable[[float], float] = float,
+    mount: Any = None,
+) -> Api:
     """Return a client of the configured platform, or of the ASGI app `mount`.
+
+    `clock`: None for this machine's. `machine_seconds`: converts seconds of `clock` to seconds of this machine.
 
     Its QoS samples have bit rates as the platform sends them; `rate_unit` of the settings says how to read them. Raises
     SettingsError, Misconfigured.
     """
-    return connect.make_api(settings, clock=clock or SystemClock(), mount=mount)
+    return connect.make_api(settings, clock=clock or SystemClock(), machine_seconds=machine_seconds, mount=mount)
 
 
 def make_keymap(settings: DisplaySettings) -> Keymap:
@@ -260,7 +287,7 @@ class Watch(NamedTuple):
     """Source of data for a command. `feed`: a monitor of the platform, or the change stream of a collector.
 
     `api`: None if an attached deck has no token for the platform. `records`: reader of the past, or None if no past is
-    kept. `host`: host name of the platform, or of the collector.
+    kept. `host`: host name of the platform, or of the collector. `clock`: clock of the rehearsal that is followed.
     """
 
     feed: Monitor | Remote
@@ -268,6 +295,11 @@ class Watch(NamedTuple):
     history: History | None
     records: HistoryReads | None
     host: str
+    clock: FollowedClock | None = None
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`. Cancels it and raises NoClockError if the clock can be followed no longer."""
+        return await (self.clock.run(work) if self.clock else work)
 
 
 @asynccontextmanager
@@ -283,11 +315,14 @@ async def open_watch(
         if settings.collector_urls:
             yield await _attach(settings, stack, keeps_history=keeps_history, limits_source=limits_source)
             return
-        api = await stack.enter_async_context(make_api(settings))
-        history = await stack.enter_async_context(make_history(settings)) if keeps_history else None
+        clock = await follow_clock(settings, stack)
+        api = await stack.enter_async_context(make_paced_api(settings, clock))
+        history = await stack.enter_async_context(make_history(settings, clock)) if keeps_history else None
         reader = None if keeps_history else history_reader(settings)
-        monitor = make_monitor(api, settings=settings, history=history, reader=reader, limits_source=limits_source)
-        yield Watch(monitor, api, history, history, api.host)
+        monitor = make_monitor(
+            api, clock, settings=settings, history=history, reader=reader, limits_source=limits_source
+        )
+        yield Watch(monitor, api, history, history, api.host, clock)
 
 
 async def _attach(
@@ -300,14 +335,16 @@ async def _attach(
     has_token = bool(settings.base_url and settings.token_sources)
     api = await stack.enter_async_context(make_api(settings)) if has_token else None
     history = await stack.enter_async_context(make_history(settings, link=link)) if keeps_history else None
+    make_alone = partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None
     remote = Remote(
         link,
         SystemClock(),
         actor=this_process(),
         find_video=partial(_find_video, api) if api else None,
-        make_monitor=partial(make_monitor, api, settings=settings, limits_source=limits_source) if api else None,
+        make_monitor=None if settings.follow_clock else make_alone,
         polls_alone=settings.collector_fallback == "poll",
         machine=SystemMachine(),
+        is_rehearsal=settings.follow_clock,
     )
     return Watch(remote, api, history, RemoteHistory(link), api.host if api else link.host)
 

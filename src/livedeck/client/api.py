@@ -69,6 +69,7 @@ class Api:
         timer: Clock in seconds that never runs backwards.
         sleep: Waits for some seconds.
         jitter: Returns a random number from 0 up to 1.
+        machine_seconds: Converts seconds of these clocks to seconds of this machine, if they run faster or slower.
         token_source: Source to read again after the platform refused the token; a read is then tried once more.
         mount: ASGI app that replaces the platform.
         http_transport: Transport of httpx that sends the requests, such as a mock or one with a SOCKS proxy. It is
@@ -105,6 +106,7 @@ class Api:
         timer: Callable[[], float] = perf_counter,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random,
+        machine_seconds: Callable[[float], float] = float,
         token_source: TokenSource | None = None,
         mount: TransportFactory | None = None,
         http_transport: HttpTransport | None = None,
@@ -127,7 +129,7 @@ class Api:
             {"api": api_url, "upload": api_url if upload_url is None else check_base_url("upload_url", upload_url)},
             token if isinstance(token, Secret) else Secret(token),
             read_only=read_only,
-            timing=ClientTiming(timeout, retry, rate, upload_timeout, now, timer, sleep, jitter),
+            timing=ClientTiming(timeout, retry, rate, upload_timeout, now, timer, sleep, jitter, machine_seconds),
             route=Route(
                 Secret(proxy) if isinstance(proxy, str) else proxy,
                 Path(ca_file) if ca_file is not None else None,

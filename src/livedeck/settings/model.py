@@ -51,6 +51,9 @@ COLLECTOR_TOKEN_SOURCES = ("collector_token_file", "collector_token_command", "c
 
 OFF, IN_MEMORY = "off", ":memory:"
 
+REHEARSAL_HISTORY = "rehearsal.livedeck"
+"""Name of the only history file that a deck with a followed clock keeps."""
+
 HISTORY_WORDS = frozenset({"", OFF, IN_MEMORY})
 """Values of `history` besides a path. The empty value means the default file of the platform."""
 
@@ -645,6 +648,9 @@ class PlatformSettings(BaseModel):
         description="`SERVICE/USER` of this machine's keyring; needs `pip install '.[keyring]'` in the checkout",
     )
     read_only: bool = Field(default=False, description="send only GET and HEAD")
+    follow_clock: bool = Field(
+        default=False, description="follow the clock of the simulator at this address (`simulator.md`)"
+    )
     meet_segment: str = Field(default="meet", description="path segment of the meeting product")
     platforms: dict[str, str] = Field(
         default={}, description="relay platforms, as domain = value of `service`; they win over the built-in table"
@@ -841,8 +847,14 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         return None if self.bitrate_unit == "auto" else BitrateUnit(self.bitrate_unit)
 
     def history_file(self) -> Path | None:
-        """Return the path of the history file; None if the history is off or in memory."""
+        """Return the path of the history file; None if the history is off or in memory.
+
+        A rehearsal is never recorded in the history of shows: with `follow_clock` the file has the name
+        `REHEARSAL_HISTORY`, or the history is in memory.
+        """
         if self.history in {OFF, IN_MEMORY}:
+            return None
+        if self.follow_clock and Path(self.history).name != REHEARSAL_HISTORY:
             return None
         return expand_user(self.history) if self.history else history_path(self.profile, self.base_url)
 

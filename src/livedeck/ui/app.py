@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -67,6 +67,9 @@ S = TypeVar("S")
 OPEN_CHANGES_SECONDS = 30.0
 """Seconds between two reads of changes without a verdict that other decks have sent."""
 
+_BACK = timedelta(seconds=5)
+"""A snapshot this much older than the one before is of a rehearsal that jumped back."""
+
 INTERRUPT = "app.interrupt"
 """Name of the only action whose key works while a dialog is open."""
 
@@ -98,7 +101,8 @@ class Deck(ExactApp):
     table. `store`: storage of the preferences. `multiplexer`: `tmux` or `screen` if the deck runs in one.
     `checks_uploads`: try the upload address after the first snapshot. `graphics`: protocol for posters. `cell_pixels`:
     width and height of a cell. `downloads`: folder for files without a folder. `opener`: opens a file with this
-    machine's program for it. `child_variables`: environment of processes that the deck starts.
+    machine's program for it. `child_variables`: environment of processes that the deck starts. `pace`:
+    returns the speed of the rehearsal whose clock the deck follows, or an empty text.
     """
 
     CSS_PATH = "app.tcss"
@@ -139,6 +143,7 @@ class Deck(ExactApp):
         cell_pixels: tuple[int, int] = (10, 20),
         child_variables: Mapping[str, str] = MappingProxyType({}),
         notice: str = "",
+        pace: Callable[[], str] = str,
     ) -> None:
         super().__init__(clock.monotonic)
         self.actions = ActionRegistry(FEATURES, keymap)
@@ -168,6 +173,7 @@ class Deck(ExactApp):
             "read_only": read_only,
             "is_past": past is not None,
             "recording": past.history.path.name if past else "",
+            "pace": pace,
             "zone": zone,
         }
         self.snapshot: Snapshot | None = None
@@ -227,7 +233,9 @@ class Deck(ExactApp):
                 if self.past:
                     self._call_for(snapshot)  # new alarms ring while the past is shown, too
                     continue
-                self.snapshot, self._render_time = snapshot, None
+                before, self.snapshot, self._render_time = self.snapshot, snapshot, None
+                if before and snapshot.at < before.at - _BACK:
+                    self._forget()  # a rehearsal at the collector went back
                 self._select_awaited()
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)

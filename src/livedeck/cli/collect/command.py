@@ -9,7 +9,7 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from starlette.types import ASGIApp
@@ -26,10 +26,11 @@ from livedeck.cli.collect.receivers import (
 )
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure, OwnName
-from livedeck.cli.options import merge_flags, platform
+from livedeck.cli.options import merge_flags, notifies, platform, rehearsal
 from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals, keep_collections_short
-from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+from livedeck.cli.rehearsal import repeat_after_jump_back
+from livedeck.cli.wiring import SystemClock, follow_clock, make_history, make_monitor, make_paced_api
 from livedeck.client import RequestCounts
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import MAX_READERS, Access
@@ -43,11 +44,24 @@ from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals
 from livedeck.presentation.alarm_text import ShownChanges, change_lines
 from livedeck.presentation.connection import poor_text
 from livedeck.presentation.metrics import Counted, count_turns
-from livedeck.settings import Settings, WatchedLimits, WatchedTokens, load
+from livedeck.settings import (
+    OFF,
+    REHEARSAL_HISTORY,
+    NotifySettings,
+    Settings,
+    SettingsError,
+    WatchedLimits,
+    WatchedTokens,
+    load,
+)
+
+if TYPE_CHECKING:
+    from livedeck.cli.followed_clock import FollowedClock
 
 
 @click.command
 @platform
+@rehearsal
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:
     """Run the collector: watch without a screen, keep the history, serve decks, notify people.
@@ -58,8 +72,11 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
 
     async def work() -> int:
         settings = load(**{**merge_flags(ctx, flags), "read_only": True})
+        if settings.follow_clock:
+            settings = _for_rehearsal(settings)
+        collect = partial(repeat_after_jump_back, partial(_collect, settings), settings.history_file())
         try:
-            return await cancel_on_signals(lambda: _collect(settings))
+            return await cancel_on_signals(collect)
         except SpoolError as error:
             echo(f"livedeck collector run: {error}", err=True)
             return FAULT
@@ -72,21 +89,36 @@ _SIGNALLED = {128 + number for number in (1, 2, 15)}
 """Exit codes after SIGHUP, SIGINT and SIGTERM. They are no failure, because signals end a service."""
 
 
+def _for_rehearsal(settings: Settings) -> Settings:
+    """Return the settings with a history of its own, and without receivers unless --notify is given.
+
+    Raises SettingsError for settings that would mix the followed clock with another one.
+    """
+    if settings.engine.redis_url_command or settings.engine.redis_url_file:
+        raise SettingsError("--follow-clock: several collectors have the clock of Redis; unset the address in [engine]")
+    usual = settings.model_copy(update={"follow_clock": False}).history_file()
+    file = settings.history_file() or (usual and usual.with_name(REHEARSAL_HISTORY))
+    notify = settings.notify if notifies() else NotifySettings()
+    return settings.model_copy(update={"history": str(file or OFF), "notify": notify})
+
+
 async def _collect(settings: Settings) -> int:
     async with AsyncExitStack() as stack:
         path = spool_file(settings)
-        api = await stack.enter_async_context(make_api(settings))  # before the lock, whose file stays
+        clock = await follow_clock(settings, stack)
+        api = await stack.enter_async_context(make_paced_api(settings, clock))  # before the lock, whose file stays
         stack.enter_context(only_notifier(path))
         outgoing = await stack.enter_async_context(make_notification_way(settings))
         targets = await make_targets(settings, outgoing)
         heartbeat = await heartbeat_address(settings)
         for refusal in await refusals(targets, heartbeat, outgoing):
             _warn(refusal)
-        history = await stack.enter_async_context(make_history(settings))
+        history = await stack.enter_async_context(make_history(settings, clock))
         others = await stack.enter_async_context(join_others(settings, history))
         storage = others.spool if others else await asyncio.to_thread(Spool, path)
         monitor = make_monitor(
             api,
+            clock,
             settings=settings,
             history=history,
             limits_source=WatchedLimits(),
@@ -99,7 +131,7 @@ async def _collect(settings: Settings) -> int:
         stack.push_async_callback(notifier.close)
         if others is None:  # with others it opens when this collector takes the notifier lease
             await notifier.open()
-        collector = Collector(monitor, history, notifier, api.request_counts, others, links=links)
+        collector = Collector(monitor, history, notifier, api.request_counts, others, links=links, clock=clock)
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
@@ -112,15 +144,21 @@ async def _collect(settings: Settings) -> int:
             text = f"{error.filename}: {error.strerror}; see `listen` of [collector]"
             echo(f"livedeck collector run: {text}", err=True)
             return FAULT
-        async with asyncio.TaskGroup() as group:
-            group.create_task(keep_collections_short(SystemClock(), partial=10.0, full=3600.0), name="garbage")
-            group.create_task(notifier.run(), name="notify")
-            group.create_task(ledger.run(), name="ledger")
-            if others:
-                group.create_task(others.run(), name="engine")
-            if collector.heartbeat:
-                group.create_task(collector.heartbeat.run(), name="heartbeat")
-            await collector.watch()
+
+        async def work() -> None:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(keep_collections_short(SystemClock(), partial=10.0, full=3600.0), name="garbage")
+                group.create_task(notifier.run(), name="notify")
+                group.create_task(ledger.run(), name="ledger")
+                if others:
+                    group.create_task(others.run(), name="engine")
+                if collector.heartbeat:
+                    group.create_task(collector.heartbeat.run(), name="heartbeat")
+                if clock:
+                    group.create_task(collector.tell_clock(clock), name="clock")
+                await collector.watch()
+
+        await (clock.run(work()) if clock else work())
     return DONE
 
 
@@ -173,8 +211,9 @@ class Collector:
         others: Membership | None = None,
         *,
         links: Links | None = None,
+        clock: FollowedClock | None = None,
     ) -> None:
-        self.hub = Hub(monitor.clock, token_hex(4))
+        self.hub = Hub(monitor.clock, token_hex(4), clock.speed if clock else None)
         self.heartbeat: Heartbeat | None = None
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
         self._others, self._links = others, links
@@ -228,6 +267,12 @@ class Collector:
         fault = self._history.lasting_fault if self._history else ""
         fault = fault or self._notifier.fault or (self._others.fault if self._others else "")
         return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
+
+    async def tell_clock(self, clock: FollowedClock) -> None:
+        """Tell the readers each change of the followed clock, until cancelled."""
+        while True:
+            await clock.changed()
+            self.hub.beat()
 
     async def watch(self) -> None:
         """Print and publish each snapshot, and pass it to the notifier, until cancelled."""

@@ -30,6 +30,7 @@ class ClientTiming(Record):
         timer: Clock in seconds that never runs backwards.
         sleep: Waits for some seconds.
         jitter: Returns a random number from 0 up to 1.
+        machine_seconds: Converts seconds of these clocks to seconds of this machine, for the time limits of a request.
     """
 
     timeout: float
@@ -40,6 +41,7 @@ class ClientTiming(Record):
     timer: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
     jitter: Callable[[], float]
+    machine_seconds: Callable[[float], float] = float
 
 
 class RateLimiter:

@@ -368,7 +368,7 @@ class Transport:
         if self._client.is_closed:
             raise Misconfigured(f"{request.summary}: not sent, the client is closed")
         with self.request_counts.counting(request.operation, self.timing), self._mapped_errors(request):
-            async with asyncio.timeout(None if request.upload_size else policy.timeout):
+            async with asyncio.timeout(None if request.upload_size else self.timing.machine_seconds(policy.timeout)):
                 result = await attempt()
         self._cooldown.end()
         return result
@@ -396,7 +396,11 @@ class Transport:
         """
         content = httpx_content(request)
         sent = self._client.build_request(
-            request.method, self.url(request), params=query(request), timeout=self.timing.timeout, **content
+            request.method,
+            self.url(request),
+            params=query(request),
+            timeout=self.timing.machine_seconds(self.timing.timeout),
+            **content,
         )
         if request.signed_link:
             request.signed_link.register()
@@ -408,7 +412,7 @@ class Transport:
                 response = await self._send(request, sent)
             self._log_response(request, response)
             return response
-        sent.extensions["timeout"]["read"] = self.timing.upload_timeout
+        sent.extensions["timeout"]["read"] = self.timing.machine_seconds(self.timing.upload_timeout)
         expects_continue = request.upload_size > _SMALL_UPLOAD and not is_expectation_refused
         if expects_continue:  # a smaller body is sent before the platform has read the head
             sent.headers["Expect"] = "100-continue"

@@ -19,17 +19,25 @@ class RemoteClock:
     """Clock with the collector's time, so that every age on the screen is right.
 
     Before the first message this clock has this machine's time. Later it runs by monotonic time, so setting this
-    machine's clock has no effect. `source`: clock to use instead of the collector's, or None.
+    machine's clock has no effect. `source`: clock to use instead of the collector's, or None. `is_rehearsal`: the
+    collector follows a rehearsal, so its time may run at any speed, and jump.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, is_rehearsal: bool = False) -> None:
         self._clock = clock
-        self._ahead = deque[float](maxlen=_MEASURES)  # seconds ahead of the monotonic clock
+        self._ahead = deque[float](maxlen=1 if is_rehearsal else _MEASURES)  # seconds ahead of the monotonic clock
+        self._speed = 1.0
         self.source: Clock | None = None
+        self.is_rehearsal = is_rehearsal
 
-    def take(self, milliseconds: int) -> None:
-        """Take the collector's time (epoch ms) from a message that has just arrived."""
-        self._ahead.append(milliseconds / 1000 - self._clock.monotonic())
+    def take(self, milliseconds: int, speed: float = 1.0) -> None:
+        """Take the collector's time (epoch ms) and its speed from a message that has just arrived."""
+        self._speed = speed
+        self._ahead.append(milliseconds / 1000 - self._clock.monotonic() * speed)
+
+    def pace(self) -> str:
+        """Return the speed of the rehearsal: `x20`, or `paused`; empty without one."""
+        return f"x{self._speed:g}" if self.is_rehearsal and self._speed else "paused" if self.is_rehearsal else ""
 
     def now(self) -> datetime:
         """Return the current time (aware, UTC)."""
@@ -37,7 +45,7 @@ class RemoteClock:
             return self.source.now()
         if not self._ahead:
             return self._clock.now()
-        return datetime.fromtimestamp(self._clock.monotonic() + median(self._ahead), UTC)
+        return datetime.fromtimestamp(self._clock.monotonic() * self._speed + median(self._ahead), UTC)
 
     def monotonic(self) -> float:
         """Return the monotonic time of this machine (s)."""
@@ -48,12 +56,12 @@ class RemoteClock:
 
     def ago(self, monotonic: float) -> datetime:
         """Convert a monotonic time (s) of this machine to this clock's time (aware, UTC)."""
-        return self.now() - timedelta(seconds=self._clock.monotonic() - monotonic)
+        return self.now() - timedelta(seconds=(self._clock.monotonic() - monotonic) * self._speed)
 
     @property
     def skew(self) -> float:
         """Seconds that this machine's clock is ahead of the collector's; 0 if less than `SKEW_LEAST`."""
-        if not self._ahead or self.source is not None:
+        if not self._ahead or self.source is not None or self.is_rehearsal:
             return 0.0
         ahead = (self._clock.now() - self.now()).total_seconds()
         return ahead if abs(ahead) >= SKEW_LEAST else 0.0

@@ -35,6 +35,10 @@ _GIVE_UP = 2
 _GONE, _TOO_MANY = 410, 429
 
 _PLACE = re.compile(r"[A-Za-z0-9_.-]{1,64}-[0-9]{1,18}")
+_REHEARSAL = "the collector follows a rehearsal; start with --follow-clock to keep it out of your history"
+_ITS_CLOCK = "the collector has its machine's time; leave --follow-clock out"
+
+_SPEED = re.compile(r"[0-9]{1,2}(\.[0-9]{1,6})?")  # of a rehearsal
 _TIME = re.compile(r"[0-9]{1,14}")  # epoch ms
 
 _log = Log("livedeck.collector")
@@ -153,12 +157,14 @@ class Follower:
     async def _list(self) -> None:
         self._is_outdated.clear()
         listing = await self._link.get("/v1/snapshot", f"samples={LISTED_SAMPLES}")
+        if ("speed" in listing) != self._clock.is_rehearsal:
+            raise UnknownSchemaError(_ITS_CLOCK if self._clock.is_rehearsal else _REHEARSAL)
         held, place = await asyncio.to_thread(Held.listed, listing), str(listing.get("id", ""))
         if not _PLACE.fullmatch(place):
             raise UnreadableSnapshotError("the collector's listing has no id to resume from")
         self.held, self._id, self._is_listed_only = held, place, True
         self.actor, self.may = (masked_line(listing.get(name, ""), 100) for name in ("by", "may"))
-        self._measure(str(listing.get("now", "")))
+        self._measure(str(listing.get("now", "")), str(listing.get("speed", "")))
         self._take(held, True)
 
     async def _watch(self) -> None:
@@ -175,12 +181,13 @@ class Follower:
                     self._change(event)
 
     def _note(self, comment: str) -> None:
-        """Take a comment `BOOT-SEQ TIME`: the id of the last change, and the collector's time."""
-        place, _, time = comment.partition(" ")
+        """Take a comment `BOOT-SEQ TIME [SPEED]`: the id of the last change, the collector's time, and its speed."""
+        place, _, told = comment.partition(" ")
+        time, _, speed = told.partition(" ")
         if place and time.isdecimal():
             if place != self._id:
                 raise _RelistError("a change from the collector did not arrive")
-            self._measure(time)
+            self._measure(time, speed)
             self._settle()
 
     def _change(self, event: ServerEvent) -> None:
@@ -196,10 +203,10 @@ class Follower:
         self._settle()
         self._take(self.held, False)
 
-    def _measure(self, milliseconds: str) -> None:
+    def _measure(self, milliseconds: str, speed: str) -> None:
         self.heard = self._clock.monotonic()
         if _TIME.fullmatch(milliseconds):
-            self._clock.take(int(milliseconds))
+            self._clock.take(int(milliseconds), float(speed) if _SPEED.fullmatch(speed) else 1.0)
 
     def _settle(self) -> None:
         self._is_listed_only = False

@@ -139,6 +139,7 @@ class Remote:
         polls_alone: Begin to poll alone after `ALONE_AFTER` seconds, without a command.
         machine: Measurements of this process, to notice its own stops; None to notice none.
         random: Source of jitter for retries.
+        is_rehearsal: Attach only to a collector that follows a rehearsal, and otherwise only to one that does not.
     """
 
     def __init__(
@@ -152,8 +153,9 @@ class Remote:
         polls_alone: bool = False,
         machine: Machine | None = None,
         random: Random | None = None,
+        is_rehearsal: bool = False,
     ) -> None:
-        self.clock = RemoteClock(clock)
+        self.clock = RemoteClock(clock, is_rehearsal=is_rehearsal)
         self.actor = actor
         self._link, self._find_video = link, find_video
         self._make_monitor, self._polls_alone = make_monitor, polls_alone

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from math import inf
-from typing import Any, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from livedeck.monitor import NO_STATUS, EventState, Readings, Snapshot
 from livedeck.monitor.model.readings import MISSING
@@ -66,7 +66,8 @@ class Listing(TypedDict):
     """Full snapshot.
 
     `id`: id of the snapshot, after which the reader requests changes. `now`: time of the collector (epoch ms). `by`,
-    `may`: name and right of the reader's token.
+    `may`: name and right of the reader's token. `speed`: speed of the rehearsal that the collector follows, 0 while it
+    is paused; missing if the collector has its machine's time.
     """
 
     schema: int
@@ -76,6 +77,7 @@ class Listing(TypedDict):
     samples: dict[str, Columns]
     by: str
     may: str
+    speed: NotRequired[float]
 
 
 def columns_of(state: EventState, begin: int, end: int) -> Columns:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from struct import pack
 from typing import NamedTuple
@@ -58,12 +58,14 @@ class Hub:
     """Publisher of the monitor's snapshots to readers.
 
     `clock`: clock of the monitor. `boot`: name of this run, as part of ids, because each run counts from 1. `readers`:
-    number of readers of the change stream. `published_at`: time of the last publication (monotonic s).
+    number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: returns
+    the speed of the rehearsal whose clock this is, 0 while it is paused; None for this machine's clock.
     """
 
-    def __init__(self, clock: Clock, boot: str) -> None:
+    def __init__(self, clock: Clock, boot: str, speed: Callable[[], float] | None = None) -> None:
         self.readers, self.published_at = 0, clock.monotonic()
-        self._clock, self._boot = clock, boot
+        self._clock, self._boot, self._speed = clock, boot, speed
+        self._beats = 0  # how often the time was told out of turn
         self._published: tuple[int, Encoded] | None = None
         self._ring, self._ring_bytes = deque[_Change](), 0  # the last change leads to the published snapshot
         self._changed, self._is_closed = asyncio.Event(), False
@@ -90,6 +92,11 @@ class Hub:
             self._keep(_Change(self.published_at, frame, packed))
         self._wake()
 
+    def beat(self) -> None:
+        """Tell the readers the time now, because the clock was changed."""
+        self._beats += 1
+        self._wake()
+
     def close(self) -> None:
         """End the streams of all readers."""
         self._is_closed = True
@@ -104,7 +111,8 @@ class Hub:
         if self._published is None:
             return None
         seq, encoded = self._published
-        return await asyncio.to_thread(_listed, self._id(seq), self._now(), encoded, samples, (by, may))
+        speed = self._speed() if self._speed else None
+        return await asyncio.to_thread(_listed, self._id(seq), (self._now(), speed), encoded, samples, (by, may))
 
     def changes(self, after: str, *, is_packed: bool = False) -> AsyncGenerator[bytes, None]:
         """Yield the changes after the id `after` as server-sent events, until the hub is closed.
@@ -140,7 +148,7 @@ class Hub:
         """Yield each frame after the change `seq`, plain and compressed."""
         self.readers += 1
         loop = asyncio.get_running_loop()
-        beat_at = loop.time()
+        beat_at, beats = loop.time(), self._beats
         try:
             while True:
                 changed = self._changed
@@ -150,9 +158,10 @@ class Hub:
                         return
                     seq += 1
                     yield self._ring[seq - self._seq - 1][1:]
-                if loop.time() >= beat_at:
-                    beat_at = loop.time() + BEAT_SECONDS
-                    comment = f": {self._id(seq)} {self._now()}\n".encode()
+                if loop.time() >= beat_at or beats != self._beats:
+                    beat_at, beats = loop.time() + BEAT_SECONDS, self._beats
+                    speed = f" {self._speed():g}" if self._speed else ""
+                    comment = f": {self._id(seq)} {self._now()}{speed}\n".encode()
                     yield comment, _pack(comment)
                     continue
                 if self._is_closed:
@@ -217,9 +226,13 @@ def _encoded(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tupl
     return after, frame, _pack(frame)
 
 
-def _listed(change_id: str, now: int, encoded: Encoded, samples: int, caller: tuple[str, str]) -> Listed:
-    rows, (by, may) = wire.newest(encoded.snapshot.events, samples), caller
+def _listed(
+    change_id: str, time: tuple[int, float | None], encoded: Encoded, samples: int, caller: tuple[str, str]
+) -> Listed:
+    rows, (by, may), (now, speed) = wire.newest(encoded.snapshot.events, samples), caller, time
     listing = wire.Listing(
         schema=wire.SCHEMA, id=change_id, now=now, values=encoded.values, samples=rows, by=by, may=may
     )
+    if speed is not None:
+        listing["speed"] = speed
     return Listed(change_id, json.encode(listing))

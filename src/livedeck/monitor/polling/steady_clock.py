@@ -11,6 +11,9 @@ _STEP = 1.0
 """Sudden difference between this machine's two clocks (s) that counts as a step; time synchronisation causes far less.
 """
 
+_READINGS = 5
+"""Maximum number of readings of both clocks, until two are of one instant."""
+
 _SLEEP_AT_LEAST = 5.0
 """Minimum seconds of a sleep. A shorter step forward counts as a clock that was set, because `Date` is not exact."""
 
@@ -27,7 +30,7 @@ class SteadyClock:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._last = clock.now(), clock.monotonic()
+        self._last = self._read()
         self.slept = 0.0
         self._lock = Lock()  # a long reply is read in a thread
         self.offset, self.open_step = 0.0, 0.0
@@ -35,13 +38,22 @@ class SteadyClock:
     def now(self) -> datetime:
         """Return the wall clock without its steps, as an aware time in UTC."""
         with self._lock:
-            wall, monotonic = self._clock.now(), self._clock.monotonic()
+            wall, monotonic = self._read()
             before, self._last = self._last, (wall, monotonic)
             step = (wall - before[0]).total_seconds() - (monotonic - before[1])
             if abs(step) >= _STEP:
                 self.offset += step
                 self.open_step += step
             return wall - timedelta(seconds=self.offset)
+
+    def _read(self) -> tuple[datetime, float]:
+        """Return both clocks at one instant. If this process was stopped between the readings, they are repeated."""
+        for _ in range(_READINGS):
+            monotonic = self._clock.monotonic()
+            wall = self._clock.now()
+            if self._clock.monotonic() - monotonic < _STEP / 4:
+                break
+        return wall, monotonic
 
     def monotonic(self) -> float:
         """Return monotonic seconds, including the sleep of the machine."""

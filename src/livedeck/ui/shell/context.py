@@ -43,7 +43,8 @@ class Identity(TypedDict):
     """Identity of the deck in the header.
 
     `is_past`: the deck shows the past. `recording`: file name of the shown recording; empty if the deck watches a
-    platform. `zone`: time zone of the local clock; None for the machine's.
+    platform. `pace`: returns the speed of the rehearsal whose clock the deck follows, or an empty text. `zone`: time
+    zone of the local clock; None for the machine's.
     """
 
     profile: str
@@ -51,6 +52,7 @@ class Identity(TypedDict):
     read_only: bool
     is_past: bool
     recording: str
+    pace: Callable[[], str]
     zone: tzinfo | None
 
 

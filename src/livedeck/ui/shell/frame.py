@@ -33,6 +33,7 @@ def header_line(snapshot: Snapshot, render_time: RenderTime, width: int, identit
         (2, [(identity["profile"], StyleRole.HEAD)]),
         (4, [(identity["host"], StyleRole.DIM)]),
         (0, [mode]),
+        (0, _rehearsal(identity)),
         (0, _connection(snapshot, render_time)),
         (0, _attachment(snapshot)),
         (3, _collector_host(snapshot)),
@@ -89,6 +90,12 @@ def _attachment(snapshot: Snapshot) -> Line:
 
 def _collector_host(snapshot: Snapshot) -> Line:
     return [(f"{safe(snapshot.attachment.host, 40)}", StyleRole.DIM)] if snapshot.attachment else []
+
+
+def _rehearsal(identity: Identity) -> Line:
+    """Return the speed of the rehearsal; empty while the deck does not follow one."""
+    pace = identity["pace"]()
+    return [(f" REHEARSAL {pace} ", StyleRole.BANNER)] if pace else []
 
 
 def _round_trip(snapshot: Snapshot) -> Line:

@@ -1,0 +1,30 @@
+"""End of a followed clock, for the commands that follow one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from livedeck.environment import SettingsError
+
+
+class NoClockError(SettingsError):
+    """There is no clock to follow, or it can be followed no longer."""
+
+
+class WentBackError(NoClockError):
+    """The followed clock jumped back, so all that is known lies in its future: begin anew."""
+
+
+async def repeat_after_jump_back(work: Callable[[], Awaitable[int]], history: Path | None = None) -> int:
+    """Return the result of `work`, which begins anew after each jump back of the followed clock.
+
+    `history`: file of the rehearsal. It is dropped first, because it holds what has not happened yet.
+    """
+    while True:
+        try:
+            return await work()
+        except WentBackError:
+            if history is not None:
+                for suffix in ("", "-wal", "-shm"):
+                    history.with_name(f"{history.name}{suffix}").unlink(missing_ok=True)

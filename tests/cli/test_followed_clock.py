@@ -1,0 +1,189 @@
+"""The clock that follows a rehearsal, on a machine whose time the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from livedeck.cli.followed_clock import ClockReading, FollowedClock
+from livedeck.cli.rehearsal import NoClockError, WentBackError
+from virtual_clock import VirtualClock
+
+T = TypeVar("T")
+
+START = 1_772_366_400.0
+"""Simulator's time when it is made (epoch s)."""
+
+
+class Stage:
+    """A simulator's clock on the machine of the test; each answer takes `latency` s in both directions together."""
+
+    def __init__(self, machine: VirtualClock, speed: float, latency: float = 0.0) -> None:
+        self.machine, self.latency = machine, latency
+        self.base, self.at, self.speed, self.paused, self.epoch = START, machine.monotonic(), speed, False, 1
+        self.is_gone = False
+        self.changed = asyncio.Event()
+
+    def time(self) -> float:
+        ran = 0.0 if self.paused else (self.machine.monotonic() - self.at) * self.speed
+        return self.base + ran
+
+    def change(self, *, step: float = 0.0, speed: float | None = None, paused: bool | None = None) -> None:
+        self.base, self.at = self.time() + step, self.machine.monotonic()
+        self.speed = self.speed if speed is None else speed
+        self.paused = self.paused if paused is None else paused
+        self.epoch += 1
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    async def read(self, after: int | None) -> ClockReading:
+        if self.is_gone:
+            raise NoClockError("no reply")
+        await self.machine.sleep(self.latency / 2)
+        while after == self.epoch:
+            await self.changed.wait()
+        reading = ClockReading(self.time(), self.speed, self.paused, self.epoch)
+        await self.machine.sleep(self.latency / 2)
+        return reading
+
+
+def play(
+    work: Callable[[Stage, FollowedClock, VirtualClock], Awaitable[T]], speed: float = 20, latency: float = 0.0
+) -> T:
+    """The result of `work` beside a clock that follows a stage."""
+
+    async def follow(machine: VirtualClock) -> T:
+        stage = Stage(machine, speed, latency)
+        clock = FollowedClock(stage.read, machine)
+        await clock.start()
+        task = asyncio.create_task(clock.follow())
+        try:
+            return await work(stage, clock, machine)
+        finally:
+            task.cancel()
+
+    async def run() -> T:
+        machine = VirtualClock()
+        return await machine.run(follow(machine))
+
+    return asyncio.run(run())
+
+
+def ahead(clock: FollowedClock, stage: Stage) -> float:
+    return clock.now().timestamp() - stage.time()
+
+
+def test_it_runs_at_the_simulators_speed() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> list[float]:
+        began = clock.monotonic()
+        await machine.sleep(3)
+        return [clock.monotonic() - began, ahead(clock, stage)]
+
+    assert play(work) == pytest.approx([60, 0], abs=1e-3)
+
+
+def test_the_way_of_an_answer_is_taken_into_account() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> float:
+        await machine.sleep(1)
+        return ahead(clock, stage)
+
+    assert play(work, latency=0.2) == pytest.approx(0, abs=1e-3)
+
+
+def test_a_sleep_lasts_its_seconds_of_the_followed_clock_through_every_change() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> list[float]:
+        began, sleeping = machine.monotonic(), asyncio.ensure_future(clock.sleep(100))
+        await machine.sleep(2)  # 40 s of the followed clock
+        stage.change(speed=1)
+        await machine.sleep(10)  # 10 s
+        stage.change(paused=True)
+        await machine.sleep(60)  # none
+        stage.change(paused=False, speed=5)
+        await machine.sleep(2)  # 10 s
+        stage.change(step=20)
+        await sleeping  # and 20 s at 5x
+        return [machine.monotonic() - began, ahead(clock, stage)]
+
+    assert play(work, speed=20) == pytest.approx([2 + 10 + 60 + 2 + 4, 0], abs=1e-3)
+
+
+def test_it_never_runs_back_when_news_of_a_slower_clock_is_late() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> tuple[list[float], float]:
+        stage.change(speed=1)
+        shown = []
+        for _ in range(60):
+            await machine.sleep(0.1)
+            shown.append(clock.monotonic())
+        return shown, ahead(clock, stage)
+
+    shown, left = play(work, latency=0.2)
+    assert shown == sorted(shown)
+    assert left == pytest.approx(0, abs=1e-3)
+
+
+def test_a_paused_clock_stands_and_its_timeouts_run_on_the_machine() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> tuple[float, ...]:
+        before = clock.machine_seconds(4)
+        stage.change(paused=True)
+        await machine.sleep(0.1)
+        at, pace = clock.monotonic(), clock.pace()
+        await machine.sleep(100)
+        assert pace == "paused"
+        return before, clock.machine_seconds(4), clock.monotonic() - at
+
+    assert play(work) == (0.2, 4, 0)
+
+
+def test_a_jump_back_ends_the_work() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> None:
+        running = asyncio.ensure_future(clock.run(clock.sleep(1e6)))
+        await machine.sleep(1)
+        stage.change(step=-600)
+        with pytest.raises(WentBackError, match="went back to"):
+            await running
+
+    play(work)
+
+
+def test_a_clock_that_becomes_too_fast_ends_the_work() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> None:
+        running = asyncio.ensure_future(clock.run(clock.sleep(1e6)))
+        await machine.sleep(1)
+        stage.change(speed=31)
+        with pytest.raises(NoClockError, match="too fast to follow"):
+            await running
+
+    play(work)
+
+
+def test_a_clock_that_is_too_fast_is_refused() -> None:
+    async def work(*_: object) -> None:
+        raise AssertionError
+
+    with pytest.raises(NoClockError, match="too fast to follow"):
+        play(work, speed=31)
+
+
+def test_work_ends_with_its_own_result() -> None:
+    async def work(_: Stage, clock: FollowedClock, __: VirtualClock) -> str:
+        async def rest() -> str:
+            await clock.sleep(10)
+            return "done"
+
+        return await clock.run(rest())
+
+    assert play(work) == "done"
+
+
+def test_without_the_simulator_it_runs_on() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> float:
+        stage.is_gone = True
+        stage.change()  # ends the open request
+        began = clock.monotonic()
+        await machine.sleep(30)
+        return clock.monotonic() - began
+
+    assert play(work) == pytest.approx(600)
