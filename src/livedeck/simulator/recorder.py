@@ -92,7 +92,7 @@ class Recorder:
             return
         try:
             request = self._recognise(scope)
-        except Exception:
+        except Exception:  # noqa: BLE001  its log names it, and the journal must not change an answer
             _log.exception("a request could not be recorded: %s %s", scope["method"], scope["path"])
             await self._app(scope, receive, send)
             return
