@@ -131,5 +131,5 @@ def test_a_wrong_token_and_a_closed_port_are_control_errors(platform: Platform) 
 
 
 def test_what_prevents_the_start_is_raised_to_the_caller() -> None:
-    with pytest.raises(SimulatorError, match="no workspace 'nowhere'"):
+    with pytest.raises(SimulatorError, match="no workspace is called 'nowhere'"):
         ThreadedSimulator(lambda: Simulator(workspace="nowhere"))

@@ -158,7 +158,7 @@ async def refusal(stage: Stage, key: str) -> bytes:
 async def test_unknown_draft_and_completed_events_refuse_with_a_reason(stage: Stage) -> None:
     assert b"unknown stream key" in await refusal(stage, "no-such-key")
     draft = await stage.api("/v2/live/events", "POST", name="Draft", type="one-time")
-    assert b"the event is not enabled" in await refusal(stage, draft["streamkey"])
+    assert b"is not enabled" in await refusal(stage, draft["streamkey"])
     event = await stage.event()
     await stage.api(f"/v2/live/events/{event['id']}/complete", "PUT")
     assert b"no stream that takes an encoder" in await refusal(stage, event["streamkey"])

@@ -112,7 +112,7 @@ def test_a_wrong_marker_fails_at_setup_with_every_problem(project: Run) -> None:
     assert "fault: there are scenario, workspace, seed, start, faults\n" in shown
     assert "scenario: name: " in shown
     assert "faults[0]: chance: must be a number from 0 to 1\n" in shown
-    assert "faults[0]: status: must be an integer from 300 to 599\n" in shown
+    assert "faults[0]: status: must be an integer from 200 to 599\n" in shown
 
 
 def test_a_failed_test_shows_the_last_requests(project: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from livedeck.simulator.engine.journal import Entry
 from livedeck.simulator.engine.pattern import BODY_MATCHED, SeenAnswer, SeenRequest
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.http import Endpoint
+
+_log = logging.getLogger("livedeck.simulator")
 
 SEEN = "livedeck.seen"
 """Key of the `SeenRequest` in a scope; absent for the control API and the clock."""
@@ -87,7 +90,12 @@ class Recorder:
         if scope["type"] != "http" or scope["path"].startswith(("/_control", "/_clock")):
             await self._app(scope, receive, send)
             return
-        request = self._recognise(scope)
+        try:
+            request = self._recognise(scope)
+        except Exception:  # noqa: BLE001  its log names it, and the journal must not change an answer
+            _log.exception("a request could not be recorded: %s %s", scope["method"], scope["path"])
+            await self._app(scope, receive, send)
+            return
         recording = _Recording(self._world, request, receive, send)
         scope = {**scope, SEEN: request, "extensions": {**scope.get("extensions", {}), SETTLE: recording.settle}}
         recording.scope = scope

@@ -174,13 +174,16 @@ async def recognise_subtitles(request: ApiRequest[SubtitleRecognition]) -> Respo
     """Create tracks by speech recognition, all or none, at least one. They are pending until it ends."""
     video, order = find_video(request), await request.body()
     with request.world.store.transaction():
-        tracks = [_new_recognised(request, video, language) for language in order.languages]
+        first = next_position(request, "subtitle", video["id"])
+        tracks = [
+            _new_recognised(request, video, language, first + index) for index, language in enumerate(order.languages)
+        ]
     return data([_show(request, track) for track in tracks])
 
 
-def _new_recognised(request: ApiRequest[Any], video: Document, language: str) -> Document:
-    world = request.world
-    track = _new_track(request, video["id"], {"language": language, "description": "auto-generated"})
+def _new_recognised(request: ApiRequest[Any], video: Document, language: str, position: int) -> Document:
+    world, draft = request.world, {"language": language, "description": "auto-generated"}
+    track = new_track(world.new_id(), video["id"], world.timestamp(), position, draft)
     cues, done_at = transcribe(world.draw(), video["duration"]), format_epoch(world.now() + RECOGNITION_SECONDS)
     track |= {"done_at": done_at, "cues": cues, "file_name": f"auto-{language}.vtt"}
     world.store.insert("subtitle", request.workspace_id, track)
