@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -191,6 +192,26 @@ def test_ends_of_criticals_keep_to_the_allowance() -> None:
     ends = [message for message in desk.told if message.status is Status.RESOLVED]
     assert all(sum(0 <= (other.at - end.at).total_seconds() < 600 for other in ends) <= 6 for end in ends)
     assert sum(len(json.loads(message.payload)["alarms"]) for message in ends) == 30
+
+
+def test_a_target_that_keeps_alarms_hears_of_each_end_without_an_allowance() -> None:
+    desk = Desk()
+    desk.plan = replace(desk.plan, keeping=frozenset({"ops"}))
+    keys = [alarm(f"event-{number}").key for number in range(20)]
+    for key in keys:
+        desk.put(alarm(key.event_id, since=desk.now, changed=desk.now))
+        desk.watch(6)
+    ended = list[datetime]()
+    for key in keys:
+        ended.append(desk.now)
+        desk.put(over(desk.alarms[key], desk.now))
+        desk.watch(10)
+    desk.watch(130)
+    ends = [message for message in desk.told if message.status is Status.RESOLVED]
+    assert [event for end in ends for event in re.findall(r"EVENT-\d+", end.title)] == [
+        key.event_id.upper() for key in keys
+    ]
+    assert all(end.at - at <= timedelta(seconds=122) for end, at in zip(ends, ended, strict=True))
 
 
 def test_what_waits_for_the_rate_and_is_acknowledged_is_not_told_and_what_is_over_by_then_is() -> None:

@@ -46,7 +46,8 @@ RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES = 6
 """Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
 
-A message with a critical alarm that began needs no allowance."""
+A message with a critical alarm that began needs no allowance. Neither does a message to a target that keeps alarms: its
+board would be wrong until then, and nobody reads each message."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
 """Maximum number of alarms in the window. Above it messages count the alarms, and messages that need the allowance are
@@ -111,12 +112,14 @@ class Board(Record):
 class Plan(Record):
     """The routes and the sender, from the settings.
 
-    `acknowledging`: names of the targets that take the acknowledgement of an alarm. `templates`: words of targets.
+    `acknowledging`: names of the targets that take the acknowledgement of an alarm. `keeping`: names of those that keep
+    each alarm until its end. `templates`: words of targets.
     """
 
     routes: tuple[Route, ...] = ()
     sender: Sender = field(default_factory=Sender)
     acknowledging: frozenset[str] = frozenset()
+    keeping: frozenset[str] = frozenset()
     templates: Mapping[str, Template] = field(default_factory=dict)
 
     def message(self, box: Box, entries: Sequence[Entry], at: datetime, flood: int = 0) -> Message:
@@ -600,7 +603,7 @@ class _Turn:
             ready = [entry for entry in self.held[box] if not self._waits(box, entry)]
             count = len(self.counted.get(box, ()))
             for group, entries in self._groups(box, ready):
-                is_free = _is_free(entries)
+                is_free = self._is_free(box, entries)
                 if is_free and (box, group) not in self.urgent:
                     self.urgent[box, group] = self.now
                 elif not is_free and self._is_allowed(box):
@@ -622,7 +625,7 @@ class _Turn:
         by_group: dict[Group, list[Entry]] = {}
         for entry in sorted(ready, key=lambda entry: (_order(entry), entry.severity.rank)):
             by_group.setdefault((_order(entry), self._box_key(box, entry)), []).append(entry)
-        bound = [group for group, entries in by_group.items() if not _is_free(entries)]
+        bound = [group for group, entries in by_group.items() if not self._is_free(box, entries)]
         route = self.routes.get(box.route)
         if route and route.group_by != "incident" and len(bound) > MAX_MESSAGES - len(self.sent.get(box, ())):
             for group in bound:
@@ -665,6 +668,11 @@ class _Turn:
     def _waits_for_hours(self, box: Box, entry: Entry) -> bool:
         route = self.routes.get(box.route)
         return route is not None and route.is_quiet(entry.severity, self._local())
+
+    def _is_free(self, box: Box, entries: Iterable[Entry]) -> bool:
+        """Return whether a message needs no allowance: urgent news, an acknowledgement, a target that keeps alarms."""
+        is_urgent = any(entry.is_urgent or entry.status is Status.ACKNOWLEDGED for entry in entries)
+        return is_urgent or box.target in self.plan.keeping
 
     def _is_allowed(self, box: Box) -> bool:
         """Return whether the allowance of the route permits one more message now."""
@@ -831,11 +839,6 @@ def _group_key(route: Route, incident: str, key: AlarmKey, project: str, life: s
     """Return the key by which a route groups an alarm; empty if it shares its message with all others."""
     by = {"event": key.event_id, "project": project, "kind": key.kind, "none": life}
     return incident or by.get(route.group_by, "")
-
-
-def _is_free(entries: Iterable[Entry]) -> bool:
-    """Return whether a message needs no allowance: it has urgent news, or an acknowledgement."""
-    return any(entry.is_urgent or entry.status is Status.ACKNOWLEDGED for entry in entries)
 
 
 def _place(box: Box) -> str:

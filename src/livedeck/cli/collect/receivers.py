@@ -30,8 +30,9 @@ def make_plan(settings: Settings) -> Plan:
     has_links = bool(settings.collector.link_url)
     sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, _origin(settings), has_links)
     acknowledging = frozenset(name for name, table in notify.targets.items() if TARGETS[table.kind].acknowledges)
+    keeping = frozenset(name for name, table in notify.targets.items() if TARGETS[table.kind].needs_end)
     templates = {name: table.template for name, table in notify.targets.items()}
-    return Plan(tuple(route.route() for route in notify.routes), sender, acknowledging, templates)
+    return Plan(tuple(route.route() for route in notify.routes), sender, acknowledging, keeping, templates)
 
 
 def _origin(settings: Settings) -> str:
