@@ -61,7 +61,7 @@ def events_of(simulator: dict[str, Any]) -> list[dict[str, Any]]:
 def struck(simulator: dict[str, Any], **fault: Any) -> Iterator[None]:
     """The chat of the service, with a fault."""
     door = f"{simulator['control_url'].rstrip('/')}/faults"
-    asked("POST", door, simulator["control_token"], {"path": CHAT, **fault})
+    asked("POST", door, simulator["control_token"], {"match": {"path": CHAT}, **fault})
     try:
         yield
     finally:

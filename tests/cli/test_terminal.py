@@ -157,7 +157,7 @@ def test_without_settings_the_first_start_leads_to_the_demo(tmp_path: Path) -> N
 def test_a_deck_that_was_suspended_comes_back_whole(tmp_path: Path) -> None:
     """The action "app.suspend", and the way back."""
     with terminal(tmp_path, *SMALL, size=(80, 24)) as deck:
-        deck.until("Foyer")
+        deck.until(r"(?s)1 Events.*Foyer")  # the line of curl above the deck names it too
         deck.process.send_signal(signal.SIGTSTP)
         deck.until_raw(rb"\x1b\[\?1049l")
         os.waitid(os.P_PID, deck.process.pid, os.WSTOPPED)  # a SIGCONT before it stands still would be lost

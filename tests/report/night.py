@@ -28,7 +28,7 @@ def record_night(path: Path) -> None:
 
 
 async def _record(path: Path) -> None:
-    clock, chance = Clock(), Random(1)
+    clock, chance = Clock(), Random(2)
     history = await History.open(path, clock.now())
     with closing(Simulator(seed=1, clock=Following(clock), scenario=NIGHT)) as simulator:
         async with _api(simulator, "in process", clock, chance) as api:

@@ -119,7 +119,7 @@ BROKEN = {
     "early": ('"+00:01:00"', '"-00:01:00"', "steps[1], at", "-00:00:50 is before the start"),
     "after": ('after = "drift"', 'after = "drif"', "steps[1], after", 'no step has the id "drif"; there is drift'),
     "circle": ('id = "drift"', 'id = "drift"\nafter = "drift"', "steps[0], after", "waits for itself"),
-    "field": ("connected = false", "conected = false", "steps[1], conected", "unknown parameter"),
+    "field": ("connected = false", "linked = false", "steps[1], linked", "unknown parameter"),
     "kind": ("KEYFRAME_SEVERE", "KEYFRAMES", "alarms[0], kind", "there are KEYFRAME_SEVERE, "),
     "since": ('since = "+00:00:10"', 'since = "+00:13:00"', "alarms[0], since", "after lasts"),
     "target": ("since", 'target = "x"\nsince', "alarms[0], target", "there is Video share"),

@@ -111,7 +111,7 @@ async def test_a_pattern_matches_what_it_says(api: httpx.AsyncClient, admin: htt
 
 
 WRONG: list[tuple[Row, list[str]]] = [
-    ({"pattern": {"statuss": 1}, "exactly": 1}, ["pattern.statuss"]),
+    ({"pattern": {"state": 1}, "exactly": 1}, ["pattern.state"]),
     ({"pattern": {"path": {"like": "x"}}, "exactly": 1}, ["pattern.path"]),
     ({"pattern": {"since": "soon", "json.a": {"at_least": "x"}}, "exactly": 1}, ["pattern.since", "pattern.json.a"]),
     ({"pattern": {}}, ["exactly"]),
