@@ -74,7 +74,7 @@ class Nights:
         """Serve a request by the app of the present night."""
         if self._clock.now() - self._begun > NIGHT:
             self._begin()
-        self.time.jump(self._clock.now())
+        self.time.change(jump=self._clock.now())
         await self._services[-1].app(scope, receive, send)
 
 
