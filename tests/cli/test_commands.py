@@ -207,7 +207,7 @@ def test_the_log_goes_to_a_private_file_and_nowhere_else(demo: tuple[subprocess.
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("eve", "event"), ("alarm list --fol", "--follow"), *slow_rows(("sta", "status"), ("config c", "check"))],
+    [("eve", "event"), ("alarm list --sch", "--schema"), *slow_rows(("sta", "status"), ("config c", "check"))],
 )
 def test_the_shell_completes_commands_and_flags(tmp_path: Path, words: str, found: str) -> None:
     env = {"_LIVEDECK_COMPLETE": "bash_complete", "COMP_WORDS": f"livedeck {words}"}
