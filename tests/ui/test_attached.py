@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.app import Deck
 from livedeck.ui.shell.frame import Footer
+from livedeck.ui.shell.screen import BaseScreen
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import LARGE, PLAIN
@@ -247,6 +248,29 @@ async def test_what_became_of_answers_made_alone_is_told() -> None:
         async with deck.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
             assert told[0] in text_of(deck)
+
+
+@pytest.mark.parametrize(("pace", "is_forgotten"), [("", False), ("x20", True)])
+async def test_only_a_rehearsal_that_jumped_back_makes_the_screens_forget(
+    monkeypatch: pytest.MonkeyPatch, pace: str, is_forgotten: bool
+) -> None:
+    """The next collector of a real show may be some seconds behind the last one."""
+    forgotten = list[BaseScreen]()
+    monkeypatch.setattr(BaseScreen, "forget", forgotten.append)
+    async with still_deck() as deck:
+        monitor, remote = deck.monitor, Remote(deck)
+
+        async def snapshots() -> AsyncGenerator[Snapshot, None]:
+            async for snapshot in monitor.snapshots():
+                yield snapshot
+                yield replace(snapshot, at=snapshot.at - timedelta(seconds=10))
+
+        remote.snapshots = snapshots
+        deck.monitor = remote
+        deck.identity["pace"] = lambda: pace
+        async with deck.run_test(size=(120, 40)) as pilot:
+            await pilot.pause()
+            assert deck.snapshot and bool(forgotten) is is_forgotten
 
 
 async def test_a_wall_says_in_large_letters_that_its_collector_is_silent_and_else_who_asked() -> None:

@@ -234,8 +234,8 @@ class Deck(ExactApp):
                     self._call_for(snapshot)  # new alarms ring while the past is shown, too
                     continue
                 before, self.snapshot, self._render_time = self.snapshot, snapshot, None
-                if before and snapshot.at < before.at - _BACK:
-                    self._forget()  # a rehearsal at the collector went back
+                if before and snapshot.at < before.at - _BACK and self.identity["pace"]():
+                    self._forget()  # the rehearsal jumped back, so what the screens hold lies in its future
                 self._select_awaited()
                 self._end_selection_of_vanished()
                 self.snapshot_signal.publish(None)
