@@ -172,13 +172,14 @@ def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:
 
 def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
     """Yield the carried-out changes that no row wants or allows; a repeated one within 10 s is not another."""
-    counted: dict[str, datetime] = {}
+    counted: dict[tuple[str, str], datetime] = {}
     for change in sorted(changes, key=lambda change: change.at):
         if not change.is_carried_out or change.answers or change.is_allowed:
             continue
-        if change.does in counted and change.at - counted[change.does] <= REPEATED_WITHIN:
+        same = change.does, change.event
+        if same in counted and change.at - counted[same] <= REPEATED_WITHIN:
             continue
-        counted[change.does] = change.at
+        counted[same] = change.at
         yield change
 
 
