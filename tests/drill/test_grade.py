@@ -191,3 +191,8 @@ def test_a_busy_time_or_a_refused_step_after_the_limit_voids_nothing() -> None:
     drill = replace(evidence(1), starved=(Starved(late, at(7200)),))
     drill = replace(drill, truth=replace(drill.truth, refused=(Refused(late, "encoder Stage 0", "Stage 0", "gone"),)))
     assert grade(drill).incidents[0].void == ""
+
+
+def test_a_drill_that_ended_before_a_fault_blames_no_deck() -> None:
+    ended = replace(evidence(2), ended=at(50), raised=evidence(2).raised[:1])
+    assert [incident.void for incident in grade(ended).incidents] == [ENDED_EARLY, ENDED_EARLY]

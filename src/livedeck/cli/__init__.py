@@ -141,9 +141,8 @@ DECK_OPTIONS = ("version", "theme", "ascii", "at", "follow_clock")
 """Options of `livedeck` itself. Most commands have the others, too, and describe them."""
 
 EPILOG = """\b
-Examples:
-  livedeck event schedule "Evening show" --started-at 19:30
-  livedeck past show "Evening show" --from -2h"""
+Example:
+  livedeck event schedule "Evening show" --started-at 19:30"""
 
 
 _WORDS = "livedeck.words"

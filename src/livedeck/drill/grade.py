@@ -165,9 +165,9 @@ def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:
     for step in evidence.truth.refused:
         if step.at < end and (not step.event or not answer.event or step.event == answer.event):
             return f"a step was refused: {step.step}: {step.reason}"
-    if raised is None:
-        return NEVER_RAISED
-    return ENDED_EARLY if evidence.ended < end else ""
+    if evidence.ended < end:
+        return ENDED_EARLY
+    return "" if raised else NEVER_RAISED
 
 
 def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
