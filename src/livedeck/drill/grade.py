@@ -208,7 +208,7 @@ def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, 
     false = (
         raised
         for raised in evidence.raised
-        if raised.at >= evidence.truth.began
+        if evidence.truth.began <= raised.at <= evidence.ended
         and not is_caused(raised)
         and not any(has_raised(row, raised) for row in rows)
     )
