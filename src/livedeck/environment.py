@@ -74,6 +74,11 @@ def history_path(profile: str, base_url: str) -> Path:
     return _absolute("data", "XDG_DATA_HOME") / f"history-{name[:40]}-{platform}.sqlite"
 
 
+def drills_path() -> Path:
+    """Return the path of the scores of drills. Raises SettingsError."""
+    return _absolute("data", "XDG_DATA_HOME") / "drills.jsonl"
+
+
 def state_folder() -> Path:
     """Return the folder of the deck's preferences. Raises SettingsError."""
     return _absolute("state", "XDG_STATE_HOME")

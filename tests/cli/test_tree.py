@@ -65,7 +65,8 @@ NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
     "alarm explain", "alarm close", "alarm kpi", "alarm link",
     "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
-    "silence list", "silence add", "silence extend", "silence end",
+    "silence list", "silence add", "silence extend", "silence end", "drill play", "drill list",
+    "drill show", "drill grade",
 )  # fmt: skip
 """Commands that had no word before."""
 

@@ -173,6 +173,11 @@ def test_missed_and_false_alarms_are_the_decks_and_leave_the_score() -> None:
     assert (graded.score, graded.missed, graded.false) == (100.0, (missed,), (stray,))
 
 
+def test_an_alarm_after_the_end_of_the_drill_is_not_false() -> None:
+    stray = Raised(at(7201), AlarmKey("id-9", "CLOCK_SKEW"), "", "", Severity.WARNING)
+    assert grade(replace(evidence(), raised=(*evidence().raised, stray))).false == ()
+
+
 def test_an_alarm_after_a_change_of_its_event_is_not_false() -> None:
     ended = Raised(at(400), AlarmKey("id-f", "ENDED_ON_AIR"), "Foyer", "", Severity.WARNING)
     drill = replace(evidence(more=[wrong(390, ends_show=True)]), raised=(*evidence().raised, ended))
@@ -191,3 +196,8 @@ def test_a_busy_time_or_a_refused_step_after_the_limit_voids_nothing() -> None:
     drill = replace(evidence(1), starved=(Starved(late, at(7200)),))
     drill = replace(drill, truth=replace(drill.truth, refused=(Refused(late, "encoder Stage 0", "Stage 0", "gone"),)))
     assert grade(drill).incidents[0].void == ""
+
+
+def test_a_drill_that_ended_before_a_fault_blames_no_deck() -> None:
+    ended = replace(evidence(2), ended=at(50), raised=evidence(2).raised[:1])
+    assert [incident.void for incident in grade(ended).incidents] == [ENDED_EARLY, ENDED_EARLY]

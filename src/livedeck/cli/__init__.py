@@ -31,6 +31,7 @@ GROUPS = {
     "silence": "Silences and maintenance windows: alarms that neither ring nor notify for a time",
     "past": "The history: what happened, recordings and replays, and the history file",
     "change": "Changes with an unknown outcome",
+    "drill": "Drills: scenarios that grade how you react, and the scores so far",
     "collector": "The collector, which watches as a service, with its tokens and its dashboard",
     "notify": "Notifications: who is notified, targets and unsent messages",
     "config": "The settings and the keys in force, and the settings file",
@@ -85,6 +86,10 @@ PLACES = {
     "wall": "wall.command:command",
     "demo": "demo:command",
     "serve": "serve:command",
+    "drill play": "drill.play:command",
+    "drill list": "drill.scores:list_command",
+    "drill show": "drill.scores:show_command",
+    "drill grade": "drill.scores:grade_command",
     "collector run": "collect.command:command",
     "collector dashboard": "collect.metrics:dashboard_command",
     "collector token create": "collect.tokens:create_command",
@@ -128,7 +133,7 @@ TREE = CommandTree(GROUPS, PLACES, NOUNS)
 SECTIONS = {
     "Platform": ("event", "room", "video", "api"),
     "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
-    "Setup and practice": ("config", "doctor", "docs", "demo", "serve"),
+    "Setup and practice": ("config", "doctor", "docs", "demo", "serve", "drill"),
 }
 """Words after `livedeck`, in the sections of its help."""
 
@@ -136,9 +141,8 @@ DECK_OPTIONS = ("version", "theme", "ascii", "at", "follow_clock")
 """Options of `livedeck` itself. Most commands have the others, too, and describe them."""
 
 EPILOG = """\b
-Examples:
-  livedeck event schedule "Evening show" --started-at 19:30
-  livedeck past show "Evening show" --from -2h"""
+Example:
+  livedeck event schedule "Evening show" --started-at 19:30"""
 
 
 _WORDS = "livedeck.words"

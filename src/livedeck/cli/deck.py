@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from livedeck.atomic_file import BackgroundWriter, write_private
-from livedeck.cli.exit_codes import FAULT
+from livedeck.cli.exit_codes import DONE, FAULT
 from livedeck.cli.options import notifies
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_signals, keep_collections_short, lasting_imports
@@ -123,12 +123,16 @@ def _run_opener(program: str, path: Path) -> str:
 
 
 async def run_deck(
-    settings: Settings, limits_source: LimitsSource | None = None, at: datetime | None = None, notice: str = ""
+    settings: Settings,
+    limits_source: LimitsSource | None = None,
+    at: datetime | None = None,
+    notice: str = "",
+    over: asyncio.Event | None = None,
 ) -> int:
     """Run the deck, or print the status if no screen is possible. Returns the exit code.
 
     `limits_source`: source of limits that may change while the deck runs. `at`: the time to show first; None for now.
-    `notice`: text above the keys at the start, also in the log.
+    `notice`: text above the keys at the start, also in the log. `over`: ends the deck when it is set; None for never.
 
     Raises SettingsError, and UsageError if a past time cannot be shown.
     """
@@ -140,7 +144,7 @@ async def run_deck(
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
-    show = partial(_show_deck, settings, limits_source, at, notice)
+    show = partial(_show_deck, settings, limits_source, at, notice, over)
     if not settings.follow_clock:
         return await show()
     from livedeck.cli.rehearsal import repeat_after_jump_back
@@ -148,7 +152,9 @@ async def run_deck(
     return await repeat_after_jump_back(show, settings.history_file())
 
 
-async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at: datetime | None, notice: str) -> int:
+async def _show_deck(
+    settings: Settings, limits_source: LimitsSource | None, at: datetime | None, notice: str, over: asyncio.Event | None
+) -> int:
     with lasting_imports():
         from livedeck.ui.kit.graphics import Graphics
         from livedeck.ui.shell.calls import Calls
@@ -178,6 +184,7 @@ async def _show_deck(settings: Settings, limits_source: LimitsSource | None, at:
             cell_pixels=cell_pixels(),
             notice=notice,
             followed=watch.clock,
+            over=over,
         )
         if watch.clock and watch.clock.fault:
             raise watch.clock.fault
@@ -197,9 +204,18 @@ async def show_past(settings: Settings, path: Path, at: datetime | None = None) 
 
 
 async def _run(
-    settings: Settings, feed: Feed, *, past: Playback | None = None, followed: FollowedClock | None = None, **rest: Any
+    settings: Settings,
+    feed: Feed,
+    *,
+    past: Playback | None = None,
+    followed: FollowedClock | None = None,
+    over: asyncio.Event | None = None,
+    **rest: Any,
 ) -> int:
-    """Show the feed until the user leaves, or until its clock can be `followed` no longer. Returns the exit code."""
+    """Show the feed until the user leaves, its clock can be `followed` no longer, or `over` is set.
+
+    Returns the exit code.
+    """
     with lasting_imports():
         from livedeck.ui.app import Deck
         from livedeck.ui.kit.driver import terminal_guard
@@ -232,7 +248,8 @@ async def _run(
         )
         with end_on_signals(deck.end, terminal_guard(has_title=past is None and settings.window_title)):
             beside = [asyncio.create_task(keep_collections_short(SystemClock(), partial=2.0, full=300.0))]
-            beside += [asyncio.create_task(_end_with(followed, deck))] if followed else []
+            beside += [asyncio.create_task(_end_with(followed.until_fault(), deck, FAULT))] if followed else []
+            beside += [asyncio.create_task(_end_with(over.wait(), deck, DONE))] if over else []
             try:
                 code = await deck.run_async()
             finally:
@@ -241,7 +258,7 @@ async def _run(
         return deck.return_code or code or 0
 
 
-async def _end_with(clock: FollowedClock, deck: Deck) -> None:
-    """Leave the deck when its clock can be followed no longer."""
-    await clock.until_fault()
-    deck.end(FAULT)
+async def _end_with(end: Awaitable[object], deck: Deck, code: int) -> None:
+    """Leave the deck with the exit code when `end` is done."""
+    await end
+    deck.end(code)

@@ -171,8 +171,8 @@ class DemoCollector(NamedTuple):
 
 
 @asynccontextmanager
-async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
-    """Run a collector on a free loopback port while the block runs."""
+async def run_collector(settings: Settings, name: str = COLLECTOR_NAME) -> AsyncIterator[DemoCollector]:
+    """Run a collector on a free loopback port while the block runs. `name`: owner of its token."""
     import asyncio
     from hashlib import sha256
     from secrets import token_hex
@@ -180,7 +180,7 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
 
     from livedeck.atomic_file import write_private
     from livedeck.cli.exposure import Exposure
-    from livedeck.cli.wiring import SystemClock, make_api, make_history, make_monitor
+    from livedeck.cli.wiring import SystemClock, follow_clock, make_history, make_monitor, make_paced_api
     from livedeck.collector.serving.access import MAX_READERS, Access
     from livedeck.collector.serving.app import collector_app
     from livedeck.collector.serving.hub import Hub
@@ -189,11 +189,12 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
     from livedeck.settings import CollectorTokenSettings
 
     async with AsyncExitStack() as stack:
-        api = await stack.enter_async_context(make_api(settings.model_copy(update={"read_only": True})))
-        history = await stack.enter_async_context(make_history(settings))
-        monitor = make_monitor(api, settings=settings, history=history)
-        token, hub = token_hex(32), Hub(monitor.clock, token_hex(4))
-        tokens = {COLLECTOR_NAME: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
+        clock = await follow_clock(settings, stack)
+        api = await stack.enter_async_context(make_paced_api(settings.model_copy(update={"read_only": True}), clock))
+        history = await stack.enter_async_context(make_history(settings, clock))
+        monitor = make_monitor(api, clock, settings=settings, history=history)
+        token, hub = token_hex(32), Hub(monitor.clock, token_hex(4), clock.speed if clock else None)
+        tokens = {name: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
         token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-break-"))) / "token"

@@ -45,6 +45,10 @@ EXAMPLES = {
     "config keys": ("config keys",),
     "demo": ("demo", "demo --scenario bad-night --seed 7"),
     "docs": ("docs", "docs commands"),
+    "drill play": ("drill play bad-night", "drill play gala.toml --headless"),
+    "drill list": ("drill list", "drill list --json"),
+    "drill show": ("drill show 3", "drill show 3 --format markdown"),
+    "drill grade": ("drill grade 3",),
     "api": (
         "api GET /v2/live/events -f page=2",
         "api PATCH /v1/videos/VIDEO -f title='Evening show' -F public=true --yes",

@@ -308,8 +308,12 @@ _REHEARSAL = (
 PLATFORM_NAMES = ("profile", "base_url", "upload_url", "read_only")
 """Parameters that `platform` adds to a command."""
 
+SEED = click.option(
+    "--seed", type=int, help="Seed of the noise on the simulated events. [default: 1, or the stored one]"
+)
+
 _SIMULATION = (
-    click.option("--seed", type=int, help="Seed of the noise on the simulated events. [default: 1, or the stored one]"),
+    SEED,
     click.option(
         "--scenario", metavar="NAME|FILE", help="Play a scenario: keyframe-drift, bad-night, ... or a TOML file."
     ),

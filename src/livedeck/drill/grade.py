@@ -165,20 +165,21 @@ def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:
     for step in evidence.truth.refused:
         if step.at < end and (not step.event or not answer.event or step.event == answer.event):
             return f"a step was refused: {step.step}: {step.reason}"
-    if raised is None:
-        return NEVER_RAISED
-    return ENDED_EARLY if evidence.ended < end else ""
+    if evidence.ended < end:
+        return ENDED_EARLY
+    return "" if raised else NEVER_RAISED
 
 
 def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
     """Yield the carried-out changes that no row wants or allows; a repeated one within 10 s is not another."""
-    counted: dict[str, datetime] = {}
+    counted: dict[tuple[str, str], datetime] = {}
     for change in sorted(changes, key=lambda change: change.at):
         if not change.is_carried_out or change.answers or change.is_allowed:
             continue
-        if change.does in counted and change.at - counted[change.does] <= REPEATED_WITHIN:
+        same = change.does, change.event
+        if same in counted and change.at - counted[same] <= REPEATED_WITHIN:
             continue
-        counted[change.does] = change.at
+        counted[same] = change.at
         yield change
 
 
@@ -207,7 +208,7 @@ def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, 
     false = (
         raised
         for raised in evidence.raised
-        if raised.at >= evidence.truth.began
+        if evidence.truth.began <= raised.at <= evidence.ended
         and not is_caused(raised)
         and not any(has_raised(row, raised) for row in rows)
     )

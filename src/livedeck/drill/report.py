@@ -103,7 +103,7 @@ def _wrong_rows(grade: Grade, escape: Escape) -> Iterator[Sequence[str]]:
 
 def _deck(grade: Grade, escape: Escape) -> Iterator[str]:
     if not grade.missed and not grade.false:
-        yield "It raised every expected alarm and no other."
+        yield "It raised every alarm that was due, and no other."
     for row in grade.missed:
         yield f"missed: {_name(row.alarm, row.event, row.target, escape)}, cause at {_offset(grade, row.since)}"
     for raised in grade.false:

@@ -127,7 +127,7 @@ class Change(Record):
     """Change that reached the platform. `does`: its words, the same for the same change.
 
     `event`: name of the event; empty without one. `answers`: indices of the answers that its request matches.
-    `ends_show`: it completes, deletes or disables an event that is on air.
+    `ends_show`: it completes or deletes an event that is on air.
     """
 
     at: datetime

@@ -146,7 +146,7 @@ from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
 from livedeck.monitor.polling.connection import is_stale, stale_blame
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
-from livedeck.monitor.polling.machine import SystemMachine
+from livedeck.monitor.polling.machine import Machine, SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
 
 __all__ = [
@@ -239,6 +239,7 @@ __all__ = [
     "LimitsSource",
     "LinkRecord",
     "ListDoubt",
+    "Machine",
     "MaintenanceWindow",
     "Marker",
     "MatchField",

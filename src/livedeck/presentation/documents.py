@@ -967,6 +967,76 @@ class SilenceChanged(TypedDict):
     covers: SilenceCover | None
 
 
+class DrillScore(TypedDict):
+    """Score of a drill. `score`: from 0 to 100; None if `void` says why. Compare scores of equal `hash` and `rules`."""
+
+    schema: NotRequired[str]
+    number: int
+    time: str
+    scenario: str
+    hash: str
+    seed: int
+    rules: int
+    score: float | None
+    void: str | None
+    person: str | None
+
+
+class Drills(TypedDict):
+    """Drills so far, oldest first."""
+
+    schema: NotRequired[str]
+    drills: list[DrillScore]
+
+
+class DrillIncident(TypedDict):
+    """Answer of a drill. `injected`, `raised`: by the simulator's clock. `seen`, `acknowledged`, `acted`: s after it.
+
+    `event`: None for the platform. `credit`: from 0 to 1; None if `void` says why.
+    """
+
+    alarm: str
+    event: str | None
+    target: str | None
+    weight: int
+    injected: str
+    raised: str | None
+    seen: float | None
+    acknowledged: float | None
+    acknowledged_by: str | None
+    acted: float | None
+    action: str | None
+    wrong: int
+    credit: float | None
+    void: str | None
+
+
+class DrillChange(TypedDict):
+    """Wrong change, and its cost in points."""
+
+    at: str
+    does: str
+    event: str | None
+    cost: float
+
+
+class DrillAlarm(TypedDict):
+    """Alarm that the deck missed, since its cause, or raised without a cause."""
+
+    alarm: str
+    event: str | None
+    at: str
+
+
+class DrillReport(DrillScore):
+    """Report of a drill."""
+
+    incidents: list[DrillIncident]
+    wrong: list[DrillChange]
+    missed: list[DrillAlarm]
+    false: list[DrillAlarm]
+
+
 DOCUMENTS: Mapping[str, type] = {
     "status": Status,
     "alarm list": Alarms,
@@ -993,5 +1063,7 @@ DOCUMENTS: Mapping[str, type] = {
     "collector token list": CollectorTokens,
     "past check": HistoryFile,
     "config show": SettingsInForce,
+    "drill list": Drills,
+    "drill show": DrillReport,
 }
 """Command, as the words after `livedeck` -> JSON object that it prints."""

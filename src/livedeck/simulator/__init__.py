@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from livedeck.simulator.app import Wire
     from livedeck.simulator.control_client import ControlError, Platform
     from livedeck.simulator.engine.clock import SimulatorClock
+    from livedeck.simulator.engine.journal import Entry
     from livedeck.simulator.engine.reference import domains
     from livedeck.simulator.engine.world import Workspace
     from livedeck.simulator.errors import IngestError, SimulatorError
     from livedeck.simulator.profiles import PROFILES, Profile
+    from livedeck.simulator.rehearsal.changes import Change, changes_of
     from livedeck.simulator.rehearsal.checking import Problem, check_table
     from livedeck.simulator.rehearsal.control_api import control_table
     from livedeck.simulator.rehearsal.listing import Listing, listings
-    from livedeck.simulator.rehearsal.scenario import Expected, Scenario, Step
+    from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario, Step
     from livedeck.simulator.rehearsal.scenario import load as load_scenario
     from livedeck.simulator.rehearsal.scenario import names as scenario_names
     from livedeck.simulator.server import Addresses, serve
@@ -31,7 +33,10 @@ __all__ = [
     "DEFAULT_TOKEN",
     "PROFILES",
     "Addresses",
+    "Answer",
+    "Change",
     "ControlError",
+    "Entry",
     "Expected",
     "IngestError",
     "Listing",
@@ -47,6 +52,7 @@ __all__ = [
     "Timeouts",
     "Wire",
     "Workspace",
+    "changes_of",
     "check_table",
     "control_table",
     "domains",
@@ -61,6 +67,10 @@ _MODULES = {
     "Wire": "livedeck.simulator.app",
     "PROFILES": "livedeck.simulator.profiles",
     "Profile": "livedeck.simulator.profiles",
+    "Answer": "livedeck.simulator.rehearsal.scenario",
+    "Change": "livedeck.simulator.rehearsal.changes",
+    "changes_of": "livedeck.simulator.rehearsal.changes",
+    "Entry": "livedeck.simulator.engine.journal",
     "Problem": "livedeck.simulator.rehearsal.checking",
     "check_table": "livedeck.simulator.rehearsal.checking",
     "control_table": "livedeck.simulator.rehearsal.control_api",

@@ -26,7 +26,7 @@ from livedeck.simulator.api import cdn
 from livedeck.simulator.cross_origin import CrossOrigin, check_origins
 from livedeck.simulator.engine.disk import is_disk_full
 from livedeck.simulator.engine.faults import CONTENT_FAULTS, SKEW, ConnectionCut, apply_faults
-from livedeck.simulator.engine.pattern import BODY_MATCHED
+from livedeck.simulator.engine.pattern import BODY_MATCHED, SeenRequest
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError, disk_full, forbidden, internal, of_status, too_large, unauthorized
 from livedeck.simulator.http import ApiRequest, Endpoint, origin_of
@@ -217,7 +217,7 @@ class SimulatorMiddleware:
         scope[HITS] = [hit.fault.id for hit in hits]
         inner = [hit for hit in hits if hit.fault.kind in CONTENT_FAULTS]
         outer = [hit for hit in hits if hit.fault.kind not in CONTENT_FAULTS]
-        app = apply_faults(self._app, inner, now, world.clock, world.faults.late)
+        app = apply_faults(_noting(self._app, request), inner, now, world.clock, world.faults.late)
         if not scope["path"].startswith("/cdn/"):  # files have ranges and tags, which compression would change
             app = self._encode(app)
         await apply_faults(app, outer, now, world.clock, world.faults.late)(scope, receive, send)
@@ -234,6 +234,22 @@ class SimulatorMiddleware:
             await send(message)
 
         return send_dated
+
+
+def _noting(app: ASGIApp, request: SeenRequest) -> ASGIApp:
+    """Return the app, which notes in `request` that a change was carried out, whatever becomes of the answer."""
+    if request.method in {"GET", "HEAD"}:
+        return app
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_noted(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 300:
+                request.is_carried_out = True
+            await send(message)
+
+        await app(scope, receive, send_noted)
+
+    return noting
 
 
 def _refuse_framing(scope: Scope) -> Response | None:

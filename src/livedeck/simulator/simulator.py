@@ -211,6 +211,20 @@ class Simulator:
             for document in self._world.store.find_all(kind, self.workspace_id):
                 yield document["id"], document["name"]
 
+    @property
+    def scenario(self) -> Scenario | None:
+        """Scenario in play, also after its end; None without one."""
+        return scenarios.playing(self._world)
+
+    def progress(self) -> dict[str, object]:
+        """Return the position of the scenario in the form that the control API shows."""
+        return self._world.timeline.progress(self._world.now())
+
+    @property
+    def journal(self) -> Journal:
+        """Last requests and their answers."""
+        return self._world.journal
+
     def on_air(self) -> list[str]:
         """Return the names of the events whose encoder sends now, by name."""
         now = self._world.now()

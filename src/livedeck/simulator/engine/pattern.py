@@ -30,6 +30,7 @@ class SeenRequest:
     """Request as a pattern sees it. `body` grows up to `BODY_MATCHED` bytes while it arrives.
 
     `token`: whose token it brought (served, other, wrong, none). `ids` and `names`: kind of object -> its id and name.
+    `is_carried_out`: it changed something, also if its answer was lost or it was carried out later.
     """
 
     method: str
@@ -42,6 +43,7 @@ class SeenRequest:
     headers: Sequence[tuple[str, str]] = ()
     body: bytearray = field(default_factory=bytearray)
     bytes_received: int = 0
+    is_carried_out: bool = False
 
     def text(self) -> str:
         """Return the kept part of the body as text."""

@@ -14,12 +14,13 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.measured import MeasuredSamples
-from livedeck.simulator.engine.store import Files, State, Store
+from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.timeline import Refusal, Timeline
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
@@ -125,7 +126,9 @@ def _play(scenario: Scenario) -> Iterator[Fault]:
         world = World(store, clock, encoders, files, faults, timeline, disk, State(store, files), files)
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served])
-        yield from _alarm_faults(world, served, scenario.alarms)
+        events = {row["name"]: row for row in store.find_all("event", served.workspace_id, order=[("name", "asc")])}
+        yield from _alarm_faults(events, scenario.alarms)
+        yield from _request_faults(events, scenario)
         for refusal in world.timeline.catch_up(inf):
             yield _fault_of(refusal, scenario)
 
@@ -137,8 +140,7 @@ def _fault_of(refusal: Refusal, scenario: Scenario) -> Fault:
     return f"steps[{refusal.entry.index}].{known}", reason
 
 
-def _alarm_faults(world: World, served: Workspace, alarms: Sequence[Expected]) -> Iterator[Fault]:
-    events = {row["name"]: row for row in world.store.find_all("event", served.workspace_id, order=[("name", "asc")])}
+def _alarm_faults(events: Mapping[str, Document], alarms: Sequence[Expected]) -> Iterator[Fault]:
     for alarm in alarms:
         path = f"alarms[{alarm.index}]"
         if alarm.event and alarm.event not in events:
@@ -150,6 +152,21 @@ def _alarm_faults(world: World, served: Workspace, alarms: Sequence[Expected]) -
                     f'no restream of "{alarm.event}" is called "{alarm.target}"; {there_are(targets, alarm.target)}'
                 )
                 yield f"{path}.target", reason
+
+
+def _request_faults(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Fault]:
+    """Yield the events and operations of answers and allowed changes that there are not."""
+    operations = [endpoint.operation for endpoint in ENDPOINTS]
+    requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}
+    requests |= {f"allowed[{index}]": request for index, request in enumerate(scenario.allowed)}
+    for path, request in requests.items():
+        for name, known, ids in (
+            ("event", [*events], [row["id"] for row in events.values()]),
+            ("operation", operations, []),
+        ):
+            if isinstance(wanted := request.get(name), str) and wanted not in {*known, *ids}:
+                reason = f'no {name} is called "{wanted}"; {there_are(known, wanted)}'
+                yield f"{path}.request.{name}", reason
 
 
 class _NoFiles(Files):

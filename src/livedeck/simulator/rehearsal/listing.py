@@ -155,6 +155,8 @@ _SCENARIO: Mapping[str, type[RequestBody]] = {
     "shapes.NAME.bursts[].": BurstRow,
     "steps[].": scenarios.StepHead,
     "alarms[].": scenarios.AlarmRow,
+    "answers[].": scenarios.AnswerRow,
+    "allowed[].": scenarios.AllowedRow,
 }
 _WORKSPACE: Mapping[str, type[RequestBody]] = {
     "projects[].": ProjectRow,

@@ -23,7 +23,7 @@ from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, Time, check, integer, number, one_of, text
 from livedeck.simulator.rehearsal.commands import COMMANDS, FAULT, Command, run_command
-from livedeck.simulator.rehearsal.fault_arguments import FaultArguments
+from livedeck.simulator.rehearsal.fault_arguments import FaultArguments, PatternTable
 from livedeck.simulator.rehearsal.naming import find_document, there_are
 from livedeck.simulator.rehearsal.offsets import Offset, offset_of, seconds_of
 from livedeck.simulator.rehearsal.shapes import ShapeRow, use_shapes
@@ -75,11 +75,38 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds after an alarm: full credit for a reaction up to `par`, none from `limit` on."""
+
+    par: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Reaction of a good operator to the alarm of a row of `[[alarms]]`.
+
+    `target`: part of the event that the alarm must name; empty for any. `action`: time for a change that matches
+    `request`, or for a note that contains the word `note`; None if only the acknowledgement counts. `index`: its place
+    in the table.
+    """
+
+    alarm: Expected
+    target: str
+    acknowledge: Timing
+    action: Timing | None = None
+    request: Mapping[str, Any] | None = None
+    note: str = ""
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """Timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read.
 
-    `template`: table of its workspace, None for a shipped one. `shapes`: its own ones, as rows. `seed`, `start`: those
-    that it asks for, or None.
+    `template`: table of its workspace, None for a shipped one. `shapes`: its own ones, as rows. `seed`, `start`,
+    `quiet_speed`: those that it asks for, or None. `answers`: reactions that a drill grades. `allowed`: patterns of
+    changes that are neither right nor wrong.
     """
 
     name: str
@@ -93,6 +120,9 @@ class Scenario:
     shapes: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
     start: datetime | None = None
+    quiet_speed: float | None = None
+    answers: tuple[Answer, ...] = ()
+    allowed: tuple[Mapping[str, Any], ...] = ()
 
 
 class AlarmRow(RequestBody):
@@ -109,6 +139,35 @@ class AlarmRow(RequestBody):
     shown: Boolean = UNSET
 
 
+_Seconds = Annotated[float, number(0, 86_400)]
+
+
+class ReactionRow(RequestBody):
+    """Seconds after the alarm: full credit up to `par`, none from `limit` on."""
+
+    par: _Seconds
+    limit: _Seconds
+
+
+class AnswerRow(RequestBody):
+    """Reaction of a good operator to an alarm: an acknowledgement, and perhaps a change or a note."""
+
+    alarm: Annotated[str, text(1, 64)]
+    event: Annotated[str, text(0, 255)] = ""
+    target: Name = UNSET
+    acknowledge: ReactionRow
+    request: PatternTable = UNSET
+    note: Annotated[str, text(1, 64)] = UNSET
+    par: _Seconds = UNSET
+    limit: _Seconds = UNSET
+
+
+class AllowedRow(RequestBody):
+    """Change that is neither right nor wrong."""
+
+    request: PatternTable
+
+
 class StepHead(RequestBody):
     """Step: `at` counts from the start, or from the step with the id `after`. `do`: the command."""
 
@@ -119,7 +178,7 @@ class StepHead(RequestBody):
 
 
 class ClockRow(RequestBody):
-    """Time at the start, and the speed while no alarm is expected."""
+    """Time at the start, and the speed of a drill while no answer is due."""
 
     start: Time = UNSET
     quiet_speed: Annotated[float, number(1, 30)] = UNSET
@@ -139,6 +198,8 @@ class ScenarioFile(RequestBody):
     shapes: Annotated[dict[str, Any], Must("tables [shapes.NAME]")] = Field(default_factory=dict)
     steps: _Rows = Field(default_factory=list)
     alarms: _Rows = Field(default_factory=list)
+    answers: _Rows = Field(default_factory=list)
+    allowed: _Rows = Field(default_factory=list)
 
 
 class _FaultsFile(RequestBody):
@@ -284,18 +345,22 @@ def draft(
     if lasts is not None and lasts <= 0:
         faults.append(("lasts", "must be above 0"))
     clock = head.get("clock") or {}
+    steps, alarms = _steps(head.get("steps", ()), lasts, faults), tuple(_alarms(head.get("alarms", ()), lasts, faults))
     scenario = Scenario(
         name=name,
         title=head.get("title", ""),
         workspace=workspace,
         lasts=lasts or 0,
-        steps=_steps(head.get("steps", ()), lasts, faults),
-        alarms=tuple(_alarms(head.get("alarms", ()), lasts, faults)),
+        steps=steps,
+        alarms=alarms,
         table=table,
         template=template,
         shapes=shapes,
         seed=head.get("seed"),
         start=clock.get("start"),
+        quiet_speed=clock.get("quiet_speed"),
+        answers=tuple(_answers(head.get("answers", ()), alarms, lasts, faults)),
+        allowed=tuple(_allowed(head.get("allowed", ()), faults)),
     )
     return scenario, faults
 
@@ -458,3 +523,60 @@ def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, faults: list[Fa
         if "until" in alarm and alarm["until"] <= alarm["since"]:
             faults.append((f"{path}.until", "must be after since"))
         yield Expected(**{"event": "", "until": None, **alarm}, index=index)
+
+
+def _answers(
+    rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, faults: list[Fault]
+) -> Iterator[Answer]:
+    """Yield the sound answers. Several answers to one alarm belong to its rows in their order."""
+    left = [alarm for alarm in alarms if alarm.shown]
+    for index, row in enumerate(rows):
+        path = f"answers[{index}]"
+        wrong = faults_of(AnswerRow, row, path) or [*_misplaced(path, row)]
+        faults += wrong
+        if wrong:
+            continue
+        given = check(AnswerRow, row).given()
+        target = given.get("target", "")
+        alarm = next((alarm for alarm in left if _is_answered(alarm, given)), None)
+        if alarm is None:
+            expected = [f"{alarm.kind} {alarm.event}".strip() for alarm in left]
+            wanted = f"{row['alarm']} {row.get('event', '')}".strip()
+            reason = f'no further row of [[alarms]] expects "{wanted}"'
+            faults.append((f"{path}.alarm", f"{reason}; {there_are(expected, wanted)}"))
+            continue
+        left.remove(alarm)
+        timings = {"acknowledge.": given["acknowledge"], **({"": given} if "par" in given else {})}
+        for name, timing in timings.items():
+            if timing["limit"] <= timing["par"]:
+                faults.append((f"{path}.{name}limit", "must be above par"))
+            faults += _outside(f"{path}.{name}limit", alarm.since + timing["limit"], lasts)
+        made = {name: Timing(timing["par"], timing["limit"]) for name, timing in timings.items()}
+        yield Answer(
+            alarm, target, made["acknowledge."], made.get(""), given.get("request"), given.get("note", ""), index
+        )
+
+
+def _is_answered(alarm: Expected, given: Mapping[str, Any]) -> bool:
+    is_named = (alarm.kind, alarm.event) == (given["alarm"], given.get("event", ""))
+    return is_named and given.get("target", alarm.target) == alarm.target
+
+
+def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what contradicts itself in an answer: a change or a note needs its own par and limit."""
+    if {"request", "note"} <= {*row}:
+        yield f"{path}.note", "must be left out beside request"
+    has_action = not {"request", "note"}.isdisjoint(row)
+    for name in ("par", "limit"):
+        if (name in row) != has_action:
+            reason = "must be given beside request or note" if has_action else "needs a request or a note"
+            yield f"{path}.{name}", reason
+
+
+def _allowed(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> Iterator[Mapping[str, Any]]:
+    """Yield the sound patterns of allowed changes."""
+    for index, row in enumerate(rows):
+        wrong = faults_of(AllowedRow, row, f"allowed[{index}]")
+        faults += wrong
+        if not wrong:
+            yield row["request"]

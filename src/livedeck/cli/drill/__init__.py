@@ -1,0 +1,1 @@
+"""`livedeck drill`: play a scenario, grade the reactions of a person, and show the scores so far."""

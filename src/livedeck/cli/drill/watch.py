@@ -1,0 +1,99 @@
+"""Watch over a drill: the changes that reach the platform, the times of a machine that is too busy, and the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from livedeck.drill.truth import LATE_ALARM, Starved, Truth
+from livedeck.monitor import Clock, Machine
+from livedeck.simulator import Entry, Simulator
+
+BEAT = 0.25
+"""Seconds between two looks."""
+
+BEATS = 20
+"""Beats over which the waits for a processor are measured."""
+
+BUSY = 0.25
+"""Share of the time that this process waits for a processor from which the machine is too busy."""
+
+LATE = 2.0
+"""Seconds by which a beat is late if this process or machine stood still."""
+
+LEAD = timedelta(seconds=20)
+"""Time before a fault from which a drill runs at the pace of a person."""
+
+
+class _Beat(NamedTuple):
+    """Time of this machine (monotonic s), seconds waited for a processor so far, and the simulator's time."""
+
+    at: float
+    awaited: float
+    now: datetime
+
+
+class DrillWatch:
+    """Watch over a drill until its scenario ends. `quiet_speed`: speed of the clock while no answer is due, or None.
+
+    Attributes:
+        over: Set at the end.
+        entries: Entries of the journal that are no reads.
+        starved: Times on the simulator's clock in which this machine was too busy.
+    """
+
+    def __init__(
+        self, simulator: Simulator, truth: Truth, clock: Clock, machine: Machine, quiet_speed: float | None = None
+    ) -> None:
+        self.over = asyncio.Event()
+        self.entries: list[Entry] = []
+        self.starved: list[Starved] = []
+        self._simulator, self._truth, self._clock, self._machine = simulator, truth, clock, machine
+        self._quiet_speed = quiet_speed
+        self._beats = deque[_Beat](maxlen=BEATS + 1)
+        self._seen = 0
+
+    async def run(self) -> None:
+        """Watch until the scenario ends, then set `over`."""
+        self._beats.append(self._beat())
+        while not self.over.is_set():
+            await self._clock.sleep(BEAT)
+            self.look()
+
+    def look(self) -> None:
+        """Take what has happened since the last look."""
+        beat = self._beat()
+        if self._beats and beat.at - self._beats[-1].at - BEAT >= LATE:
+            self._starve(self._beats[-1].now, beat.now)
+            self._beats.clear()
+        self._beats.append(beat)
+        first = self._beats[0]
+        if len(self._beats) > BEATS and beat.awaited - first.awaited >= BUSY * (beat.at - first.at):
+            self._starve(first.now, beat.now)
+        for entry in self._simulator.journal.after(self._seen):
+            self._seen = entry.n
+            if entry.request.method not in {"GET", "HEAD"}:
+                self.entries.append(entry)
+        if self._quiet_speed:
+            self._keep_pace(beat.now, self._quiet_speed)
+        if beat.now >= self._truth.ends:
+            self.over.set()
+
+    def _keep_pace(self, now: datetime, quiet_speed: float) -> None:
+        """Run at the pace of a person while an answer is due, else at `quiet_speed`."""
+        rows = self._truth.answers
+        is_due = any(row.since - LEAD <= now < row.since + LATE_ALARM + row.longest for row in rows)
+        speed = 1.0 if is_due else quiet_speed
+        if self._simulator.clock.speed != speed:
+            self._simulator.clock.change(speed=speed)
+
+    def _beat(self) -> _Beat:
+        return _Beat(self._clock.monotonic(), self._machine.load().awaited or 0.0, self._simulator.clock.now())
+
+    def _starve(self, since: datetime, until: datetime) -> None:
+        """Add a time, or extend the last one that reaches into it."""
+        if self.starved and since <= self.starved[-1].until:
+            since = self.starved.pop().since
+        self.starved.append(Starved(since, until))
