@@ -47,7 +47,7 @@ def truth_of(scenario: Scenario, seed: int, progress: Mapping[str, Any]) -> Trut
 
 
 def _hash(scenario: Scenario) -> str:
-    """Return the fingerprint of a scenario and its workspace."""
+    """Return the fingerprint of a scenario; a shipped workspace counts by its name."""
     played = {"scenario": scenario.table, "workspace": scenario.template or scenario.workspace}
     return sha256(json.dumps(played, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
