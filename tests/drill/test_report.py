@@ -56,6 +56,15 @@ def test_missed_and_false_alarms_are_named() -> None:
     assert f"false: CLOCK_SKEW {PLATFORM} at 00:30" in text
 
 
+def test_a_drill_that_ended_before_its_first_fault_says_nothing_of_what_did_not_happen() -> None:
+    row = ExpectedAlarm("AUDIO_LOST", "Stage 1", "", at(60), at(90))
+    drill = Evidence(replace(truth(answer(1)), alarms=(row,)), at(30))
+    lines = [*page_lines(grade(drill), 100)]
+    (incident,) = (line.split() for line in lines if line.startswith("AUDIO_LOST"))
+    assert incident[:4] == ["AUDIO_LOST", "Stage", "1", "no"]
+    assert "No alarm was due before the drill ended." in lines
+
+
 def test_hostile_names_stay_text() -> None:
     name = "<b>|`[x](http://x)\x1b[31m"
     row = replace(answer(), event=name)

@@ -66,15 +66,18 @@ class Wrong(Record):
 class Grade(Record):
     """Grade of a drill. `score`: from 0 to 100; None if `void` says why there is none.
 
-    `missed`, `false`: alarms that the deck failed to raise, or raised without a cause. They do not change the score.
+    `due`: number of alarms that the deck had to raise before the drill `ended`. `missed`, `false`: alarms that it did
+    not raise, or raised without a cause. They do not change the score.
     """
 
     truth: Truth
     by: str
+    ended: datetime
     score: float | None
     void: str
     incidents: tuple[Incident, ...]
     wrong: tuple[Wrong, ...]
+    due: int
     missed: tuple[ExpectedAlarm, ...]
     false: tuple[Raised, ...]
     rules: int = RULES
@@ -85,8 +88,20 @@ def grade(evidence: Evidence) -> Grade:
     wrong = tuple(Wrong(change, _cost(change)) for change in _wrong_changes(evidence.changes))
     incidents = tuple(_incident(evidence, number, wrong) for number in range(len(evidence.truth.answers)))
     score, void = _score(incidents, wrong)
-    missed, false = _deck(evidence)
-    return Grade(evidence.truth, evidence.by, score, void, incidents, wrong, missed, false)
+    due = [row for row in evidence.truth.alarms if row.shown and _is_due(row, evidence)]
+    missed = tuple(row for row in due if not any(has_raised(row, raised) for raised in evidence.raised))
+    return Grade(
+        evidence.truth,
+        evidence.by,
+        evidence.ended,
+        score,
+        void,
+        incidents,
+        wrong,
+        len(due),
+        missed,
+        _false_alarms(evidence),
+    )
 
 
 def _score(incidents: Iterable[Incident], wrong: Iterable[Wrong]) -> tuple[float | None, str]:
@@ -187,8 +202,12 @@ def _cost(change: Change) -> float:
     return ENDED_SHOW_COST if change.ends_show else WRONG_COST
 
 
-def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, ...]]:
-    """Return the alarms that the deck missed, and those without a cause.
+def _is_due(row: ExpectedAlarm, evidence: Evidence) -> bool:
+    return (row.until or row.since) + LATE_ALARM <= evidence.ended
+
+
+def _false_alarms(evidence: Evidence) -> tuple[Raised, ...]:
+    """Return the alarms without a cause.
 
     An alarm about an event that the person has changed before has that change as its possible cause.
     """
@@ -197,19 +216,10 @@ def _deck(evidence: Evidence) -> tuple[tuple[ExpectedAlarm, ...], tuple[Raised, 
         made = (change for change in evidence.changes if change.is_carried_out and change.event == raised.event)
         return any(change.at <= raised.at for change in made)
 
-    rows = evidence.truth.alarms
-    missed = (
-        row
-        for row in rows
-        if row.shown
-        and (row.until or row.since) + LATE_ALARM <= evidence.ended
-        and not any(has_raised(row, raised) for raised in evidence.raised)
-    )
-    false = (
+    return tuple(
         raised
         for raised in evidence.raised
         if evidence.truth.began <= raised.at <= evidence.ended
         and not is_caused(raised)
-        and not any(has_raised(row, raised) for row in rows)
+        and not any(has_raised(row, raised) for row in evidence.truth.alarms)
     )
-    return tuple(missed), tuple(false)

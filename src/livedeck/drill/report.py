@@ -64,7 +64,7 @@ def rows(grade: Grade, escape: Escape) -> list[Sequence[str]]:
     return [
         (
             _name(incident.answer.alarm, incident.answer.event, incident.answer.target, escape),
-            _offset(grade, incident.answer.since),
+            _offset(grade, incident.answer.since) if incident.answer.since <= grade.ended else "no",
             _offset(grade, incident.raised) if incident.raised else NOT_APPLICABLE,
             _after(incident, incident.seen),
             _after(incident, incident.acknowledged),
@@ -102,8 +102,10 @@ def _wrong_rows(grade: Grade, escape: Escape) -> Iterator[Sequence[str]]:
 
 
 def _deck(grade: Grade, escape: Escape) -> Iterator[str]:
-    if not grade.missed and not grade.false:
-        yield "It raised every alarm that was due, and no other."
+    if not grade.due:
+        yield "No alarm was due before the drill ended."
+    elif not grade.missed and not grade.false:
+        yield f"It raised every alarm that was due ({grade.due}), and no other."
     for row in grade.missed:
         yield f"missed: {_name(row.alarm, row.event, row.target, escape)}, cause at {_offset(grade, row.since)}"
     for raised in grade.false:
