@@ -130,7 +130,7 @@ BROKEN = {
     "lasts": ('lasts = "+', 'lasts = "', "lasts", "must be an offset"),
     "toml": ("[[alarms]]", "[[alarms]", "", "not TOML"),
 }
-"""What is replaced, by what, the place of the problem, and its words."""
+"""Text to replace, its replacement, the place of the problem, and words of its reason."""
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -70,13 +70,13 @@ TESTS = """
 
 @dataclass(frozen=True)
 class Run:
-    """One run of pytest: what it printed, and the outcomes of the tests by their names."""
+    """Run of pytest: its output, and the outcome of each test by its name."""
 
     text: str
     outcomes: dict[str, str]
 
     def of(self, test: str) -> str:
-        """What is printed of a failed test."""
+        """Return the output for a failed test."""
         return self.text.partition(f" {test} ___")[2].partition("\n_____")[0]
 
 

@@ -138,7 +138,7 @@ def say_how_to_break(simulator: Simulator, control_url: str, stack: ExitStack | 
 
 
 def write_break(stack: ExitStack | AsyncExitStack, token: str, encoder_url: str) -> Path:
-    """Write a line of curl that stops an encoder, and the header that it sends, into a private folder, and return that.
+    """Return a private folder with a line of curl that stops an encoder, and with the header that it sends.
 
     The token is then on no screen, in no list of processes and in no history of a shell.
     """
@@ -196,7 +196,7 @@ async def run_collector(settings: Settings) -> AsyncIterator[DemoCollector]:
         tokens = {COLLECTOR_NAME: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
-        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-break-"))) / "token"
+        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-collector-"))) / "token"
         write_private(token_file, token, replace=False)
         listener = stack.enter_context(Exposure(0).listen())
         url = await stack.enter_async_context(serve_app(listener, app, max_connections=2 * MAX_READERS))

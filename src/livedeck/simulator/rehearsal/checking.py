@@ -87,8 +87,10 @@ class Source:
         """Read a TOML file. Raises TableError if it is none, and SimulatorError if it cannot be read."""
         try:
             return cls.of_text(path.stem, path.read_text(encoding="utf-8"), path.parent)
-        except (OSError, UnicodeDecodeError) as error:
-            raise SimulatorError(f"cannot read {path}: {error}") from None
+        except UnicodeDecodeError:
+            raise SimulatorError(f"cannot read {path}: it is not UTF-8 text") from None
+        except OSError as error:
+            raise SimulatorError(f"cannot read {path}: {error.strerror}") from None
 
     def problems(self, faults: Sequence[Fault]) -> list[Problem]:
         """Return the faults with their lines, in the order of the text."""
