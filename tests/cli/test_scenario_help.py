@@ -94,3 +94,9 @@ def test_the_documentation_names_every_option_of_serve() -> None:
     table = docs.page("simulator").partition("| Option | Meaning |")[2].partition("\n\n")[0]
     named = {option for row in table.splitlines() for option in re.findall(r"`(--[\w-]+)", row.partition(" | ")[0])}
     assert named == {option for parameter in command.params for option in parameter.opts} - {"--format", "--schema"}
+
+
+def test_a_file_that_is_nested_too_deeply_is_a_problem(tmp_path: Path) -> None:
+    file = tmp_path / "deep.toml"
+    file.write_text(f"x = {'[' * 100_000}", encoding="utf-8")
+    assert serve("--check", str(file)) == (FAULT, "nested too deeply\n")

@@ -43,7 +43,8 @@ class Problem:
     def __str__(self) -> str:
         row, _, field = self.path.partition(".")
         place = row if self.line is None else f"{row} (line {self.line})".strip()
-        return f"{place}{f', {field}' if field else ''}: {self.reason}"
+        place = f"{place}, {field}" if field else place
+        return f"{place}: {self.reason}" if place else self.reason
 
 
 class TableError(ApiError):
@@ -80,7 +81,8 @@ class Source:
             return cls(name, read_toml(text), text, folder)
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
             at = re.search(r"at line (\d+)", str(error))
-            raise TableError([Problem("", int(at[1]) if at else None, f"not TOML: {error}")]) from None
+            reason = "nested too deeply" if isinstance(error, RecursionError) else f"not TOML: {error}"
+            raise TableError([Problem("", int(at[1]) if at else None, reason)]) from None
 
     @classmethod
     def of_file(cls, path: Path) -> Source:
