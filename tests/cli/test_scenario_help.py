@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from livedeck import docs
@@ -100,3 +101,14 @@ def test_a_file_that_is_nested_too_deeply_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "deep.toml"
     file.write_text(f"x = {'[' * 100_000}", encoding="utf-8")
     assert serve("--check", str(file)) == (FAULT, "nested too deeply\n")
+
+
+@pytest.mark.parametrize("name", ["serve", "demo"])
+def test_a_scenario_of_a_stranger_writes_no_line_of_its_own(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "gala.toml"
+    file.write_text(GALA.replace('"Video share"\nconn', r'"V\u001b[2J\nall is well"' + "\nconn"), encoding="utf-8")
+    done = CliRunner().invoke(main, [name, "--scenario", str(file)], color=True)
+    assert done.exit_code != DONE
+    assert "steps[1]" in done.stderr
+    assert not [line for line in done.stderr.splitlines() if line.startswith("all is well")]
+    assert "\x1b" not in done.stderr

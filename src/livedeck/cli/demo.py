@@ -19,6 +19,7 @@ from livedeck.cli.output import echo
 from livedeck.environment import no_screen_reason
 from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
+from livedeck.text.outside import shown
 
 if TYPE_CHECKING:
     from livedeck.collector.serving.hub import Hub
@@ -107,7 +108,7 @@ def command(
     try:
         simulator = Simulator(speed=speed, **simulation)
     except SimulatorError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(shown(str(error))) from None
 
     async def work() -> int:
         is_locked = read_only or bool(flags.get("read_only"))
