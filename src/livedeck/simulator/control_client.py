@@ -287,7 +287,10 @@ class Requests:
             )
 
     def wait_for(self, pattern: Pattern | None = None, *, seconds: float = 10, **criteria: object) -> Entry:
-        """Return the first entry that matches; wait up to `seconds` for it. Raises AssertionError like `verify`."""
+        """Return the oldest of the newest 1000 entries that match; wait up to `seconds` for one.
+
+        Raises AssertionError like `verify`.
+        """
         wanted = {**(pattern or {}), **criteria}
         self.verify(wanted, within=seconds)
         return self.find(wanted, limit=1000)[0]
@@ -484,7 +487,7 @@ def _phrase(pattern: Pattern) -> str:
 def _hints(answer: Mapping[str, Any]) -> list[str]:
     """Return a line for each request that almost matches, or that matches in the wrong order; and for dropped ones."""
     near = [f"almost: {describe(miss)}: {_differences(miss) or 'came too early'}" for miss in answer["near_misses"]]
-    lost = f"unknown: the journal dropped {answer['dropped']} requests, which may match; give `since`, or keep more"
+    lost = f"unknown: dropped requests ({answer['dropped']}) may match, too; give `since`, or let the journal keep more"
     return near if answer["verified"] is False else [*near, lost]
 
 

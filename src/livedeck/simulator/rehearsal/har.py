@@ -59,7 +59,7 @@ def archive(entries: Iterable[Document], origin: str, version: str, *, dropped: 
         "creator": {"name": "livedeck", "version": version},
         "entries": [_har_entry(entry, origin) for entry in entries],
     }
-    return {"log": log | ({"comment": f"the journal dropped {dropped} requests"} if dropped else {})}
+    return {"log": log | ({"comment": f"dropped requests: {dropped}"} if dropped else {})}
 
 
 def _har_entry(entry: Document, origin: str) -> Document:
