@@ -329,3 +329,14 @@ async def test_an_address_in_the_archive_is_one(api: httpx.AsyncClient, admin: h
     await api.get("/v2/live/a%20b%3Fc%23d")
     url = (await admin.get(f"{REQUESTS}.har")).json()["log"]["entries"][0]["request"]["url"]
     assert url == "http://platform.test/v2/live/a%20b%3Fc%23d"
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 65_536, '"' + '\\"' * 32_700, f'{{"{"_t" * 30_000}": 1}}', '"' + "_a" * 32_000 + '": "v"']
+)
+async def test_the_secrets_of_a_long_body_are_sought_in_one_pass(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, text: str
+) -> None:
+    """An expression that begins anew at each letter needs a minute for it, and nobody is answered meanwhile."""
+    await api.post(EVENTS, content=text)
+    assert (await entries(admin))[0]["body"]["text"] == text

@@ -14,11 +14,12 @@ from livedeck.simulator.engine.pattern import Difference
 REDACTED = "[REDACTED]"
 
 _SECRET_NAME = re.compile(
-    r"(?:^|[_.\[-])(?:authorization|cookie|sign|signature|secret|passw(?:or)?d|\w*token|stream_?key|(?:api_?)?key|rtmp_link)\]?$",
+    r"(?:token|(?:^|[_.\[-])(?:authorization|cookie|sign|signature|secret|passw(?:or)?d|stream_?key|(?:api_?)?key|rtmp_link))"
+    r"\]?$",
     re.IGNORECASE,
 )
-_IN_JSON = re.compile(r'"(?P<name>(?:[^"\\]|\\.)*)"\s*:\s*"(?P<value>(?:[^"\\]|\\.)*)(?:"|\\?$)')
-_IN_URL = re.compile(r"(?P<name>[\w\[\].%-]+)=(?P<value>[^&\s\"'#<>\\]+)")
+_IN_JSON = re.compile(r'(?<!\\)"(?P<name>(?:[^"\\]|\\.)*)"\s*:\s*"(?P<value>(?:[^"\\]|\\.)*)(?:"|\\?$)')
+_IN_URL = re.compile(r"(?<![\w\[\].%-])(?P<name>[\w\[\].%-]+)=(?P<value>[^&\s\"'#<>\\]+)")
 _LEAST = 4
 """Characters from which a secret is removed wherever it occurs; a shorter one only from its own field."""
 
