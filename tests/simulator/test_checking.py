@@ -198,3 +198,12 @@ def test_a_refused_step_stores_no_other_refusal_again() -> None:
         assert world.timeline.progress(inf) == shown
     assert shown["refused"] == 50
     assert max(stored) < 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"x = [\n[[{' ' * 50_000}\n1]]]\n", f'"{"a." * 200_000}" = 1\n', f"[{' ' * 50_000}x]\n", f"{' ' * 50_000}x = 1\n"],
+)
+def test_the_lines_of_a_text_are_found_in_one_pass(tmp_path: Path, text: str) -> None:
+    """A search that begins anew at each blank or dot takes hours."""
+    assert len(problems(tmp_path, f"{text}{GALA}")) >= 1

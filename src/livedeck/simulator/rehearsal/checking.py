@@ -166,6 +166,10 @@ class _NoFiles(Files):
         """Delete nothing."""
 
 
+_LONGEST_PATH = 1000
+"""Characters of a path up to which its line is sought."""
+
+
 class Lines:
     """Lines of a TOML text at which its tables and fields begin."""
 
@@ -181,7 +185,7 @@ class Lines:
 
     def _read(self, line: str, number: int, table: str, counts: dict[str, int]) -> str:
         """Note what begins on this line; return the table that the next lines belong to."""
-        header = re.match(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]", line)
+        header = re.match(r"(\[\[?)([^\[\]]+)\]", line.strip())
         if header is None:
             field = re.match(r"\s*([\w.-]+|\"[^\"]*\")\s*=", line)
             if field is not None:
@@ -200,6 +204,7 @@ class Lines:
 
     def of(self, path: str) -> int | None:
         """Return the line of the field, or of the table that it is in or absent from."""
+        path = path[:_LONGEST_PATH]
         while path and path not in self._lines:
             if f"{path}[0]" in self._lines:
                 return self._lines[f"{path}[0]"]
