@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +12,9 @@ import httpx
 import pytest
 
 from livedeck.simulator import Simulator, SimulatorClock, recorder, serve
+from livedeck.simulator.engine.journal import Entry
+from livedeck.simulator.rehearsal.control_api import requests
+from livedeck.simulator.rehearsal.har import show_entry
 from simulator.conftest import START
 from simulator.http_client import FindEvent, Row, client_for, data, error_of, in_halves, invalid_names
 
@@ -340,3 +344,23 @@ async def test_the_secrets_of_a_long_body_are_sought_in_one_pass(
     """An expression that begins anew at each letter needs a minute for it, and nobody is answered meanwhile."""
     await api.post(EVENTS, content=text)
     assert (await entries(admin))[0]["body"]["text"] == text
+
+
+async def test_other_requests_are_answered_while_a_long_journal_is_shown(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, answered = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def show(entry: Entry, secrets: list[str]) -> Row:
+        loop.call_soon_threadsafe(begun.set)
+        assert answered.wait(20)
+        return show_entry(entry, secrets)
+
+    await api.get(EVENTS)
+    monkeypatch.setattr(requests, "show_entry", show)
+    shown = asyncio.create_task(entries(admin))
+    await begun.wait()
+    assert (await api.get(EVENTS)).status_code == 200
+    answered.set()
+    assert [entry["n"] for entry in await shown] == [1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import metadata
 from typing import Annotated, Any
@@ -73,14 +73,14 @@ async def list_requests(request: ApiRequest[EntryList]) -> Response:
     """List the entries of the journal, oldest first; with `wait`, hold until there is one."""
     query, journal = request.query(), _journal(request)
     await _until(journal, query.wait, lambda: bool(journal.after(query.after)))
-    return data(_show(request.world, journal.after(query.after)[: query.limit]))
+    return data(await _show(request.world, journal.after(query.after)[: query.limit]))
 
 
 async def find_requests(request: ApiRequest[Search]) -> Response:
     """Return the newest entries that match a pattern, oldest first."""
     search = await request.body()
     found = [*_journal(request).find(RequestPattern(search.pattern, of_journal=True))]
-    return data(_show(request.world, found[-search.limit :]))
+    return data(await _show(request.world, found[-search.limit :]))
 
 
 async def count_requests(request: ApiRequest[Counting]) -> Response:
@@ -120,7 +120,8 @@ async def verify_requests(request: ApiRequest[Expectation]) -> Response:
 async def archive_requests(request: ApiRequest[None]) -> Response:
     """Return the journal as an HTTP Archive (HAR 1.2)."""
     journal, version = _journal(request), metadata.version("livedeck")
-    har = archive(_show(request.world, journal.after(0)), request.origin, version, dropped=journal.dropped)
+    dropped, entries = journal.dropped, await _show(request.world, journal.after(0))
+    har = archive(entries, request.origin, version, dropped=dropped)
     return json_response(json.dumps(har).encode())
 
 
@@ -146,9 +147,10 @@ async def _until(journal: Journal, seconds: float, is_so: Callable[[], bool]) ->
         await journal.wait_after(journal.last, left)
 
 
-def _show(world: World, entries: Iterable[Entry]) -> list[Document]:
+async def _show(world: World, entries: Sequence[Entry]) -> list[Document]:
+    """Return the entries as the control API shows them. A full journal takes seconds, so a thread works on it."""
     secrets = world.tokens()
-    return [show_entry(entry, secrets) for entry in entries]
+    return await asyncio.to_thread(lambda: [show_entry(entry, secrets) for entry in entries])
 
 
 def _verdict(
