@@ -1,7 +1,7 @@
 """The simulator against its OpenAPI document, by schemathesis.
 
-`python tests/simulator/conformance.py [options of st run]`: a command of its own, not a test of the suite, for it takes
-half a minute. Most requests ask for what is there: whoever guesses ids meets nothing but 404.
+`python tests/simulator/conformance.py [options of st run]`: a command of its own, not a test of the suite, because it
+takes minutes. Most requests name existing objects: guessed ids would only get 404.
 """
 
 from __future__ import annotations

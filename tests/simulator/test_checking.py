@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from importlib import resources
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.simulator import Simulator, SimulatorError, check_table, scenario_names
+from livedeck.simulator import Simulator, SimulatorClock, SimulatorError, check_table, scenario_names
+from livedeck.simulator.rehearsal.scenario import draft, go_on, start
+from simulator.conftest import START
 
 DATA = Path(str(resources.files("livedeck.simulator"))) / "data"
 
@@ -130,7 +134,7 @@ BROKEN = {
     "lasts": ('lasts = "+', 'lasts = "', "lasts", "must be an offset"),
     "toml": ("[[alarms]]", "[[alarms]", "", "not TOML"),
 }
-"""What is replaced, by what, the place of the problem, and its words."""
+"""Text to replace, its replacement, the place of the problem, and words of its reason."""
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -176,3 +180,30 @@ def test_a_workspace_may_be_a_file_beside_the_scenario(tmp_path: Path) -> None:
     assert problems(tmp_path, text.replace("house", "hose"))[0].startswith(
         'workspace (line 3): no workspace is called "hose"; there are '
     )
+
+
+def test_a_refused_step_stores_no_other_refusal_again() -> None:
+    """Otherwise the check of a scenario with thousands of wrong steps takes minutes."""
+    steps = [{"at": f"+00:00:{second:02}", "do": "delete", "event": f"No {second}"} for second in range(50)]
+    stored: list[int] = []
+    with closing(Simulator(workspace="stage", clock=SimulatorClock(START, paused=True))) as simulator:
+        world = simulator._world
+        scenario, _ = draft("wrong", {"title": "x", "lasts": "+1d", "steps": steps}, {})
+        start(world, scenario, 1, world.workspaces())
+        world.store._db.set_trace_callback(lambda sql: stored.append(len(sql)))
+        assert len(world.timeline.catch_up(inf)) == 50
+        world.store._db.set_trace_callback(None)
+        shown = world.timeline.progress(inf)
+        go_on(world)
+        assert world.timeline.progress(inf) == shown
+    assert shown["refused"] == 50
+    assert max(stored) < 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"x = [\n[[{' ' * 50_000}\n1]]]\n", f'"{"a." * 200_000}" = 1\n', f"[{' ' * 50_000}x]\n", f"{' ' * 50_000}x = 1\n"],
+)
+def test_the_lines_of_a_text_are_found_in_one_pass(tmp_path: Path, text: str) -> None:
+    """A search that begins anew at each blank or dot takes hours."""
+    assert len(problems(tmp_path, f"{text}{GALA}")) >= 1

@@ -133,3 +133,17 @@ def test_a_wrong_token_and_a_closed_port_are_control_errors(platform: Platform) 
 def test_what_prevents_the_start_is_raised_to_the_caller() -> None:
     with pytest.raises(SimulatorError, match="no workspace is called 'nowhere'"):
         ThreadedSimulator(lambda: Simulator(workspace="nowhere"))
+
+
+def test_a_check_that_a_dropped_request_may_change_fails_as_unknown() -> None:
+    with ThreadedSimulator(lambda: Simulator(journal=1)) as server:
+        platform = server.platform
+        for _ in range(2):
+            status_of(platform, "/v2/live/events", platform.token)
+        platform.requests.verify(operation="list_events")
+        with pytest.raises(AssertionError, match=r"unknown: dropped requests \(1\) may match"):
+            platform.requests.verify(operation="list_events", exactly=1)
+        with pytest.raises(AssertionError, match="unknown"):
+            platform.requests.verify_in_order({"operation": "list_events"}, {"operation": "list_events"})
+        platform.requests.clear()
+        platform.requests.verify(operation="list_events", exactly=0)

@@ -101,8 +101,10 @@ async def test_what_nobody_foresaw_is_500500_without_details_and_logged(
     simulator.close()
     with caplog.at_level(logging.ERROR):
         answer = await api.get(EVENTS)
+        await api.get(f"{EVENTS}/%0Aforged")
     assert error(answer) == (500, 500500, "internal error")
-    assert "GET /v2/live/events" in caplog.text
+    assert "GET '/v2/live/events'" in caplog.text
+    assert "\nforged" not in caplog.text
     assert simulator.control_token not in caplog.text
 
 

@@ -6,12 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import httpx
 import pytest
 
 from livedeck.simulator import Simulator, SimulatorError, serve
+from livedeck.simulator.engine.faults import FAULT_EFFECTS, effects
 from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
 
 EVENTS = "/v2/live/events"
@@ -298,6 +300,18 @@ async def test_frozen_samples_grow_in_number_and_not_in_time(
     assert {row["time"] for row in after[len(before) :]} == {"2026-11-21T09:00:00.500Z"}
 
 
+async def test_every_fifth_sample_is_dated_an_hour_ahead(wire: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    before = (await samples(wire)).json()["data"]
+    await add_fault(admin, "future", path="**/qos")
+    after = (await samples(wire)).json()["data"]
+    ahead = [
+        (datetime.fromisoformat(late["time"]) - datetime.fromisoformat(row["time"])).total_seconds()
+        for row, late in zip(before, after, strict=True)
+    ]
+    assert ahead == [3600 if index % 5 == 4 else 0 for index in range(len(before))]
+    assert [row | {"time": ""} for row in after] == [row | {"time": ""} for row in before]
+
+
 async def test_late_samples_are_the_same_samples_later(
     wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator
 ) -> None:
@@ -475,3 +489,37 @@ async def test_seconds_count_on_the_clock_of_the_simulator_while_it_runs(
         await add_fault(admin, kind, **arguments)
     async with asyncio.timeout(30):
         assert (await wire.get(EVENTS)).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["latency", "bandwidth"])
+async def test_a_reset_drops_a_change_that_a_fault_delays(
+    *,
+    wire: httpx.AsyncClient,
+    admin: httpx.AsyncClient,
+    find_event: FindEvent,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    path = f"{EVENTS}/{(await find_event('Lecture 7'))['id']}"
+    reached, released = asyncio.Event(), asyncio.Event()
+
+    async def wait(*_: object) -> None:
+        reached.set()
+        await released.wait()
+
+    monkeypatch.setattr(effects.Strike, "wait", wait)
+    monkeypatch.setattr(effects.Allowance, "spend", wait)
+    await add_fault(admin, kind, method="PUT", **({"kbit_per_s": 8} if kind == "bandwidth" else {"seconds": 5}))
+    change = asyncio.create_task(wire.put(path, json={"name": "Lecture 8"}))
+    await reached.wait()
+    data(await admin.post("/_control/reset", json={}))
+    released.set()
+    with pytest.raises(httpx.RemoteProtocolError):
+        await change
+    assert data(await admin.get("/_control/requests")) == []
+    assert (await wire.get(path)).json()["data"]["name"] == "Lecture 7"
+
+
+def test_every_kind_of_fault_has_a_test_here() -> None:
+    tests = Path(__file__).read_text(encoding="utf-8")
+    assert [kind for kind in FAULT_EFFECTS if f'"{kind}"' not in tests] == []

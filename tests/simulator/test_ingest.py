@@ -254,6 +254,10 @@ async def test_a_silent_publisher_is_cut(stage: Stage, monkeypatch: pytest.Monke
     monkeypatch.setattr(publishers, "SILENT_SECONDS", 0.1)
     reader, _, _ = await stage.publish((await stage.event())["streamkey"])
     assert b"silent for" in await reader.read()
+    await until(lambda: has_no_publisher(stage))
+    [ended] = (await stage.control("ingest"))["ended"]
+    assert (ended["event"]["name"], ended["reason"]) == ("Real", "silent for 0 s")
+    assert ended["since"] <= ended["until"]
 
 
 async def test_media_ahead_of_the_clock_is_not_read(stage: Stage) -> None:
@@ -327,3 +331,14 @@ async def test_publishing_needs_a_clock_that_runs_at_speed_1() -> None:
     simulator = Simulator(seed=7, clock=SimulatorClock(speed=20))
     async with running(simulator) as stage:
         assert b"the rehearsal clock is moved" in await refusal(stage, (await stage.event())["streamkey"])
+
+
+async def test_what_is_not_measured_is_null_and_a_moved_clock_shows_before_the_next_beat() -> None:
+    async with running(Simulator(seed=7, cadence=60)) as stage:
+        await stage.publish((await stage.event())["streamkey"])
+        [shown] = (await stage.control("ingest"))["publishers"]
+        assert (shown["verdict"], shown["status"], shown["speed"], shown["idle"]) == ("starting", None, None, None)
+        await stage.control("clock", paused=True)
+        ingest = await stage.control("ingest")
+        assert ingest["publishers"] == []
+        assert [row["reason"] for row in ingest["ended"]] == ["the rehearsal clock is moved"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from itertools import count, takewhile
 
 import pytest
 
-from livedeck.simulator.ingest.meter import STATUSES, Meter, Reading
+from livedeck import docs
+from livedeck.simulator.ingest.meter import STATUSES, Meter, Reading, Verdict
 from livedeck.simulator.ingest.session import Media
 
 Arrivals = Iterable[tuple[float, Media]]
@@ -150,3 +152,10 @@ def test_the_platform_knows_four_statuses() -> None:
 def test_a_stop_is_never_called_slow_wherever_it_begins(since: float) -> None:
     found = readings(stream(arrives=lambda at: max(at, since + 5) if since <= at < since + 5 else at), 50)
     assert {"ok", "stopped", "starting"} == set(verdicts(found))
+
+
+def test_the_documentation_explains_every_verdict() -> None:
+    rows = docs.page("simulator").partition("| Verdict | Meaning |")[2].partition("\n\n")[0].splitlines()
+    assert {word for row in rows for word in re.findall(r"`([^`]+)`", row.split("|")[1:2][0] if row else "")} == {
+        *Verdict
+    }

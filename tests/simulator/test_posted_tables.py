@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
 from urllib.parse import quote
 
 import httpx
 import pytest
 
-from livedeck.simulator import Simulator
+from livedeck.simulator import Simulator, listings
+from livedeck.simulator.api.events import DEFAULTS
+from livedeck.simulator.engine.encoder import MEASURED
+from livedeck.simulator.rehearsal.commands import change_encoder
+from livedeck.simulator.rehearsal.template import EventRow
 from simulator.http_client import Row, data
 from simulator.test_checking import GALA
 
@@ -205,3 +211,94 @@ async def test_shipped_tables_stay_and_a_kept_workspace_needs_force(admin: httpx
     assert (await refused(admin, "POST", "scenario", json={"name": "clean"}))[0] == 404
     assert (await refused(admin, "POST", "scenario", json={}))[0] == 400
     assert (await refused(admin, "POST", "scenario/replay", json={}))[0] == 409
+
+
+FLAGS = {name: not DEFAULTS[name] for name in EventRow.model_fields if isinstance(DEFAULTS.get(name), bool)}
+FULL: Row = {
+    "projects": [{"name": "House", "folders": ["Hall"]}],
+    "targets": {"share": {"name": "Share", "url": "rtmp://share.example/live", "key": "k", "description": "Copies"}},
+    "events": [
+        {
+            **FLAGS,
+            "name": "Gala",
+            "subtitle": "Live",
+            "type": "recurring",
+            "parent": "Hall",
+            "created": "-2d 00:00:00",
+            "updated": "-1d 00:00:00",
+            "scheduled": "-01:00:00",
+            "stream": "-00:50:00",
+            "finished": "-00:10:00",
+            "encoder": [["-00:50:00", "variable"]],
+            "relays": [{"to": "share", "name": "Copy", "status": "disconnected", "enabled": False}],
+            "reconnect_window": 5,
+            "latency_mode": "reduced",
+            "video": {"presets": ["720p"]},
+        }
+    ],
+    "videos": [
+        {
+            "title": "Gala",
+            "event": "Gala",
+            "created": "-00:09:00",
+            "duration": 60.0,
+            "posters": [3.0],
+            "subtitles": [{"language": "en", "description": "English", "file": "a.vtt"}],
+            "annotations": [
+                {"type": "text", "title": "Hi", "link": "https://a.example", "start_time": 1, "end_time": 2}
+            ],
+            "materials": [{"title": "Notes", "file": "notes.txt", "text": "Bar 64"}],
+        }
+    ],
+    "rooms": [
+        {
+            "name": "Green room",
+            "type": "instant_meeting",
+            "created": "-1d 00:00:00",
+            "relays": [{"to": "share", "name": "Copy", "status": "disconnected", "enabled": False}],
+        }
+    ],
+}
+
+
+def documented(value: object, path: str = "") -> Iterator[str]:
+    """Yield the paths in a table, as `serve --list` writes them."""
+    yield path
+    if isinstance(value, dict):
+        for name, child in value.items():
+            yield from documented(child, f"{path}.{'NAME' if path == 'targets' else name}".removeprefix("."))
+    for child in value if isinstance(value, list) else ():
+        yield from documented(child, f"{path}[]")
+
+
+async def test_a_template_keeps_every_field_of_a_table_but_keys(admin: httpx.AsyncClient) -> None:
+    """A field that the tables get must be built and written, too."""
+    fields = {row[0] for table in listings() if table.name == "workspace-fields" for row in table.rows}
+    assert fields - {*documented(FULL)} == {"events[].count"}
+    await call(admin, "PUT", "workspaces/full", json=FULL)
+    await call(admin, "POST", "workspace", json={"name": "full"})
+    template = tomllib.loads((await admin.get("/_control/template")).text)
+    # The name of a relay becomes that of its target. A relay of a room runs or does not, whatever its target says.
+    lost = {"targets.NAME.key", "events[].relays[].name"}
+    assert fields & ({*documented(FULL)} - {*documented(template)}) == lost
+    event, full = template["events"][0], FULL["events"][0]
+    assert {name: event[name] for name in full if name != "relays"} == {
+        name: full[name] for name in full if name != "relays"
+    }
+    assert template["projects"] == FULL["projects"]
+    assert template["videos"] == FULL["videos"]
+
+
+async def test_a_template_is_sound_after_a_deleted_event_and_a_real_encoder(
+    admin: httpx.AsyncClient, api: httpx.AsyncClient, simulator: Simulator
+) -> None:
+    world = simulator._world
+    for event in data(await api.get("/v2/live/events?per_page=100")):
+        if event["name"] == "Rehearsal Tuesday":
+            data(await api.delete(f"/v2/live/events/{event['id']}"))
+        if event["name"] == simulator.on_air()[0]:
+            document = world.store.get("event", event["id"])
+            assert document is not None
+            change_encoder(world, world.now(), document, {"sending": True, "shape": MEASURED})
+    template = (await admin.get("/_control/template")).text
+    await call(admin, "PUT", "workspaces/copy", content=template, headers=TOML)

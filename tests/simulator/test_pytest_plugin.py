@@ -70,13 +70,13 @@ TESTS = """
 
 @dataclass(frozen=True)
 class Run:
-    """One run of pytest: what it printed, and the outcomes of the tests by their names."""
+    """Run of pytest: its output, and the outcome of each test by its name."""
 
     text: str
     outcomes: dict[str, str]
 
     def of(self, test: str) -> str:
-        """What is printed of a failed test."""
+        """Return the output for a failed test."""
         return self.text.partition(f" {test} ___")[2].partition("\n_____")[0]
 
 
@@ -117,7 +117,8 @@ def test_a_wrong_marker_fails_at_setup_with_every_problem(project: Run) -> None:
 
 def test_a_failed_test_shows_the_last_requests(project: Run) -> None:
     assert project.outcomes["test_wrong_client"] == "FAILED", project.text
-    assert "livedeck requests" in project.of("test_wrong_client")
+    shown = project.of("test_wrong_client").partition("livedeck requests")[2]
+    assert re.findall(r"^\d+ (.*)", shown.partition("==")[0], re.MULTILINE) == ["GET '/v2/live/events' -> 401"]
 
 
 def test_the_examples_of_the_page_run(project: Run) -> None:

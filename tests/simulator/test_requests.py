@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from contextlib import suppress
 from typing import Any
 
 import httpx
+import pytest
 
-from livedeck.simulator import Simulator, SimulatorClock, serve
+from livedeck.simulator import Simulator, SimulatorClock, recorder, serve
+from livedeck.simulator.engine.journal import Entry
+from livedeck.simulator.rehearsal.control_api import requests
+from livedeck.simulator.rehearsal.har import show_entry
 from simulator.conftest import START
-from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
+from simulator.http_client import FindEvent, Row, client_for, data, error_of, in_halves, invalid_names
 
 EVENTS = "/v2/live/events"
 REQUESTS = "/_control/requests"
@@ -139,7 +144,12 @@ async def test_a_near_miss_names_what_differs(
         0.333,
         [{"field": "json.name", "expected": "Lecture 9", "actual": "Lecture 8"}],
     )
-    assert await verify(admin, pattern=pattern, at_most=0) == {"verified": True, "count": 0, "near_misses": []}
+    assert await verify(admin, pattern=pattern, at_most=0) == {
+        "verified": True,
+        "count": 0,
+        "dropped": 0,
+        "near_misses": [],
+    }
 
 
 async def test_an_order_is_verified_and_its_first_gap_named(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
@@ -174,11 +184,15 @@ async def test_no_secret_is_in_any_entry_and_patterns_see_them_all(
     )
     await api.get("/cdn/materials/x?expires=1&sign=CANARY-7", headers={"Referer": "http://x.example/?sign=CANARY-8"})
     await api.get(f"{EVENTS}?per_page=100")
+    await api.post(EVENTS, json={"name": f"{simulator.control_token} {simulator.other_workspace.token}"})
+    nested = {"token": {"value": "CANARY-10"}, "keys": [{"key": ["CANARY-11"]}], "note": "CANARY-10 and CANARY-11"}
+    await api.post(EVENTS, json=nested)
     shown = (await admin.get(REQUESTS)).text + (await admin.get(f"{REQUESTS}.har")).text
     pattern = {"header.cookie": "CANARY-9", "method": "GET", "path": EVENTS, "json.streamkey": {"absent": True}}
     shown += json.dumps(await verify(admin, pattern=pattern, exactly=1))
     assert "CANARY" not in shown
-    assert simulator.token not in shown
+    for token in (simulator.token, simulator.control_token, simulator.other_workspace.token):
+        assert token not in shown
     assert event["streamkey"] not in shown
     assert await count(admin, **{"json.restreams.0.key": "CANARY-1"}) == 1
     assert await count(admin, **{"query.sign": "CANARY-3", "header.cookie": "CANARY-4"}) == 1
@@ -228,3 +242,125 @@ async def test_the_outcome_says_how_a_request_ended(simulator: Simulator, admin:
         ("answered", 503, ["status"]),
         ("hung", 0, ["hang"]),
     ]
+
+
+DROPPED: list[tuple[Row, bool | None]] = [
+    ({"pattern": {"query.page": 1}, "exactly": 0}, None),
+    ({"pattern": {"query.page": 3}, "exactly": 1}, None),
+    ({"pattern": {}, "exactly": 1}, False),
+    ({"pattern": {}, "at_most": 2}, None),
+    ({"pattern": {}, "at_most": 1}, False),
+    ({"pattern": {}, "at_least": 2}, True),
+    ({"pattern": {}, "at_least": 3}, None),
+    ({"in_order": [{"query.page": 2}, {"query.page": 3}]}, True),
+    ({"in_order": [{"query.page": 1}, {"query.page": 3}]}, None),
+    ({"pattern": {"since": "2026-11-21T09:00:00.500Z"}, "exactly": 2}, None),
+    ({"pattern": {"since": "2026-11-21T09:00:00.501Z"}, "exactly": 1}, True),
+    ({"pattern": {"since": "2026-11-21T09:00:00.501Z"}, "exactly": 2}, False),
+]
+
+
+async def test_a_result_that_dropped_entries_may_change_is_unknown() -> None:
+    clock = SimulatorClock(START, paused=True)
+    simulator = Simulator(clock=clock, journal=2)
+    async with client_for(simulator, simulator.token) as api, client_for(simulator, simulator.control_token) as admin:
+        for page in (1, 2, 3):
+            await api.get(EVENTS, params={"page": page})
+            clock.step(0.5 if page == 2 else 0)
+        for expectation, verified in DROPPED:
+            verdict = await verify(admin, **expectation)
+            assert (expectation, verdict["verified"], verdict["dropped"]) == (expectation, verified, 1)
+        assert data(await admin.post(f"{REQUESTS}/count", json={})) == {"count": 2, "dropped": 1}
+        assert (await admin.get(f"{REQUESTS}.har")).json()["log"]["comment"] == "dropped requests: 1"
+        await admin.delete(REQUESTS)
+        assert await verify(admin, pattern={}, exactly=0) == {
+            "verified": True,
+            "count": 0,
+            "dropped": 0,
+            "near_misses": [],
+        }
+
+
+async def test_a_request_that_could_not_be_recorded_is_answered_and_counts_as_dropped(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(recorder, "parse_qsl", None)
+        assert (await api.get(EVENTS)).status_code == 200
+    verdict = await verify(admin, pattern={}, exactly=0)
+    assert (verdict["verified"], verdict["dropped"]) == (None, 1)
+
+
+async def test_a_stop_ends_a_verification_without_a_result(
+    simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, headers = simulator._world.journal, {"Authorization": f"Bearer {simulator.control_token}"}
+    wait_after, waits = journal.wait_after, asyncio.Event()
+
+    async def announced(n: int, seconds: float) -> None:
+        waits.set()
+        await wait_after(n, seconds)
+
+    monkeypatch.setattr(journal, "wait_after", announced)
+    async with httpx.AsyncClient(headers=headers, timeout=60) as client:
+        async with serve(simulator) as addresses:
+            expectation = {"pattern": {}, "at_most": 3, "within": 60}
+            asked = client.post(f"{addresses.control_url}/requests/verify", json=expectation)
+            verifying = asyncio.create_task(asked)
+            await waits.wait()
+        with pytest.raises(httpx.TransportError):
+            await verifying
+
+
+async def test_a_request_that_began_before_the_journal_was_cleared_has_no_entry(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    body = in_halves(b'{"name": "Gala", "type": "one-time"}', admin.delete(REQUESTS))
+    assert (await api.post(EVENTS, content=body)).status_code == 200
+    assert await entries(admin) == []
+
+
+async def test_a_near_miss_shows_times_as_the_pattern_does(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    await api.get(EVENTS)
+    late = {"since": "2026-11-21T10:00:00Z", "method": "GET"}
+    verdict = await verify(admin, pattern=late, exactly=1)
+    assert verdict["near_misses"][0]["differs"] == [
+        {"field": "since", "expected": "2026-11-21T10:00:00Z", "actual": "2026-11-21T09:00:00.500Z"}
+    ]
+
+
+async def test_an_address_in_the_archive_is_one(api: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    await api.get("/v2/live/a%20b%3Fc%23d")
+    url = (await admin.get(f"{REQUESTS}.har")).json()["log"]["entries"][0]["request"]["url"]
+    assert url == "http://platform.test/v2/live/a%20b%3Fc%23d"
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 65_536, '"' + '\\"' * 32_700, f'{{"{"_t" * 30_000}": 1}}', '"' + "_a" * 32_000 + '": "v"']
+)
+async def test_the_secrets_of_a_long_body_are_sought_in_one_pass(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, text: str
+) -> None:
+    """An expression that begins anew at each letter needs a minute for it, and nobody is answered meanwhile."""
+    await api.post(EVENTS, content=text)
+    assert (await entries(admin))[0]["body"]["text"] == text
+
+
+async def test_other_requests_are_answered_while_a_long_journal_is_shown(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, answered = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def show(entry: Entry, secrets: list[str]) -> Row:
+        loop.call_soon_threadsafe(begun.set)
+        assert answered.wait(20)
+        return show_entry(entry, secrets)
+
+    await api.get(EVENTS)
+    monkeypatch.setattr(requests, "show_entry", show)
+    shown = asyncio.create_task(entries(admin))
+    await begun.wait()
+    assert (await api.get(EVENTS)).status_code == 200
+    answered.set()
+    assert [entry["n"] for entry in await shown] == [1]

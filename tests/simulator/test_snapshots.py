@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from hashlib import sha256
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,8 @@ import pytest
 from livedeck.simulator import Simulator, SimulatorClock, SimulatorError
 from livedeck.simulator.engine.encoder import MEASURED
 from livedeck.simulator.engine.measured import Sample
+from livedeck.simulator.engine.store import Store
+from livedeck.simulator.rehearsal import snapshots
 from livedeck.simulator.rehearsal.commands import change_encoder
 from simulator.conftest import START
 from simulator.http_client import client_for, data
@@ -164,6 +168,16 @@ def manifest(good: dict[str, bytes], change: Callable[[dict[str, object]], objec
     return good | {"manifest.json": json.dumps(content).encode()}
 
 
+def without_workspaces(good: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the members with a world that no workspace is in, correctly declared."""
+    store = Store.load(good["world.sqlite"])
+    for row in store.find_all("workspace", ""):
+        store.delete("workspace", row["id"])
+    world = store.dump()
+    row = {"size": len(world), "sha256": sha256(world).hexdigest()}
+    return manifest(good, lambda m: m.update(world=row)) | {"world.sqlite": world}
+
+
 HOSTILE: dict[str, Callable[[dict[str, bytes]], bytes]] = {
     "no tar": lambda _: b"x" * 5000,
     "cut": lambda good: packed(good)[:20_000],
@@ -181,6 +195,7 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], bytes]] = {
     "another format": lambda good: packed(manifest(good, lambda m: m.update(format=2))),
     "no manifest": lambda good: packed({name: good[name] for name in good if name != "manifest.json"}),
     "no world": lambda good: packed({name: good[name] for name in good if name != "world.sqlite"}),
+    "no workspaces": lambda good: packed(without_workspaces(good)),
 }
 
 
@@ -209,3 +224,44 @@ async def test_there_may_be_twenty_snapshots(admin: httpx.AsyncClient) -> None:
     assert (await admin.put(f"{SNAPSHOTS}/s0")).status_code == 200
     assert (await admin.put(f"{SNAPSHOTS}/..%2Fevil")).status_code in {400, 404}
     assert (await admin.put(f"{SNAPSHOTS}/s1", content=b"x")).json()["error"]["code"] == 400400
+
+
+async def test_snapshots_that_come_at_once_keep_to_the_limits(
+    admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "MOST_SNAPSHOTS", 2)
+    taken = await asyncio.gather(*(admin.put(f"{SNAPSHOTS}/s{number}") for number in range(4)))
+    assert sorted(answer.status_code for answer in taken) == [200, 200, 409, 409]
+    assert len(data(await admin.get(SNAPSHOTS))) == 2
+
+
+async def test_a_file_that_is_no_snapshot_is_listed_without_a_claim(
+    simulator: Simulator, admin: httpx.AsyncClient
+) -> None:
+    simulator._world.archive.path("stray.tar").write_bytes(b"x" * 5000)
+    simulator._world.archive.path("empty.tar").write_bytes(b"")
+    await admin.put(f"{SNAPSHOTS}/good")
+    rows = data(await admin.get(SNAPSHOTS))
+    assert [(row["name"], row["seed"]) for row in rows] == [("empty", None), ("good", 7), ("stray", None)]
+    assert (await admin.post(f"{SNAPSHOTS}/stray/restore")).status_code == 409
+
+
+@pytest.mark.parametrize("change", ["snapshot", "reset"])
+async def test_an_upload_in_progress_is_no_part_of_a_snapshot_and_ends_with_a_reset(
+    simulator: Simulator, api: httpx.AsyncClient, admin: httpx.AsyncClient, video: str, change: str
+) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        yield b"first half, "
+        if change == "reset":
+            await admin.post("/_control/reset")
+        else:
+            await admin.put(f"{SNAPSHOTS}/meanwhile")
+        yield b"second half"
+
+    files = simulator._world.files.names()
+    headers = {"X-Video-ID": video.rpartition("/")[2], "X-File-Name": "a.txt"}
+    answer = await api.post("/upload/additional-material", headers=headers, content=body())
+    assert answer.status_code == (404 if change == "reset" else 200)
+    if change == "snapshot":
+        await admin.post(f"{SNAPSHOTS}/meanwhile/restore")
+    assert simulator._world.files.names() == files

@@ -19,6 +19,7 @@ from livedeck.cli.output import echo
 from livedeck.environment import no_screen_reason
 from livedeck.settings import IN_MEMORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Simulator, SimulatorError, domains, serve
+from livedeck.text.outside import shown
 
 if TYPE_CHECKING:
     from livedeck.collector.serving.hub import Hub
@@ -107,7 +108,7 @@ def command(
     try:
         simulator = Simulator(speed=speed, **simulation)
     except SimulatorError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(shown(str(error))) from None
 
     async def work() -> int:
         is_locked = read_only or bool(flags.get("read_only"))
@@ -138,7 +139,7 @@ def say_how_to_break(simulator: Simulator, control_url: str, stack: ExitStack | 
 
 
 def write_break(stack: ExitStack | AsyncExitStack, token: str, encoder_url: str) -> Path:
-    """Write a line of curl that stops an encoder, and the header that it sends, into a private folder, and return that.
+    """Return a private folder with a line of curl that stops an encoder, and with the header that it sends.
 
     The token is then on no screen, in no list of processes and in no history of a shell.
     """
@@ -197,7 +198,7 @@ async def run_collector(settings: Settings, name: str = COLLECTOR_NAME) -> Async
         tokens = {name: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())
         app = collector_app(hub, monitor, history, access, lambda: Counted(readers=hub.readers))
-        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-break-"))) / "token"
+        token_file = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-collector-"))) / "token"
         write_private(token_file, token, replace=False)
         listener = stack.enter_context(Exposure(0).listen())
         url = await stack.enter_async_context(serve_app(listener, app, max_connections=2 * MAX_READERS))

@@ -32,8 +32,12 @@ from livedeck.simulator import (
     listings,
     serve,
 )
+from livedeck.text.outside import shown
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+MOST_SHOWN = 4000
+"""Characters of an error or a problem that are printed."""
 
 
 def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
@@ -154,7 +158,8 @@ def command(
     """Run the simulated platform on this machine. Its responses follow the API document.
 
     Ends on SIGTERM and ctrl-c. --force lets --scenario, --workspace and --snapshot replace the workspace in the file of
-    --data. --list and --check help to write a scenario of your own.
+    --data. --list and --check help to write a scenario of your own. The control API needs a token: give one with
+    --control-token, or read it from --json.
     """
     refuse_platform(ctx)
     if checked:
@@ -198,15 +203,20 @@ def _check(path: Path, *, as_json: bool) -> int:
     try:
         problems = check_table(path)
     except SimulatorError as error:
-        echo(f"livedeck serve: {error}", err=True)
+        echo(_one_line(f"livedeck serve: {error}"), err=True)
         return FAULT
     if as_json:
         echo(json.dumps({"problems": [asdict(problem) for problem in problems]}))
     elif problems:
-        echo("\n".join(map(str, problems)))
+        echo("\n".join(_one_line(str(problem)) for problem in problems))
     else:
         echo(f"{path}: no problems")
     return FAULT if problems else DONE
+
+
+def _one_line(text: str) -> str:
+    """Return a text with names of strangers as one line, cut at `MOST_SHOWN` characters."""
+    return shown(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
 
 
 def _list(*, as_json: bool) -> int:
@@ -239,10 +249,10 @@ async def _serve(
                 echo(_json(simulator, addresses) if as_json else _line(simulator, addresses))
                 await ended.wait()
     except IngestError as error:
-        echo(f"livedeck serve: {error}", err=True)
+        echo(_one_line(f"livedeck serve: {error}"), err=True)
         return USAGE
     except (OSError, SimulatorError) as error:
-        echo(f"livedeck serve: {error}", err=True)
+        echo(_one_line(f"livedeck serve: {error}"), err=True)
         return FAULT
     return DONE
 
@@ -282,7 +292,8 @@ def _json(simulator: Simulator, addresses: Addresses) -> str:
 
 def _line(simulator: Simulator, addresses: Addresses) -> str:
     return (
-        f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  token {simulator.token}  "
+        f"livedeck serve: api {addresses.base_url}  upload {addresses.upload_url}  control {addresses.control_url}  "
+        f"token {simulator.token}  "
         f"workspace {simulator.workspace_id}  user {simulator.user_id}  "
         f"{f'ingest {addresses.ingest_url}  ' if addresses.ingest_url else ''}(ctrl-c ends it)"
     )

@@ -25,7 +25,7 @@ from livedeck.http_server import head_fault
 from livedeck.simulator.api import cdn
 from livedeck.simulator.cross_origin import CrossOrigin, check_origins
 from livedeck.simulator.engine.disk import is_disk_full
-from livedeck.simulator.engine.faults import CONTENT_FAULTS, SKEW, ConnectionCut, apply_faults
+from livedeck.simulator.engine.faults import SKEW, ConnectionCut, apply_faults
 from livedeck.simulator.engine.pattern import BODY_MATCHED, SeenRequest
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError, disk_full, forbidden, internal, of_status, too_large, unauthorized
@@ -197,14 +197,11 @@ class SimulatorMiddleware:
         if is_disk_full(error):
             self._world.disk.refuse(error)
             return disk_full()
-        _log.error("a request failed: %s %s", scope["method"], scope["path"], exc_info=error)
+        _log.error("a request failed: %s %r", scope["method"], scope["path"], exc_info=error)
         return internal()
 
     async def _through_faults(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request: with the scenario up to date and through the faults that hit it.
-
-        Faults of the content come before compression, those of the connection after it.
-        """
+        """Answer the request: with the scenario up to date and through the faults that hit it."""
         world, request = self._world, scope.get(SEEN)
         world.timeline.catch_up(world.now())
         if request is None:
@@ -215,12 +212,10 @@ class SimulatorMiddleware:
         now = world.now()
         hits = world.faults.hitting(world.seed(), request, now) if world.faults.active else []
         scope[HITS] = [hit.fault.id for hit in hits]
-        inner = [hit for hit in hits if hit.fault.kind in CONTENT_FAULTS]
-        outer = [hit for hit in hits if hit.fault.kind not in CONTENT_FAULTS]
-        app = apply_faults(_noting(self._app, request), inner, now, world.clock, world.faults.late)
-        if not scope["path"].startswith("/cdn/"):  # files have ranges and tags, which compression would change
-            app = self._encode(app)
-        await apply_faults(app, outer, now, world.clock, world.faults.late)(scope, receive, send)
+        # Files have ranges and tags, which compression would change.
+        encode = (lambda app: app) if scope["path"].startswith("/cdn/") else self._encode
+        app = apply_faults(_noting(self._app, request), hits, now, world.clock, world.faults.late, encode=encode)
+        await app(scope, receive, send)
 
     def _dated(self, scope: Scope, send: Send) -> Send:
         async def send_dated(message: Message) -> None:

@@ -261,11 +261,12 @@ class Requests:
             exactly: The number of entries.
             at_least: The lowest number of entries.
             at_most: The highest number of entries.
-            within: Seconds to wait until the check holds.
+            within: Seconds of this machine to wait until the check holds.
             criteria: The other criteria.
 
         Raises:
-            AssertionError: The check fails; the message names the requests that almost match, and what differs.
+            AssertionError: The check fails, or the journal cannot tell. The message names the requests that almost
+                match, and what differs.
         """
         bounds = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
         given = {name: number for name, number in bounds.items() if number is not None} or {"at_least": 1}
@@ -273,9 +274,8 @@ class Requests:
         answer = self._verify({"pattern": wanted, **given}, within)
         if not answer["verified"]:
             expected = " and ".join(f"{name.replace('_', ' ')} {number}" for name, number in given.items())
-            raise AssertionError(
-                "\n".join([f"expected {expected}, but {answer['count']} match: {_phrase(wanted)}", *_near(answer)])
-            )
+            found = f"expected {expected}, but {answer['count']} match: {_phrase(wanted)}"
+            raise AssertionError("\n".join([found, *_hints(answer)]))
 
     def verify_in_order(self, *patterns: Pattern, within: float | None = None) -> None:
         """Check that entries match the patterns one after another. Raises AssertionError like `verify`."""
@@ -283,11 +283,14 @@ class Requests:
         if not answer["verified"]:
             missing = patterns[answer["count"]]
             raise AssertionError(
-                "\n".join([f"pattern {answer['count'] + 1} has no match in order: {_phrase(missing)}", *_near(answer)])
+                "\n".join([f"pattern {answer['count'] + 1} has no match in order: {_phrase(missing)}", *_hints(answer)])
             )
 
     def wait_for(self, pattern: Pattern | None = None, *, seconds: float = 10, **criteria: object) -> Entry:
-        """Return the first entry that matches; wait up to `seconds` for it. Raises AssertionError like `verify`."""
+        """Return the oldest of the newest 1000 entries that match; wait up to `seconds` for one.
+
+        Raises AssertionError like `verify`.
+        """
         wanted = {**(pattern or {}), **criteria}
         self.verify(wanted, within=seconds)
         return self.find(wanted, limit=1000)[0]
@@ -323,21 +326,21 @@ class Scenarios:
             OSError: The file cannot be read.
         """
         name = self._connection.post_table("/scenarios", scenario)
-        return self._told("POST", "/scenario", {"name": name, **_seed(seed), "force": force})
+        return self._ask("POST", "/scenario", {"name": name, **_seed(seed), "force": force})
 
     def progress(self) -> dict[str, Any]:
         """Return the position of the scenario, and the state of each step."""
-        return self._told("GET", "/scenario")
+        return self._ask("GET", "/scenario")
 
     def stop(self) -> dict[str, Any]:
         """Stop the scenario; everything else stays."""
-        return self._told("DELETE", "/scenario")
+        return self._ask("DELETE", "/scenario")
 
     def replay(self, *, force: bool = False) -> dict[str, Any]:
         """Play the same scenario from its beginning, on a new workspace of the same seed."""
-        return self._told("POST", "/scenario/replay", {"force": force})
+        return self._ask("POST", "/scenario/replay", {"force": force})
 
-    def _told(self, method: str, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
         answer: dict[str, Any] = self._connection.ask(method, path, body)
         return answer
 
@@ -481,9 +484,11 @@ def _phrase(pattern: Pattern) -> str:
     return " ".join(f"{name}={value!r}" for name, value in pattern.items()) or "any request"
 
 
-def _near(answer: Mapping[str, Any]) -> list[str]:
-    """Return a line for each request that almost matches, or that matches in the wrong order."""
-    return [f"almost: {describe(miss)}: {_differences(miss) or 'came too early'}" for miss in answer["near_misses"]]
+def _hints(answer: Mapping[str, Any]) -> list[str]:
+    """Return a line for each request that almost matches, or that matches in the wrong order; and for dropped ones."""
+    near = [f"almost: {describe(miss)}: {_differences(miss) or 'came too early'}" for miss in answer["near_misses"]]
+    lost = f"unknown: dropped requests ({answer['dropped']}) may match, too; give `since`, or let the journal keep more"
+    return near if answer["verified"] is False else [*near, lost]
 
 
 def _differences(miss: Mapping[str, Any]) -> str:

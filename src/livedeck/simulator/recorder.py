@@ -93,12 +93,14 @@ class Recorder:
         try:
             request = self._recognise(scope)
         except Exception:  # noqa: BLE001  its log names it, and the journal must not change an answer
-            _log.exception("a request could not be recorded: %s %s", scope["method"], scope["path"])
+            _log.exception("a request could not be recorded: %s %r", scope["method"], scope["path"])
+            self._world.journal.drop(self._world.now())
             await self._app(scope, receive, send)
             return
-        recording = _Recording(self._world, request, receive, send)
-        scope = {**scope, SEEN: request, "extensions": {**scope.get("extensions", {}), SETTLE: recording.settle}}
-        recording.scope = scope
+        extensions = {**scope.get("extensions", {})}
+        scope = {**scope, SEEN: request, "extensions": extensions}
+        recording = _Recording(self._world, request, scope, receive, send)
+        extensions[SETTLE] = recording.settle
         try:
             await self._app(scope, recording.receive, recording.send)
         finally:
@@ -106,11 +108,11 @@ class Recorder:
 
 
 class _Recording:
-    """One request on its way, and its answer so far."""
+    """Request in progress, and its answer so far."""
 
-    def __init__(self, world: World, request: SeenRequest, receive: Receive, send: Send) -> None:
-        self.scope: Scope = {}
-        self._world, self._request, self._receive, self._send = world, request, receive, send
+    def __init__(self, world: World, request: SeenRequest, scope: Scope, receive: Receive, send: Send) -> None:
+        self._world, self._request, self._scope, self._receive, self._send = world, request, scope, receive, send
+        self._clears = world.journal.clears
         self._at, self._began = world.now(), time.perf_counter()
         self._status, self._headers, self._text, self._bytes_sent = 0, list[tuple[str, str]](), bytearray(), 0
         self._is_text = self._is_complete = self._has_left = self._is_settled = False
@@ -143,9 +145,9 @@ class _Recording:
         await self._send(message)
 
     def settle(self, outcome: str = "") -> None:
-        """Add the entry, once. `outcome`: empty to conclude it from the answer."""
+        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: empty to conclude it."""
         journal = self._world.journal
-        if self._is_settled or not journal.limit:
+        if self._is_settled or not journal.limit or journal.clears != self._clears:
             return
         self._is_settled = True
         entry = Entry(
@@ -156,12 +158,12 @@ class _Recording:
             headers=self._headers,
             text=bytes(self._text),
             bytes_sent=self._bytes_sent,
-            faults=self.scope.get(HITS, ()),
+            faults=self._scope.get(HITS, ()),
         )
         journal.add(entry)
 
     def _outcome(self) -> str:
-        if self.scope.get(REFUSED):
+        if self._scope.get(REFUSED):
             return "refused"
         if self._is_complete:
             return "answered"

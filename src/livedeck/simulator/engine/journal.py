@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from livedeck.simulator.engine.pattern import RequestPattern, SeenAnswer, SeenRequest
 
@@ -54,7 +55,10 @@ class NearMiss:
 
 
 class Journal:
-    """Ring of the newest `limit` entries; 0 turns it off."""
+    """Ring of the newest `limit` entries; 0 turns it off.
+
+    `dropped`: requests since the last `clear` that have no entry any more, or never had one.
+    """
 
     def __init__(self, limit: int = ENTRIES, room: int = ROOM) -> None:
         self.limit = limit
@@ -62,6 +66,9 @@ class Journal:
         self._entries: deque[Entry] = deque()
         self._size = 0
         self._last = 0
+        self.dropped = 0
+        self._dropped_at = -inf
+        self.clears = 0
         self._waiters: set[asyncio.Future[None]] = set()
 
     @property
@@ -79,15 +86,28 @@ class Journal:
         self._entries.append(entry)
         self._size += entry.size
         while self._entries and (len(self._entries) > self.limit or self._size > self._room):
-            self._size -= self._entries.popleft().size
+            oldest = self._entries.popleft()
+            self._size -= oldest.size
+            self.drop(oldest.answer.at)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
+    def drop(self, at: float) -> None:
+        """Count a request without an entry. `at`: its arrival in epoch seconds."""
+        self.dropped += 1
+        self._dropped_at = max(self._dropped_at, at)
+
+    def is_whole(self, pattern: RequestPattern) -> bool:
+        """Return whether no dropped request can match the pattern."""
+        return not self.dropped or self._dropped_at < pattern.since
+
     def clear(self) -> None:
-        """Forget every entry. The numbers go on, so that who waits for the next one does not miss it."""
+        """Forget every entry, and the requests in progress. The numbers go on, so a waiting reader misses no entry."""
         self._entries.clear()
-        self._size = 0
+        self._size = self.dropped = 0
+        self._dropped_at = -inf
+        self.clears += 1
 
     def after(self, n: int) -> list[Entry]:
         """Return the entries after number `n`, oldest first."""

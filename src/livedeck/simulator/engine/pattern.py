@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
+from math import inf
 from typing import Any
+
+from livedeck.simulator.engine.clock import format_epoch
 
 BODY_MATCHED = 64 * 1024
 """Bytes of a body that are matched and kept."""
@@ -91,6 +94,11 @@ class RequestPattern:
         self._table = dict(table)
 
     @cached_property
+    def since(self) -> float:
+        """Earliest arrival that can match, in epoch seconds."""
+        return _epoch(self._table["since"]) if "since" in self._table else -inf
+
+    @cached_property
     def reads_body(self) -> bool:
         """True if a criterion depends on the body."""
         return any(name == "body" or name.startswith("json.") for name in self._table)
@@ -134,7 +142,7 @@ def _problem(name: str, value: Json, *, of_journal: bool) -> str:
     if not is_known:
         return f"unknown field: choose from {', '.join(fields)}"
     if name in {"since", "until"}:
-        return "" if _time(value) is not None else "must be an ISO 8601 timestamp with its offset"
+        return "" if _is_time(value) else "must be an ISO 8601 timestamp with its offset"
     if isinstance(value, dict):
         return _matcher_problem(value)
     return "" if _is_scalar(value) else f"must be {VALUE_WORDS}"
@@ -181,7 +189,7 @@ def _values(name: str, request: SeenRequest, answer: SeenAnswer | None) -> list[
     if name == "body":
         return [request.text()]
     if name in {"since", "until"}:
-        return [answer.at] if answer else []
+        return [format_epoch(answer.at)] if answer else []
     of = answer if name in ANSWER_FIELDS else request
     return [getattr(of, name)] if of else []
 
@@ -199,9 +207,9 @@ def _json_at(value: Json, keys: Sequence[str]) -> list[Json]:
 
 def _meets(name: str, expected: Json, actual: Sequence[Json]) -> bool:
     if name == "since":
-        return bool(actual) and actual[0] >= _time(expected)
+        return bool(actual) and _epoch(actual[0]) >= _epoch(expected)
     if name == "until":
-        return bool(actual) and actual[0] < _time(expected)
+        return bool(actual) and _epoch(actual[0]) < _epoch(expected)
     if name == "path" and isinstance(expected, str):
         return glob_path(expected, actual[0])
     if not isinstance(expected, dict):
@@ -281,9 +289,12 @@ def _share(difference: Difference) -> float:
     return PATH_WEIGHT * (1 - min(equal, max(len(wanted), len(segments)) - 1) / max(len(wanted), len(segments), 1))
 
 
-def _time(value: Json) -> float | None:
+def _is_time(value: Json) -> bool:
     try:
-        time = datetime.fromisoformat(value)
+        return datetime.fromisoformat(value).tzinfo is not None
     except (TypeError, ValueError):
-        return None
-    return time.timestamp() if time.tzinfo else None
+        return False
+
+
+def _epoch(timestamp: str) -> float:
+    return datetime.fromisoformat(timestamp).timestamp()

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.errors import SimulatorError, not_found
 
 Document: TypeAlias = dict[str, Any]
 Order: TypeAlias = Sequence[tuple[str, str]]
@@ -387,12 +387,18 @@ class Files:
 
     @contextmanager
     def _writing(self, storage_id: str) -> Iterator[BinaryIO]:
-        """Yield a file that takes its place when the block ends; nothing remains if the block fails."""
+        """Yield a file that takes its place when the block ends; nothing remains if the block fails.
+
+        Raises the documented error if the file is gone by then, because the workspace was created anew.
+        """
         part = self.path(f"{storage_id}.part")
         try:
             with part.open("wb") as file:
                 yield file
-            part.replace(self.path(storage_id))
+            try:
+                part.replace(self.path(storage_id))
+            except FileNotFoundError:
+                raise not_found() from None
         except BaseException:
             part.unlink(missing_ok=True)
             raise

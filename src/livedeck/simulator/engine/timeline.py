@@ -17,6 +17,9 @@ from livedeck.simulator.errors import ApiError
 
 _log = logging.getLogger("livedeck.simulator")
 
+_REFUSAL = "refusal"
+"""Kind of the documents that hold why a step was refused, each with the index of its step as id."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
@@ -83,7 +86,7 @@ class Timeline:
         if kept is not None and position is not None:
             self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])
             self._run_entries, self._is_stopped = position["run"], position["stopped"]
-            self._refused = {int(index): reason for index, reason in position["refused"].items()}
+            self._refused = {int(row["id"]): row["reason"] for row in self._store.find_all(_REFUSAL, "")}
 
     def stop(self) -> None:
         """Run no further step; what the scenario has done stays."""
@@ -116,7 +119,7 @@ class Timeline:
 
     def _run(self, entry: TimelineEntry) -> list[Refusal]:
         """Run an entry and store the new position in one transaction."""
-        run, refused = self._run_entries, self._refused
+        run = self._run_entries
         self._run_entries = run + 1
         try:
             with self._store.transaction():
@@ -124,16 +127,18 @@ class Timeline:
                 self._keep_position()
         except ApiError as error:
             _log.info("a step of the scenario was refused: %s: %s", entry.label, error)
-            self._refused = refused | {entry.index: error.message}
-            self._keep_position()
+            self._refused[entry.index] = error.message
+            with self._store.transaction():
+                self._store.put(_REFUSAL, {"id": str(entry.index), "reason": error.message})
+                self._keep_position()
             return [Refusal(entry, error)]
         except OSError:
-            self._run_entries, self._refused = run, refused
+            self._run_entries = run
             raise
         return []
 
     def _keep_position(self) -> None:
-        position = {"run": self._run_entries, "refused": self._refused, "stopped": self._is_stopped}
+        position = {"run": self._run_entries, "stopped": self._is_stopped}
         self._store.put("world", {"id": "position"} | position)
 
     def progress(self, now: float) -> dict[str, object]:

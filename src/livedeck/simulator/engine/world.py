@@ -68,10 +68,17 @@ class World:
 
     def keep_control_token(self, given: str | None) -> str:
         """Store the token of the control API and return it: `given`, or the kept one, or a random one."""
-        kept = self.store.get("world", "control")
-        token = given or (kept["token"] if kept else secrets.token_urlsafe(24))
+        token = given or self._control_token() or secrets.token_urlsafe(24)
         self.store.put("world", {"id": "control", "token": token})
-        return str(token)
+        return token
+
+    def _control_token(self) -> str:
+        kept = self.store.get("world", "control")
+        return str(kept["token"]) if kept else ""
+
+    def tokens(self) -> list[str]:
+        """Return every token: those of the workspaces and that of the control API."""
+        return [*(workspace.token for workspace in self.workspaces()), self._control_token()]
 
     def seed(self) -> int:
         """Return the seed of ids, keys and signals."""

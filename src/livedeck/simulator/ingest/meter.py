@@ -7,6 +7,7 @@ the newest message if that is earlier: a late message never falls into the wrong
 from __future__ import annotations
 
 from collections import deque
+from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -46,30 +47,46 @@ SLOW, UNEVEN, SEVERE, MISSING, LATE = 0.95, 0.2, 0.5, 0.05, 0.9
 """Limits: media s per s of a slow stream; deviation of a key-frame interval (two); share of missing frames; share of
 the wall clock by which media must advance in a beat."""
 
-SILENT, STOPPED, SLOW_ENCODER, SLOW_LINE = "silent", "stopped", "encoder slower than real time", "line too slow"
-SLOW_EITHER, FAST, GAPS = "encoder or line", "faster than real time", "frames missing"
-KEYS_SEVERE, KEYS_UNEVEN, STARTING, WELL = "key frames severe", "key frames uneven", "starting", "ok"
 
-SLOW_VERDICTS = frozenset({SLOW_ENCODER, SLOW_LINE, SLOW_EITHER})
+class Verdict(StrEnum):
+    """Judgement of a stream, as the control API writes it."""
+
+    SILENT = "silent"
+    STOPPED = "stopped"
+    SLOW_ENCODER = "encoder slower than real time"
+    SLOW_LINE = "line too slow"
+    SLOW_EITHER = "encoder or line"
+    FAST = "faster than real time"
+    GAPS = "frames missing"
+    KEYS_SEVERE = "key frames severe"
+    KEYS_UNEVEN = "key frames uneven"
+    STARTING = "starting"
+    WELL = "ok"
+
+
+SLOW_VERDICTS = frozenset({Verdict.SLOW_ENCODER, Verdict.SLOW_LINE, Verdict.SLOW_EITHER})
 
 STATUSES = {
-    **dict.fromkeys((SILENT, STOPPED, SLOW_ENCODER, SLOW_LINE, SLOW_EITHER, GAPS), LOSS),
-    KEYS_SEVERE: KEY_FRAME_SEVERE,
-    KEYS_UNEVEN: KEY_FRAME,
+    **dict.fromkeys((Verdict.SILENT, Verdict.STOPPED, *SLOW_VERDICTS, Verdict.GAPS), LOSS),
+    Verdict.KEYS_SEVERE: KEY_FRAME_SEVERE,
+    Verdict.KEYS_UNEVEN: KEY_FRAME,
 }
 """Verdict -> status of the platform, if it is not 0."""
 
 
 class Reading(NamedTuple):
-    """Result of a beat. `sample` is None until the first window is whole. `speed`: media seconds a second."""
+    """Result of a beat. `speed`: media seconds a second. `idle`: share of the time without bytes.
 
-    verdict: str
-    sample: Sample | None
-    speed: float
-    idle: float
+    All but the verdict are None until the first window is whole.
+    """
+
+    verdict: Verdict
+    sample: Sample | None = None
+    speed: float | None = None
+    idle: float | None = None
 
 
-NO_READING = Reading(STARTING, None, 0.0, 1.0)
+NO_READING = Reading(Verdict.STARTING)
 """Reading of a stream before its first beat."""
 
 
@@ -146,7 +163,7 @@ class Meter:
         """End the window and judge the stream."""
         if self._anchor is None:
             silent = now - self._began >= _SILENT
-            return Reading(SILENT if silent else STARTING, Sample(0, 0, 0, LOSS) if silent else None, 0.0, 1.0)
+            return Reading(Verdict.SILENT, Sample(0, 0, 0, LOSS)) if silent else NO_READING
         gap = max(self._longest_gap, now - self._last_arrival)
         before = self._beats[-1] if self._beats else None
         self._beats.append(_Beat(now, self._newest, self._idle, gap > _QUIET))
@@ -157,7 +174,7 @@ class Meter:
             if due >= self._first:
                 self._end = end
                 self._take(end)
-            return Reading(STARTING, None, 1.0, self._idle_share())
+            return NO_READING
         end = self._end = max(start, end)
         return self._judge(now, now - before.at, start, end)
 
@@ -181,23 +198,23 @@ class Meter:
         sample = Sample(round(video * 8 / window), round(audio * 8 / window), round(frames / window), status)
         return Reading(verdict, sample, speed, idle)
 
-    def _verdict(self, now: float, speed: float, idle: float, *, is_late: bool, missing: float) -> str:
+    def _verdict(self, now: float, speed: float, idle: float, *, is_late: bool, missing: float) -> Verdict:
         """Return the first verdict that holds."""
         deviation = self._key_deviation()
         is_ahead = self.ahead(now) > AHEAD / 2
         is_slow = len(self._beats) > RECENT and speed < SLOW and not any(beat.has_stopped for beat in self._beats)
-        slow = SLOW_ENCODER if idle > 0.5 else SLOW_LINE if idle < 0.2 else SLOW_EITHER
+        slow = Verdict.SLOW_ENCODER if idle > 0.5 else Verdict.SLOW_LINE if idle < 0.2 else Verdict.SLOW_EITHER
         found = (
-            (SILENT, now - self.last_media > RECENT * 2),
-            (STOPPED, is_late and self._beats[-1].has_stopped and not is_ahead),
+            (Verdict.SILENT, now - self.last_media > RECENT * 2),
+            (Verdict.STOPPED, is_late and self._beats[-1].has_stopped and not is_ahead),
             (slow, is_slow),
-            (FAST, is_ahead),
-            (GAPS, missing > MISSING),
-            (SLOW_EITHER, is_late),
-            (KEYS_SEVERE, deviation > SEVERE),
-            (KEYS_UNEVEN, deviation > UNEVEN),
+            (Verdict.FAST, is_ahead),
+            (Verdict.GAPS, missing > MISSING),
+            (Verdict.SLOW_EITHER, is_late),
+            (Verdict.KEYS_SEVERE, deviation > SEVERE),
+            (Verdict.KEYS_UNEVEN, deviation > UNEVEN),
         )
-        return next((verdict for verdict, holds in found if holds), WELL)
+        return next((verdict for verdict, holds in found if holds), Verdict.WELL)
 
     def _take(self, end: float) -> tuple[int, int, int, int]:
         """Remove the messages up to `end`. Returns the bytes of video and audio, the frames, and the missing frames."""
@@ -242,4 +259,4 @@ class Meter:
         """Return the share of the last beats in which no bytes arrived."""
         beats = self._beats
         wall = beats[-1].at - beats[0].at
-        return sum(later.idle for _, later in pairwise(beats)) / wall if wall else 1.0
+        return sum(later.idle for _, later in pairwise(beats)) / wall

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import ApiError
 from livedeck.simulator.ingest.machine import show_machine
-from livedeck.simulator.ingest.meter import FAST, NO_READING, SLOW_VERDICTS, Meter, Reading
+from livedeck.simulator.ingest.meter import NO_READING, SLOW_VERDICTS, Meter, Reading, Verdict
 from livedeck.simulator.rehearsal.commands import change_encoder, end_open_turns
 
 CLOCK_MOVED = "the rehearsal clock is moved"
@@ -28,6 +29,9 @@ TAKEOVER_SECONDS = 5.0
 
 SAVE_BEATS = 5
 """Beats between two transactions of measured samples: 10 s."""
+
+ENDED = 20
+"""Publishers that the control API shows after their end."""
 
 _log = logging.getLogger("livedeck.simulator")
 
@@ -63,6 +67,7 @@ class Publishers:
     def __init__(self, world: World) -> None:
         self._world = world
         self._by_event: dict[str, Publisher] = {}
+        self._ended = deque[Document](maxlen=ENDED)
         self._beats = 0
         if world.store.is_kept:
             end_open_turns(world)
@@ -116,10 +121,11 @@ class Publishers:
                 return event
         return None
 
-    def end(self, publisher: Publisher) -> None:
+    def end(self, publisher: Publisher, reason: str = "the connection ended") -> None:
         """End the turn of a publisher that has gone. A second call does nothing."""
         if self._by_event.get(publisher.event_id) is publisher:
             del self._by_event[publisher.event_id]
+            self._ended.append(_show_turn(publisher) | {"until": self._world.timestamp(), "reason": reason})
             event = self._world.store.get("event", publisher.event_id)
             if event is not None and encoder_states(event["encoder"])[-1:] == (publisher.state,):
                 with suppress(ApiError), self._stored():
@@ -160,7 +166,7 @@ class Publishers:
         if now - publisher.meter.last_media > SILENT_SECONDS:
             return f"silent for {SILENT_SECONDS:.0f} s"
         publisher.reading = publisher.meter.beat(now)
-        if publisher.reading.verdict != FAST:
+        if publisher.reading.verdict != Verdict.FAST:
             publisher.fast_since = None
         elif publisher.fast_since is None:
             publisher.fast_since = now
@@ -175,7 +181,7 @@ class Publishers:
         return is_same and encoder_states(event["encoder"])[-1:] == (publisher.state,)
 
     def _cut(self, publisher: Publisher, reason: str) -> None:
-        self.end(publisher)
+        self.end(publisher, reason)
         publisher.cut(reason)
 
     def close(self) -> None:
@@ -201,11 +207,15 @@ class Publishers:
 
     def _show(self) -> Document:
         """Return the address, the publishers and this machine in the form of the control API."""
+        for publisher in [*self._by_event.values()]:
+            if (reason := self.objection(publisher)) is not None:  # its next beat is up to 2 s away
+                self._cut(publisher, reason)
         publishers = [*self._by_event.values()]
         slow_peers = [publisher.peer for publisher in publishers if publisher.reading.verdict in SLOW_VERDICTS]
         return {
             "address": self._world.ingest.address,
             "publishers": [_show(publisher) for publisher in publishers],
+            "ended": [*self._ended],
             "machine": show_machine(slow_peers),
         }
 
@@ -213,15 +223,20 @@ class Publishers:
 def _show(publisher: Publisher) -> Document:
     """Return the publisher in the form of the control API."""
     reading, sample = publisher.reading, publisher.reading.sample
-    return {
-        "event": {"id": publisher.event_id, "name": publisher.event_name},
-        "peer": publisher.peer,
-        "since": format_epoch(publisher.since),
+    return _show_turn(publisher) | {
         "verdict": reading.verdict,
         "status": sample and sample.status,
         "bitrate_video": sample and sample.video,
         "bitrate_audio": sample and sample.audio,
         "frame_rate": sample and sample.fps,
-        "speed": round(reading.speed, 3),
-        "idle": round(reading.idle, 3),
+        "speed": reading.speed and round(reading.speed, 3),
+        "idle": reading.idle and round(reading.idle, 3),
+    }
+
+
+def _show_turn(publisher: Publisher) -> Document:
+    return {
+        "event": {"id": publisher.event_id, "name": publisher.event_name},
+        "peer": publisher.peer,
+        "since": format_epoch(publisher.since),
     }

@@ -44,7 +44,8 @@ class Problem:
     def __str__(self) -> str:
         row, _, field = self.path.partition(".")
         place = row if self.line is None else f"{row} (line {self.line})".strip()
-        return f"{place}{f', {field}' if field else ''}: {self.reason}"
+        place = f"{place}, {field}" if field else place
+        return f"{place}: {self.reason}" if place else self.reason
 
 
 class TableError(ApiError):
@@ -81,15 +82,18 @@ class Source:
             return cls(name, read_toml(text), text, folder)
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
             at = re.search(r"at line (\d+)", str(error))
-            raise TableError([Problem("", int(at[1]) if at else None, f"not TOML: {error}")]) from None
+            reason = "nested too deeply" if isinstance(error, RecursionError) else f"not TOML: {error}"
+            raise TableError([Problem("", int(at[1]) if at else None, reason)]) from None
 
     @classmethod
     def of_file(cls, path: Path) -> Source:
         """Read a TOML file. Raises TableError if it is none, and SimulatorError if it cannot be read."""
         try:
             return cls.of_text(path.stem, path.read_text(encoding="utf-8"), path.parent)
-        except (OSError, UnicodeDecodeError) as error:
-            raise SimulatorError(f"cannot read {path}: {error}") from None
+        except UnicodeDecodeError:
+            raise SimulatorError(f"cannot read {path}: it is not UTF-8 text") from None
+        except OSError as error:
+            raise SimulatorError(f"cannot read {path}: {error.strerror}") from None
 
     def problems(self, faults: Sequence[Fault]) -> list[Problem]:
         """Return the faults with their lines, in the order of the text."""
@@ -179,6 +183,10 @@ class _NoFiles(Files):
         """Delete nothing."""
 
 
+_LONGEST_PATH = 1000
+"""Characters of a path up to which its line is sought."""
+
+
 class Lines:
     """Lines of a TOML text at which its tables and fields begin."""
 
@@ -194,7 +202,7 @@ class Lines:
 
     def _read(self, line: str, number: int, table: str, counts: dict[str, int]) -> str:
         """Note what begins on this line; return the table that the next lines belong to."""
-        header = re.match(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]", line)
+        header = re.match(r"(\[\[?)([^\[\]]+)\]", line.strip())
         if header is None:
             field = re.match(r"\s*([\w.-]+|\"[^\"]*\")\s*=", line)
             if field is not None:
@@ -213,6 +221,7 @@ class Lines:
 
     def of(self, path: str) -> int | None:
         """Return the line of the field, or of the table that it is in or absent from."""
+        path = path[:_LONGEST_PATH]
         while path and path not in self._lines:
             if f"{path}[0]" in self._lines:
                 return self._lines[f"{path}[0]"]

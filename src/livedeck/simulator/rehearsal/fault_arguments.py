@@ -43,9 +43,10 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = {"content-length", "transfer-encoding", "date"}
 
 
-def _checked_pattern(table: dict[str, Any]) -> dict[str, Any]:
+def checked_pattern(table: dict[str, Any], *, of_journal: bool = False) -> dict[str, Any]:
+    """Return the table of a request pattern. Raises the error of a validator for a wrong one."""
     try:
-        RequestPattern(table)
+        RequestPattern(table, of_journal=of_journal)
     except PatternError as error:
         raise inside(error.problems) from None
     return table
@@ -67,7 +68,7 @@ def _checked_headers(headers: dict[str, Any]) -> dict[str, Any]:
     return headers
 
 
-PatternTable = Annotated[dict[str, Any], Must("a table"), AfterValidator(_checked_pattern)]
+PatternTable = Annotated[dict[str, Any], Must("a table"), AfterValidator(checked_pattern)]
 """Table of a request pattern."""
 
 

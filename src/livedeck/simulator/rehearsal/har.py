@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.journal import Entry
@@ -49,10 +49,17 @@ def _body(kept: bytes, size: int, hidden: Redaction) -> Document:
     return {"text": hidden.text(kept.decode(errors="replace")), "bytes": size, "cut": len(kept) < size}
 
 
-def archive(entries: Iterable[Document], origin: str, version: str) -> Document:
-    """Return shown entries as an HTTP Archive. `origin`: scheme and host of the addresses."""
-    creator = {"name": "livedeck", "version": version}
-    return {"log": {"version": "1.2", "creator": creator, "entries": [_har_entry(entry, origin) for entry in entries]}}
+def archive(entries: Iterable[Document], origin: str, version: str, *, dropped: int) -> Document:
+    """Return shown entries as an HTTP Archive.
+
+    `origin`: scheme and host of the addresses. `dropped`: requests that have no entry any more.
+    """
+    log = {
+        "version": "1.2",
+        "creator": {"name": "livedeck", "version": version},
+        "entries": [_har_entry(entry, origin) for entry in entries],
+    }
+    return {"log": log | ({"comment": f"dropped requests: {dropped}"} if dropped else {})}
 
 
 def _har_entry(entry: Document, origin: str) -> Document:
@@ -63,7 +70,7 @@ def _har_entry(entry: Document, origin: str) -> Document:
     ]
     request = {
         "method": entry["method"],
-        "url": f"{origin}{entry['path']}{'?' if query else ''}{urlencode(query)}",
+        "url": f"{origin}{quote(entry['path'])}{'?' if query else ''}{urlencode(query)}",
         "httpVersion": _VERSION,
         "cookies": [],
         "headers": _pairs(entry["headers"]),

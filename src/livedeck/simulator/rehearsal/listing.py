@@ -17,6 +17,7 @@ from livedeck.simulator.rehearsal.offsets import offset_of
 from livedeck.simulator.rehearsal.scenario import ALARM_KINDS
 from livedeck.simulator.rehearsal.shapes import BurstRow, ShapeRow
 from livedeck.simulator.rehearsal.template import (
+    AnnotationRow,
     EventRow,
     MaterialRow,
     ProjectRow,
@@ -107,7 +108,7 @@ def _scenarios() -> Iterator[Row]:
 
 def _faults() -> Iterator[Row]:
     for kind in FAULT_EFFECTS:
-        yield kind, FAULT_MEANINGS.get(kind, "")
+        yield kind, FAULT_MEANINGS[kind]
 
 
 def _workspaces() -> Iterator[Row]:
@@ -165,6 +166,7 @@ _WORKSPACE: Mapping[str, type[RequestBody]] = {
     "events[].relays[].": RelayRow,
     "videos[].": VideoRow,
     "videos[].subtitles[].": SubtitleRow,
+    "videos[].annotations[].": AnnotationRow,
     "videos[].materials[].": MaterialRow,
     "rooms[].": RoomRow,
 }

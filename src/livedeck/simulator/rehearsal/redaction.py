@@ -14,11 +14,12 @@ from livedeck.simulator.engine.pattern import Difference
 REDACTED = "[REDACTED]"
 
 _SECRET_NAME = re.compile(
-    r"(?:^|[_.\[-])(?:authorization|cookie|sign|signature|secret|passw(?:or)?d|\w*token|stream_?key|(?:api_?)?key|rtmp_link)\]?$",
+    r"(?:token|(?:^|[_.\[-])(?:authorization|cookie|sign|signature|secret|passw(?:or)?d|stream_?key|(?:api_?)?key|rtmp_link))"
+    r"\]?$",
     re.IGNORECASE,
 )
-_IN_JSON = re.compile(r'"(?P<name>(?:[^"\\]|\\.)*)"\s*:\s*"(?P<value>(?:[^"\\]|\\.)*)(?:"|\\?$)')
-_IN_URL = re.compile(r"(?P<name>[\w\[\].%-]+)=(?P<value>[^&\s\"'#<>\\]+)")
+_IN_JSON = re.compile(r'(?<!\\)"(?P<name>(?:[^"\\]|\\.)*)"\s*:\s*"(?P<value>(?:[^"\\]|\\.)*)(?:"|\\?$)')
+_IN_URL = re.compile(r"(?<![\w\[\].%-])(?P<name>[\w\[\].%-]+)=(?P<value>[^&\s\"'#<>\\]+)")
 _LEAST = 4
 """Characters from which a secret is removed wherever it occurs; a shorter one only from its own field."""
 
@@ -100,7 +101,7 @@ def _without_secrets(value: Any) -> Any:
 
 
 def _hides(value: Any) -> bool:
-    return isinstance(value, str | int | float | list) and not isinstance(value, bool)
+    return value is not None and not isinstance(value, bool)
 
 
 def _secrets_of(entry: Entry) -> Iterator[str]:
@@ -122,7 +123,11 @@ def _secrets_in(value: Any) -> Iterator[str]:
             yield from _secrets_in(item)
     elif isinstance(value, dict):
         for name, child in value.items():
-            if is_secret(name) and isinstance(child, str):
-                yield child
-            else:
-                yield from _secrets_in(child)
+            yield from (_texts_in if is_secret(name) else _secrets_in)(child)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts_in(child)

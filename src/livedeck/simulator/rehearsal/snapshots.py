@@ -43,6 +43,8 @@ WORK = ".work-"
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _FILE = re.compile(r"files/([A-Za-z0-9][A-Za-z0-9-]{0,63})")
+_UNSOUND = (ValueError, KeyError, TypeError, AttributeError, RecursionError, tarfile.TarError)
+"""Errors of a tar that is no snapshot."""
 
 
 def take(world: World, state: State) -> None:
@@ -99,12 +101,17 @@ def reset(world: World, keep: frozenset[str], seed: int | None) -> None:
 
 
 def _clock_of(store: Store) -> ClockState:
-    document = store.get("world", "clock")
-    assert document is not None, "a snapshot has a clock"
-    return ClockState.of(document["state"])
+    return ClockState.of(_document(store, "clock")["state"])
 
 
-def write(world: World, state: State, file: BinaryIO) -> None:
+def _document(store: Store, name: str) -> Document:
+    document = store.get("world", name)
+    if document is None:
+        raise ValueError(f"its world has no {name}")
+    return document
+
+
+def write(state: State, file: BinaryIO) -> None:
     """Write `state` as a tar."""
     documents = state.store.dump()
     files = {name: state.files.path(name) for name in sorted(state.files.names())}
@@ -112,7 +119,7 @@ def write(world: World, state: State, file: BinaryIO) -> None:
     manifest = {
         "format": FORMAT,
         "livedeck": __version__,
-        "seed": world.seed(),
+        "seed": _document(state.store, "world")["seed"],
         "clock": {"now": format_timestamp(clock.base), "speed": clock.speed, "paused": clock.paused},
         "world": {"size": len(documents), "sha256": hashlib.sha256(documents).hexdigest()},
         "files": {name: {"size": path.stat().st_size, "sha256": digest_of(path)} for name, path in files.items()},
@@ -150,7 +157,7 @@ def _read_tar(path: Path, folder: Path) -> State:
             return _read(tar, folder)
     except OSError as error:
         raise SimulatorError(f"cannot read the snapshot {path.name}: {error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, tarfile.TarError) as error:
+    except _UNSOUND as error:
         raise SimulatorError(f"{path.name} is no snapshot: {error}") from error
 
 
@@ -184,6 +191,8 @@ def _read(tar: BinaryIO, folder: Path) -> State:
         raise ValueError(f"{', '.join(sorted(declared)[:5])} is missing")
     store = Store.load(documents)
     _clock_of(store)
+    if len(store.find_all("workspace", "")) < 2:
+        raise ValueError("its world has no two workspaces")
     return State(store, Files(folder))
 
 
@@ -219,8 +228,12 @@ def _unpack(tar: BinaryIO, size: int, path: Path) -> str:
 
 
 def show(path: Path) -> Document:
-    """Return a snapshot in the form of the control API."""
-    with path.open("rb") as tar:
-        _, size = next(_members(tar))
-        manifest = json.loads(tar.read(min(size, _MOST_MANIFEST)))
-    return {"name": path.stem, "size": path.stat().st_size, "seed": manifest["seed"], "clock": manifest["clock"]}
+    """Return a snapshot in the form of the control API; `seed` and `clock` are None for a file that is none."""
+    try:
+        with path.open("rb") as tar:
+            _, size = next(_members(tar), ("", 0))
+            manifest = json.loads(tar.read(min(size, _MOST_MANIFEST)))
+        shown = {name: manifest[name] for name in ("seed", "clock")}
+    except (OSError, *_UNSOUND):
+        shown = {"seed": None, "clock": None}
+    return {"name": path.stem, "size": path.stat().st_size} | shown

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from livedeck.simulator.api.annotations import AnnotationCreate
+from livedeck.simulator.api.annotations import AnnotationType
 from livedeck.simulator.api.events import PRESETS, EventType, LatencyMode, Preset
 from livedeck.simulator.api.rooms import MAX_PROFILES, RoomType
 from livedeck.simulator.engine.encoder import SHAPES
@@ -99,6 +99,16 @@ class SubtitleRow(RequestBody):
     file: Name = UNSET
 
 
+class AnnotationRow(RequestBody):
+    """Annotation of a video. It leads to no other video and has no poster, because a table knows no ids."""
+
+    type: AnnotationType
+    title: Annotated[str, text(0, 255)]
+    link: Annotated[str, text(0, 2048)] = UNSET
+    start_time: Annotated[int, integer(0, 2**31 - 1)]
+    end_time: Annotated[int, integer(0, 2**31 - 1)]
+
+
 class MaterialRow(RequestBody):
     """File of a video, with its text."""
 
@@ -116,7 +126,7 @@ class VideoRow(RequestBody):
     duration: Annotated[float, number(0, 1e6)]
     posters: Annotated[list[Annotated[float, number(0, 1e6)]], Field(max_length=1000)] = UNSET
     subtitles: Annotated[list[SubtitleRow], Field(max_length=100)] = UNSET
-    annotations: Annotated[list[AnnotationCreate], Field(max_length=1000)] = UNSET
+    annotations: Annotated[list[AnnotationRow], Field(max_length=1000)] = UNSET
     materials: Annotated[list[MaterialRow], Field(max_length=1000)] = UNSET
 
 
@@ -157,6 +167,9 @@ def find_faults(template: Template, shapes: Collection[str] = ()) -> Problems:
     for index, video in enumerate(template.videos):
         if video.event not in events:
             yield f"videos[{index}].event", f'no event is called "{video.event}"; {there_are(events, video.event)}'
+        for position, annotation in enumerate(video.annotations or ()):
+            if annotation.end_time < annotation.start_time:
+                yield f"videos[{index}].annotations[{position}].end_time", "must not be before start_time"
     for index, room in enumerate(template.rooms):
         for field, reason in _relay_faults(room.relays or (), template.targets):
             yield f"rooms[{index}].{field}", reason

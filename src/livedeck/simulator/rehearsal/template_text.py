@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import tomlkit
 
 from livedeck.simulator.api.events import DEFAULTS
+from livedeck.simulator.engine.encoder import MEASURED
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.rehearsal.offsets import offset_of
@@ -16,8 +18,9 @@ from livedeck.simulator.rehearsal.template import EventRow
 
 _COMMENT = """\
 # Workspace of a simulator. Offsets count from the start.
-# Left out: ids, keys (an empty one stays), chat, posters of one's own, moderators, earlier streams of an event, and
-# uploads that are not UTF-8 text.
+# Left out: ids, keys (an empty one stays), chat, posters of one's own, moderators, earlier streams of an event, videos
+# of deleted events, and uploads that are not UTF-8 text. A real encoder is written as the shape clean.
+# A name that two have is refused: change one of them.
 """
 _COPIED = sorted({*EventRow.model_fields} & {*DEFAULTS} - {"scheduled", "stream", "video"})
 
@@ -28,7 +31,7 @@ def template_of(world: World) -> str:
     tables = {
         "projects": writer.projects(),
         "events": [writer.event(row) for row in writer.all("event")],
-        "videos": [writer.video(row) for row in writer.all("video")],
+        "videos": [*writer.videos()],
         "rooms": [writer.room(row) for row in writer.all("room") if not row["deleted_at"]],
         "targets": writer.targets,
         "shapes": own_shapes(world),
@@ -74,7 +77,7 @@ class _Writer:
             )
             | {name: event[name] for name in _COPIED if event[name] != DEFAULTS[name]}
             | _given(
-                encoder=[[offset_of(at - self._now), shape if sending else "silent"] for at, shape, sending in states]
+                encoder=[[offset_of(at - self._now), _shape(shape, sending=sending)] for at, shape, sending in states]
             )
             | _given(relays=[self._relay(row, row["key"]) for row in event["restreams"]])
         )
@@ -89,12 +92,18 @@ class _Writer:
         is_down, is_off = row.get("status") == "disconnected", row.get("enabled") is False
         return {"to": known} | ({"status": "disconnected"} if is_down else {}) | ({"enabled": False} if is_off else {})
 
-    def video(self, video: Document) -> Document:
-        event = self._world.store.get("event", video["event_id"])
+    def videos(self) -> Iterator[Document]:
+        """Yield the videos whose event is not deleted."""
+        for video in self.all("video"):
+            event = self._world.store.get("event", video["event_id"])
+            if event is not None:
+                yield self._video(video, event["name"])
+
+    def _video(self, video: Document, event: str) -> Document:
         extras = {kind: self._of(kind, video) for kind in ("poster", "subtitle", "annotation", "material")}
         return {
             "title": video["title"],
-            "event": event["name"] if event else "",
+            "event": event,
             "created": self._offset(video["created_at"]),
             "duration": video["duration"],
         } | _given(
@@ -133,6 +142,13 @@ class _Writer:
 
     def _offset(self, timestamp: str | None) -> str | None:
         return None if timestamp is None else offset_of(datetime.fromisoformat(timestamp).timestamp() - self._now)
+
+
+def _shape(shape: str, *, sending: bool) -> str:
+    """Return the shape of a turn in a table, where each turn sends and no encoder is real."""
+    if not sending:
+        return "silent"
+    return "clean" if shape == MEASURED else shape
 
 
 def _given(**fields: Any) -> Document:

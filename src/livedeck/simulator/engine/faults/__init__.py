@@ -1,7 +1,6 @@
 """Fault layer: failures of networks, proxies and busy servers, and invalid payloads."""
 
 from livedeck.simulator.engine.faults.effects import ABORT as ABORT
-from livedeck.simulator.engine.faults.effects import CONTENT_FAULTS as CONTENT_FAULTS
 from livedeck.simulator.engine.faults.effects import FAULT_EFFECTS as FAULT_EFFECTS
 from livedeck.simulator.engine.faults.effects import LANDINGS as LANDINGS
 from livedeck.simulator.engine.faults.effects import LATE_ANSWERS as LATE_ANSWERS

@@ -44,7 +44,8 @@ class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not 
 class Strike:
     """Fault that hits a request at `now` (epoch seconds), and the app that would have answered.
 
-    `dice`: number from 0 to 1 that the seed fixes. `late`: the queue of delayed changes.
+    `dice`: number from 0 to 1 that the seed fixes. `late`: the queue of delayed changes. `clears`: how often the queue
+    was cleared before.
     """
 
     fault: Fault
@@ -53,6 +54,12 @@ class Strike:
     app: ASGIApp
     clock: SimulatorClock
     late: LateRequests
+    clears: int
+
+    @property
+    def is_dropped(self) -> bool:
+        """True if the workspace was created anew since the request came: it must not change the new one."""
+        return self.late.clears != self.clears
 
     @property
     def pace(self) -> float:
@@ -68,15 +75,28 @@ FaultEffect = Callable[[Strike, Scope, Receive, Send], Awaitable[None]]
 
 
 def apply_faults(
-    app: ASGIApp, hits: Sequence[FaultHit], now: float, clock: SimulatorClock, late: LateRequests
+    app: ASGIApp,
+    hits: Sequence[FaultHit],
+    now: float,
+    clock: SimulatorClock,
+    late: LateRequests,
+    *,
+    encode: Callable[[ASGIApp], ASGIApp],
 ) -> ASGIApp:
     """Return the app wrapped in the faults.
 
-    Faults that change a response are inside those that answer, and these inside those that act on the connection.
+    Faults that change a response are inside `encode`, which compresses it. Faults that answer are outside it, and those
+    that act on the connection outside these.
     """
-    for hit in sorted(hits, key=lambda hit: _LAYERS.get(hit.fault.kind, _CONNECTION)):
-        app = partial(FAULT_EFFECTS[hit.fault.kind], Strike(hit.fault, hit.dice, now, app, clock, late))
-    return app
+
+    def wrapped(app: ASGIApp, *, is_content: bool) -> ASGIApp:
+        chosen = (hit for hit in hits if (hit.fault.kind in _CONTENT) == is_content)
+        for hit in sorted(chosen, key=lambda hit: _LAYERS.get(hit.fault.kind, _CONNECTION)):
+            strike = Strike(hit.fault, hit.dice, now, app, clock, late, late.clears)
+            app = partial(FAULT_EFFECTS[hit.fault.kind], strike)
+        return app
+
+    return wrapped(encode(wrapped(app, is_content=True)), is_content=False)
 
 
 async def _answer_status(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +131,10 @@ async def _answer_canned(strike: Strike, scope: Scope, receive: Receive, send: S
 
 async def _delay(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
     await strike.wait(strike.fault.seconds + strike.fault.jitter * (2 * strike.dice - 1))
-    await strike.app(scope, receive, send)
+    if strike.is_dropped:
+        await _cut_connection(scope)
+    else:
+        await strike.app(scope, receive, send)
 
 
 async def _hang(_strike: Strike, scope: Scope, receive: Receive, _send: Send) -> None:
@@ -170,7 +193,7 @@ async def _answer_any_status(strike: Strike, scope: Scope, receive: Receive, sen
 
 
 def _ignore(_outcome: str) -> None:
-    """Tell nobody."""
+    """Ignore the outcome: no journal asks for it."""
 
 
 async def _cut_connection(scope: Scope, *, reset: bool = False) -> None:
@@ -222,6 +245,9 @@ async def _limit_bandwidth(strike: Strike, scope: Scope, receive: Receive, send:
     async def receive_slowly() -> Message:
         message = await receive()
         await came.spend(len(message.get("body", b"")))
+        if strike.is_dropped:
+            await _cut_connection(scope)
+            raise ClientDisconnect
         return message
 
     start, body = await _hold_answer(strike.app, scope, receive_slowly)
@@ -339,17 +365,17 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
 out at once, later or never, and its response does not say which.
 """
 
-_PAYLOAD, _ANSWER, _CONNECTION = 0, 1, 5
-CONTENT_FAULTS = (*PAYLOAD_FAULTS, "late-samples", "skew")
+_CONTENT = (*PAYLOAD_FAULTS, "late-samples", "skew")
 """Kinds that change the content of a response; all others act on the connection or replace the response."""
 
+_CONNECTION = 4
 _LAYERS = {
-    **dict.fromkeys(CONTENT_FAULTS, _PAYLOAD),
-    **dict.fromkeys(("status", "rate-limit", "redirect", "html", "answer", "late-apply"), _ANSWER),
+    **dict.fromkeys(_CONTENT, 0),
+    **dict.fromkeys(("status", "rate-limit", "redirect", "html", "answer", "late-apply"), 1),
     "drip": 2,
     "bandwidth": 2,
     "truncate": 3,
     "limit-data": 3,
     "slow-close": 2,
 }
-"""Nesting of the faults, from the inside out."""
+"""Nesting of the faults, from the inside out; the others are outermost."""

@@ -30,9 +30,13 @@ class LateRequest:
 
 
 class LateRequests:
-    """Requests that are not yet carried out. The next request after their time runs them, so no task is needed."""
+    """Requests that are not yet carried out. The next request after their time runs them, so no task is needed.
+
+    `clears`: how often they were dropped.
+    """
 
     def __init__(self) -> None:
+        self.clears = 0
         self._waiting: list[LateRequest] = []
 
     def add(self, request: LateRequest) -> None:
@@ -47,11 +51,12 @@ class LateRequests:
             try:
                 await request.land()
             except Exception:  # noqa: BLE001  its sender is gone, and the current request must not fail for it
-                _log.exception("a late change failed: %s %s", request.scope["method"], request.scope["path"])
+                _log.exception("a late change failed: %s %r", request.scope["method"], request.scope["path"])
 
     def clear(self) -> None:
         """Drop all requests, because their workspace is created anew."""
         self._waiting.clear()
+        self.clears += 1
 
 
 async def discard(_message: Message) -> None:

@@ -16,10 +16,10 @@ from livedeck.simulator.rehearsal.control_api import (
     objects,
     platform,
     requests,
+    reset,
     scenarios,
     snapshots,
-    workspace,
-    workspace_tables,
+    workspaces,
 )
 
 
@@ -65,8 +65,8 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *requests.ENDPOINTS,
     *scenarios.ENDPOINTS,
     *snapshots.ENDPOINTS,
-    *workspace.ENDPOINTS,
-    *workspace_tables.ENDPOINTS,
+    *reset.ENDPOINTS,
+    *workspaces.ENDPOINTS,
     *ingest.ENDPOINTS,
 )
 

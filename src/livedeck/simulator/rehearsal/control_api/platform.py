@@ -1,4 +1,4 @@
-"""Routes that show the platform to whoever rehearses: its addresses and tokens, an event, a room."""
+"""Routes that show the platform: its addresses and tokens, an event, a room."""
 
 from __future__ import annotations
 

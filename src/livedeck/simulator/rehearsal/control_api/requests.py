@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -12,12 +13,13 @@ from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from livedeck.simulator.engine.journal import Entry, Journal, NearMiss
-from livedeck.simulator.engine.pattern import PatternError, RequestPattern
+from livedeck.simulator.engine.pattern import RequestPattern
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict, invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data, json_response
-from livedeck.simulator.models import UNSET, Must, Parameters, RequestBody, digits, inside, integer, number
+from livedeck.simulator.models import UNSET, Must, Parameters, RequestBody, digits, integer, number
+from livedeck.simulator.rehearsal.fault_arguments import checked_pattern
 from livedeck.simulator.rehearsal.har import archive, show_entry
 from livedeck.simulator.rehearsal.redaction import Redaction
 
@@ -25,15 +27,7 @@ MAX_WAIT = 60
 """Seconds that a request of the journal may wait."""
 
 
-def _checked_pattern(table: dict[str, Any]) -> dict[str, Any]:
-    try:
-        RequestPattern(table, of_journal=True)
-    except PatternError as error:
-        raise inside(error.problems) from None
-    return table
-
-
-Pattern = Annotated[dict[str, Any], Must("a table"), AfterValidator(_checked_pattern)]
+Pattern = Annotated[dict[str, Any], Must("a table"), AfterValidator(partial(checked_pattern, of_journal=True))]
 Count = Annotated[int, integer(0, 10**9)]
 Patterns = Annotated[
     list[Pattern], Field(min_length=1, max_length=100, description="a list of 1 to 100 patterns, in order")
@@ -41,7 +35,7 @@ Patterns = Annotated[
 
 
 class EntryList(Parameters):
-    """Entries after a number, at most `limit`; `wait`: the seconds to hold the answer until there is one."""
+    """Entries after a number, at most `limit`. `wait`: seconds of this machine to wait for the first."""
 
     after: Annotated[int, digits(0)] = 0
     limit: Annotated[int, digits(1, 1000)] = 100
@@ -64,7 +58,7 @@ class Counting(RequestBody):
 class Expectation(RequestBody):
     """Number of requests that match a pattern, or patterns that requests match in this order.
 
-    `within`: seconds to wait for it.
+    `within`: seconds of this machine to wait for it.
     """
 
     pattern: Pattern = UNSET
@@ -79,24 +73,24 @@ async def list_requests(request: ApiRequest[EntryList]) -> Response:
     """List the entries of the journal, oldest first; with `wait`, hold until there is one."""
     query, journal = request.query(), _journal(request)
     await _until(journal, query.wait, lambda: bool(journal.after(query.after)))
-    return data(_show(request.world, journal.after(query.after)[: query.limit]))
+    return data(await _show(request.world, journal.after(query.after)[: query.limit]))
 
 
 async def find_requests(request: ApiRequest[Search]) -> Response:
     """Return the newest entries that match a pattern, oldest first."""
     search = await request.body()
     found = [*_journal(request).find(RequestPattern(search.pattern, of_journal=True))]
-    return data(_show(request.world, found[-search.limit :]))
+    return data(await _show(request.world, found[-search.limit :]))
 
 
 async def count_requests(request: ApiRequest[Counting]) -> Response:
     """Count the entries that match a pattern."""
-    pattern = RequestPattern((await request.body()).pattern, of_journal=True)
-    return data({"count": sum(1 for _ in _journal(request).find(pattern))})
+    pattern, journal = RequestPattern((await request.body()).pattern, of_journal=True), _journal(request)
+    return data({"count": sum(1 for _ in journal.find(pattern)), "dropped": journal.dropped})
 
 
 async def verify_requests(request: ApiRequest[Expectation]) -> Response:
-    """Say whether the expected requests came; if not, with the entries that almost match."""
+    """Say whether the expected requests came; null if a dropped request may match. If not, list the nearest entries."""
     expected, journal = await request.body(), _journal(request)
     bounds = expected.given().keys() & {"exactly", "at_least", "at_most"}
     if "in_order" in expected.given():
@@ -106,7 +100,8 @@ async def verify_requests(request: ApiRequest[Expectation]) -> Response:
         await _until(journal, expected.within, lambda: journal.first_missing(patterns) == len(patterns))
         came = journal.first_missing(patterns)
         missing = patterns[came] if came < len(patterns) else None
-        return data(_verdict(request.world, came, missing, journal, with_matches=True))
+        is_known = missing is None or all(map(journal.is_whole, patterns))
+        return data(_verdict(request.world, came, missing, journal, is_known=is_known, with_matches=True))
     if len(bounds) != 1:
         raise invalid(("exactly", "must be given, or at_least, or at_most, or in_order: one of them"))
     (bound,) = bounds
@@ -118,17 +113,20 @@ async def verify_requests(request: ApiRequest[Expectation]) -> Response:
     await _until(journal, expected.within, lambda: count() >= wanted if bound == "at_least" else count() > wanted)
     met = count()
     is_met = {"exactly": met == wanted, "at_least": met >= wanted, "at_most": met <= wanted}[bound]
-    return data(_verdict(request.world, met, None if is_met else pattern, journal))
+    is_known = journal.is_whole(pattern) or met > wanted or (is_met and bound == "at_least")
+    return data(_verdict(request.world, met, None if is_met else pattern, journal, is_known=is_known))
 
 
 async def archive_requests(request: ApiRequest[None]) -> Response:
     """Return the journal as an HTTP Archive (HAR 1.2)."""
-    entries = _show(request.world, _journal(request).after(0))
-    return json_response(json.dumps(archive(entries, request.origin, metadata.version("livedeck"))).encode())
+    journal, version = _journal(request), metadata.version("livedeck")
+    dropped, entries = journal.dropped, await _show(request.world, journal.after(0))
+    har = archive(entries, request.origin, version, dropped=dropped)
+    return json_response(json.dumps(har).encode())
 
 
 async def forget_requests(request: ApiRequest[None]) -> Response:
-    """Forget every entry. The numbers go on."""
+    """Forget every entry, and the requests in progress. The numbers go on."""
     _journal(request).clear()
     return data({"requests": 0})
 
@@ -146,28 +144,41 @@ async def _until(journal: Journal, seconds: float, is_so: Callable[[], bool]) ->
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while not is_so() and (left := end - loop.time()) > 0:
-        try:
-            await journal.wait_after(journal.last, left)
-        except asyncio.CancelledError:  # the server stops: answer with what is there
-            return
+        await journal.wait_after(journal.last, left)
 
 
-def _show(world: World, entries: Iterable[Entry]) -> list[Document]:
-    secrets = [workspace.token for workspace in world.workspaces()]
-    return [show_entry(entry, secrets) for entry in entries]
+async def _show(world: World, entries: Sequence[Entry]) -> list[Document]:
+    """Return the entries as the control API shows them. A full journal takes seconds, so a thread works on it."""
+    secrets = world.tokens()
+    return await asyncio.to_thread(lambda: [show_entry(entry, secrets) for entry in entries])
 
 
 def _verdict(
-    world: World, count: int, failed: RequestPattern | None, journal: Journal, *, with_matches: bool = False
+    world: World,
+    count: int,
+    failed: RequestPattern | None,
+    journal: Journal,
+    *,
+    is_known: bool,
+    with_matches: bool = False,
 ) -> Document:
-    """Return the result. `failed`: the pattern whose requests did not come as expected; None if all is well."""
+    """Return the result.
+
+    `failed`: the pattern whose requests did not come as expected; None if all is well. `is_known`: no dropped request
+    can change the result.
+    """
     misses = journal.near_misses(failed, with_matches=with_matches) if failed else []
-    return {"verified": failed is None, "count": count, "near_misses": [_show_miss(world, miss) for miss in misses]}
+    return {
+        "verified": failed is None if is_known else None,
+        "count": count,
+        "dropped": journal.dropped,
+        "near_misses": [_show_miss(world, miss) for miss in misses],
+    }
 
 
 def _show_miss(world: World, miss: NearMiss) -> Document:
     entry = miss.entry
-    hidden = Redaction.of(entry, [workspace.token for workspace in world.workspaces()])
+    hidden = Redaction.of(entry, world.tokens())
     differences = miss.pattern.differences(entry.request, entry.answer)
     return {
         "n": entry.n,

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from starlette.responses import Response
 
-from livedeck.simulator.engine.reference import table_text
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.errors import conflict, invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data
@@ -15,11 +14,12 @@ from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal.checking import Source, read_scenario
 from livedeck.simulator.rehearsal.control_api import tables
-from livedeck.simulator.rehearsal.control_api.workspace import Seed, require_force
+from livedeck.simulator.rehearsal.control_api.reset import require_force
+from livedeck.simulator.rehearsal.control_api.tables import Tables
 from livedeck.simulator.rehearsal.scenario import Scenario
 from livedeck.simulator.rehearsal.workspaces import posted_tables
 
-KIND, FOLDER = "scenario", "scenarios"
+_TABLES = Tables("scenario", "scenarios")
 
 
 class ScenarioChoice(RequestBody):
@@ -27,7 +27,7 @@ class ScenarioChoice(RequestBody):
 
     name: scenarios.Name = UNSET
     table: Annotated[dict[str, Any], Must("a scenario as a table")] = UNSET
-    seed: Seed = UNSET
+    seed: scenarios.Seed = UNSET
     force: Boolean = False
 
 
@@ -40,7 +40,7 @@ class Replay(RequestBody):
 async def list_scenarios(request: ApiRequest[None]) -> Response:
     """List the shipped and posted scenarios."""
     shipped = [scenarios.load(name) for name in scenarios.names()]
-    posted = request.world.store.find_all(KIND, "", order=[("id", "asc")])
+    posted = request.world.store.find_all(_TABLES.kind, "", order=[("id", "asc")])
     return data(
         [
             *({"name": row.name, "title": row.title, "workspace": row.workspace, "posted": False} for row in shipped),
@@ -58,17 +58,17 @@ async def put_scenario(request: ApiRequest[None]) -> Response:
     """Check a scenario (TOML or JSON) and keep it; 400 names every problem with its line."""
     source = await tables.read_source(request, str(request.http.path_params["name"]))
     await _check(request, source)
-    return tables.post_table(request, KIND, FOLDER, source)
+    return _TABLES.post(request, source)
 
 
 async def get_scenario_text(request: ApiRequest[None]) -> Response:
     """Return a scenario as TOML."""
-    return tables.read_table_text(request, KIND, lambda name: table_text(FOLDER, name), FOLDER)
+    return _TABLES.read(request)
 
 
 async def delete_posted_scenario(request: ApiRequest[None]) -> Response:
     """Delete a posted scenario; one in play goes on."""
-    return tables.delete_table(request, KIND, FOLDER)
+    return _TABLES.delete(request)
 
 
 async def check_scenario(request: ApiRequest[None]) -> Response:
@@ -121,10 +121,8 @@ def _chosen(request: ApiRequest[Any], choice: ScenarioChoice) -> Source:
     if "table" in given:
         return tables.source_of(choice.table, "table")
     if choice.name in scenarios.names():
-        return Source(choice.name, scenarios.read_source(FOLDER, choice.name))
-    posted = request.world.store.get(KIND, choice.name)
-    if posted is None:
-        raise tables.unknown_table(request, KIND, FOLDER, choice.name)
+        return Source(choice.name, scenarios.read_source(_TABLES.folder, choice.name))
+    posted = _TABLES.posted(request, choice.name)
     return Source(choice.name, posted["table"], posted["text"])
 
 

@@ -12,11 +12,11 @@ from starlette.responses import FileResponse, Response
 
 from livedeck.simulator.engine.store import Files, State, Store
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.errors import SimulatorError, conflict, invalid, not_found
+from livedeck.simulator.errors import ApiError, SimulatorError, conflict, invalid, not_found
 from livedeck.simulator.http import ApiRequest, Endpoint, data, success
 from livedeck.simulator.models import Boolean, RequestBody, one_of
 from livedeck.simulator.rehearsal import snapshots
-from livedeck.simulator.rehearsal.control_api.workspace import require_force
+from livedeck.simulator.rehearsal.control_api.reset import require_force
 
 
 class RestoreRequest(RequestBody):
@@ -34,23 +34,33 @@ async def list_snapshots(request: ApiRequest[None]) -> Response:
 async def put_snapshot(request: ApiRequest[None]) -> Response:
     """Take a snapshot of the whole state; with a body of application/x-tar, store that snapshot."""
     world, path = request.world, _path(request)
-    others = [other for other in _all(world) if other != path]
-    room = snapshots.MOST_BYTES - sum(other.stat().st_size for other in others)
-    if len(others) >= snapshots.MOST_SNAPSHOTS or room <= 0:
-        raise conflict(f"there may be {snapshots.MOST_SNAPSHOTS} snapshots of 1 GiB together: delete one")
+    room = _room(world, path)
     work = Path(tempfile.mkdtemp(dir=path.parent, prefix=snapshots.WORK))
     try:
         part = work / path.name
         if not await _receive(request, part, room):
             state = State(Store(), Files(work / "files"))
             snapshots.take(world, state)
-            await asyncio.to_thread(_write, world, state, part)
-            if part.stat().st_size > room:
-                raise conflict("the snapshots may have 1 GiB together: delete one")
-        await asyncio.to_thread(part.replace, path)
+            await asyncio.to_thread(_write, state, part)
+        if part.stat().st_size > _room(world, path):  # others may have come meanwhile
+            raise _full()
+        part.replace(path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return data(snapshots.show(path))
+
+
+def _room(world: World, path: Path) -> int:
+    """Return the bytes that the snapshot may have. Raises the documented error if there is no room for it."""
+    others = [other for other in _all(world) if other != path]
+    room = snapshots.MOST_BYTES - sum(other.stat().st_size for other in others)
+    if len(others) >= snapshots.MOST_SNAPSHOTS or room <= 0:
+        raise _full()
+    return room
+
+
+def _full() -> ApiError:
+    return conflict(f"there may be {snapshots.MOST_SNAPSHOTS} snapshots of 1 GiB together: delete one")
 
 
 async def _receive(request: ApiRequest[None], part: Path, room: int) -> bool:
@@ -58,7 +68,7 @@ async def _receive(request: ApiRequest[None], part: Path, room: int) -> bool:
     with part.open("wb") as file:
         async for chunk in request.http.stream():
             if file.tell() + len(chunk) > room:
-                raise conflict("the snapshots may have 1 GiB together: delete one")
+                raise _full()
             file.write(chunk)
         size = file.tell()
     if not size:
@@ -77,9 +87,9 @@ def _check(part: Path) -> None:
         pass
 
 
-def _write(world: World, state: State, part: Path) -> None:
+def _write(state: State, part: Path) -> None:
     with part.open("wb") as file:
-        snapshots.write(world, state, file)
+        snapshots.write(state, file)
 
 
 async def read_snapshot(request: ApiRequest[None]) -> Response:

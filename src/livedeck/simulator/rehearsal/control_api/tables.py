@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import tomlkit
 from starlette.responses import Response
 
-from livedeck.simulator.engine.reference import table_names
+from livedeck.simulator.engine.reference import table_names, table_text
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.errors import ApiError, conflict, invalid
 from livedeck.simulator.http import ApiRequest, data
@@ -47,47 +47,56 @@ def is_toml(request: ApiRequest[Any]) -> bool:
     return str(request.http.headers.get("content-type", "")).partition(";")[0].strip().lower() == TOML
 
 
-def post_table(request: ApiRequest[Any], kind: str, folder: str, source: Source) -> Response:
-    """Keep a checked table under its name. Raises the documented error for a name that is shipped or unsound."""
-    if not _NAME.fullmatch(source.name):
-        raise invalid(("name", "must be 1 to 64 letters, digits, dots, hyphens and underscores"))
-    if source.name in table_names(folder):
-        raise conflict(f"{source.name} is a shipped one: post it under another name")
-    store = request.world.store
-    if store.get(kind, source.name) is None and len(store.find_all(kind, "")) >= MAX_POSTED:
-        raise conflict(f"{MAX_POSTED} are posted already: delete one first")
-    text = tomlkit.dumps(dict(source.table)) if source.text is None else source.text
-    store.put(kind, {"id": source.name, "table": source.table, "text": text})
-    return data({"name": source.name, "problems": []})
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Shipped and posted tables of one sort.
 
+    `kind`: that of the documents of posted ones. `folder`: the folder of shipped ones, which names the sort.
+    """
 
-def read_table_text(request: ApiRequest[Any], kind: str, shipped: Callable[[str], str], folder: str) -> Response:
-    """Return the text of a shipped or posted table."""
-    name = str(request.http.path_params["name"])
-    text = shipped(name) if name in table_names(folder) else _posted(request, kind, folder)["text"]
-    return Response(text, media_type=TOML)
+    kind: str
+    folder: str
 
+    def post(self, request: ApiRequest[Any], source: Source) -> Response:
+        """Keep a checked table under its name. Raises the documented error for a name that is shipped or unsound."""
+        if not _NAME.fullmatch(source.name):
+            raise invalid(("name", "must be 1 to 64 letters, digits, dots, hyphens and underscores"))
+        if source.name in table_names(self.folder):
+            raise conflict(f"{source.name} is shipped with livedeck: post yours under another name")
+        store = request.world.store
+        if store.get(self.kind, source.name) is None and len(store.find_all(self.kind, "")) >= MAX_POSTED:
+            raise conflict(f"{MAX_POSTED} are posted already: delete one first")
+        text = tomlkit.dumps(dict(source.table)) if source.text is None else source.text
+        store.put(self.kind, {"id": source.name, "table": source.table, "text": text})
+        return data({"name": source.name, "problems": []})
 
-def delete_table(request: ApiRequest[Any], kind: str, folder: str) -> Response:
-    """Delete a posted table."""
-    name = str(request.http.path_params["name"])
-    if name in table_names(folder):
-        raise conflict(f"{name} is a shipped one and stays")
-    _posted(request, kind, folder)
-    request.world.store.delete(kind, name)
-    return data({"name": name, "deleted": True})
+    def read(self, request: ApiRequest[Any]) -> Response:
+        """Return the text of the table that the path names."""
+        name = str(request.http.path_params["name"])
+        is_shipped = name in table_names(self.folder)
+        return Response(
+            table_text(self.folder, name) if is_shipped else self.posted(request, name)["text"], media_type=TOML
+        )
 
+    def delete(self, request: ApiRequest[Any]) -> Response:
+        """Delete the posted table that the path names."""
+        name = str(request.http.path_params["name"])
+        if name in table_names(self.folder):
+            raise conflict(f"{name} is shipped with livedeck: only posted ones can be deleted")
+        self.posted(request, name)
+        request.world.store.delete(self.kind, name)
+        return data({"name": name, "deleted": True})
 
-def _posted(request: ApiRequest[Any], kind: str, folder: str) -> Document:
-    name = str(request.http.path_params["name"])
-    document = request.world.store.get(kind, name)
-    if document is None:
-        raise unknown_table(request, kind, folder, name)
-    return document
+    def posted(self, request: ApiRequest[Any], name: str) -> Document:
+        """Return a posted table. Raises the documented error, with the names there are."""
+        document = request.world.store.get(self.kind, name)
+        if document is None:
+            raise self.unknown(request, name)
+        return document
 
-
-def unknown_table(request: ApiRequest[Any], kind: str, folder: str, name: str) -> ApiError:
-    """Return the error for a name that is neither shipped nor posted."""
-    posted = [row["id"] for row in request.world.store.find_all(kind, "", order=[("id", "asc")])]
-    reason = f'no {folder.removesuffix("s")} is called "{name}"; {there_are([*posted, *table_names(folder)], name)}'
-    return ApiError(404, 404404, reason, [("name", reason)])
+    def unknown(self, request: ApiRequest[Any], name: str) -> ApiError:
+        """Return the error for a name that is neither shipped nor posted."""
+        posted = [row["id"] for row in request.world.store.find_all(self.kind, "", order=[("id", "asc")])]
+        there = there_are([*posted, *table_names(self.folder)], name)
+        reason = f'no {self.folder.removesuffix("s")} is called "{name}"; {there}'
+        return ApiError(404, 404404, reason, [("name", reason)])

@@ -1,4 +1,4 @@
-"""Routes that make the workspace anew."""
+"""Route that restores the start."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from starlette.responses import Response
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict
 from livedeck.simulator.http import ApiRequest, Endpoint, data
-from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, integer, one_of
+from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, one_of
 from livedeck.simulator.rehearsal import snapshots
-
-Seed = Annotated[int, integer(0, 2**53)]
+from livedeck.simulator.rehearsal.scenario import Seed
 
 
 class ResetRequest(RequestBody):

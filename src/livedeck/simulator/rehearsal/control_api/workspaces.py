@@ -6,16 +6,18 @@ from typing import Annotated, Any
 
 from starlette.responses import Response
 
-from livedeck.simulator.engine.reference import table_names, table_text
+from livedeck.simulator.engine.reference import table_names
 from livedeck.simulator.http import ApiRequest, Endpoint, data
 from livedeck.simulator.models import UNSET, Boolean, RequestBody, text
 from livedeck.simulator.rehearsal.checking import check_workspace
 from livedeck.simulator.rehearsal.control_api import tables
-from livedeck.simulator.rehearsal.control_api.workspace import Seed, require_force
+from livedeck.simulator.rehearsal.control_api.reset import require_force
+from livedeck.simulator.rehearsal.control_api.tables import Tables
+from livedeck.simulator.rehearsal.scenario import Seed
 from livedeck.simulator.rehearsal.template_text import template_of
 from livedeck.simulator.rehearsal.workspaces import event_names, find_table, posted_tables, serve
 
-KIND, FOLDER = "workspace_table", "workspaces"
+_TABLES = Tables("workspace_table", "workspaces")
 
 
 class WorkspaceChoice(RequestBody):
@@ -29,7 +31,7 @@ class WorkspaceChoice(RequestBody):
 async def list_workspaces(request: ApiRequest[None]) -> Response:
     """List the shipped and posted workspaces with their events."""
     posted = posted_tables(request.world.store)
-    names = [(name, False) for name in table_names(FOLDER)] + [(name, True) for name in posted]
+    names = [(name, False) for name in table_names(_TABLES.folder)] + [(name, True) for name in posted]
     return data(
         [
             {"name": name, "events": event_names(find_table(name, posted)), "posted": is_posted}
@@ -42,25 +44,25 @@ async def put_workspace(request: ApiRequest[None]) -> Response:
     """Check the table of a workspace (TOML or JSON) and keep it; 400 names every problem with its line."""
     source = await tables.read_source(request, str(request.http.path_params["name"]))
     check_workspace(source)
-    return tables.post_table(request, KIND, FOLDER, source)
+    return _TABLES.post(request, source)
 
 
 async def get_workspace_text(request: ApiRequest[None]) -> Response:
     """Return the table of a workspace as TOML."""
-    return tables.read_table_text(request, KIND, lambda name: table_text(FOLDER, name), FOLDER)
+    return _TABLES.read(request)
 
 
 async def delete_posted_workspace(request: ApiRequest[None]) -> Response:
     """Delete a posted workspace; a served one stays."""
-    return tables.delete_table(request, KIND, FOLDER)
+    return _TABLES.delete(request)
 
 
 async def serve_workspace(request: ApiRequest[WorkspaceChoice]) -> Response:
     """Create a workspace in place of the served one, as of now. With a data file it needs "force": true."""
     choice, world = await request.body(), request.world
     posted = posted_tables(world.store)
-    if choice.name not in {*table_names(FOLDER), *posted}:
-        raise tables.unknown_table(request, KIND, FOLDER, choice.name)
+    if choice.name not in {*table_names(_TABLES.folder), *posted}:
+        raise _TABLES.unknown(request, choice.name)
     require_force(world, choice.force)
     seed = choice.given().get("seed", world.seed())
     serve(world, choice.name, seed, posted.get(choice.name))
