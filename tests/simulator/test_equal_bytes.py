@@ -76,3 +76,5 @@ async def test_the_clock_is_watched_without_a_token_and_no_fault_hits_it(admin: 
         assert changed == known | {"now": "2026-11-21T09:00:05.500Z", "speed": 20, "epoch": known["epoch"] + 1}
         assert data(await follower.get("/_clock", params={"after": known["epoch"], "wait": 60})) == changed
         assert data(await follower.get("/_clock", params={"after": changed["epoch"], "wait": 0})) == changed
+        ahead = changed["epoch"] + 7  # of a simulator that was restarted since
+        assert data(await follower.get("/_clock", params={"after": ahead, "wait": 60})) == changed
