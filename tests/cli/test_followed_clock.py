@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import pytest
 
-from livedeck.cli.followed_clock import ClockReading, FollowedClock
+from livedeck.cli.followed_clock import WAIT, ClockReading, FollowedClock
 from livedeck.cli.rehearsal import NoClockError, WentBackError
+from livedeck.monitor.polling.poller import wait_first
 from virtual_clock import VirtualClock
 
 T = TypeVar("T")
@@ -19,12 +20,15 @@ START = 1_772_366_400.0
 
 
 class Stage:
-    """A simulator's clock on the machine of the test; each answer takes `latency` s in both directions together."""
+    """A simulator's clock on the machine of the test; each answer takes `latency` s in both directions together.
+
+    `way`: share of the latency on the way to the simulator.
+    """
 
     def __init__(self, machine: VirtualClock, speed: float, latency: float = 0.0) -> None:
         self.machine, self.latency = machine, latency
         self.base, self.at, self.speed, self.paused, self.epoch = START, machine.monotonic(), speed, False, 1
-        self.is_gone = False
+        self.is_gone, self.way = False, 0.5
         self.changed = asyncio.Event()
 
     def time(self) -> float:
@@ -42,11 +46,11 @@ class Stage:
     async def read(self, after: int | None) -> ClockReading:
         if self.is_gone:
             raise NoClockError("no reply")
-        await self.machine.sleep(self.latency / 2)
-        while after == self.epoch:
-            await self.changed.wait()
+        await self.machine.sleep(self.latency * self.way)
+        if after == self.epoch:
+            await wait_first(self.changed.wait(), self.machine.sleep(WAIT))
         reading = ClockReading(self.time(), self.speed, self.paused, self.epoch)
-        await self.machine.sleep(self.latency / 2)
+        await self.machine.sleep(self.latency * (1 - self.way))
         return reading
 
 
@@ -142,7 +146,7 @@ def test_a_jump_back_ends_the_work() -> None:
         running = asyncio.ensure_future(clock.run(clock.sleep(1e6)))
         await machine.sleep(1)
         stage.change(step=-600)
-        with pytest.raises(WentBackError, match="went back to"):
+        with pytest.raises(WentBackError, match="before the time shown here"):
             await running
 
     play(work)
@@ -187,3 +191,84 @@ def test_without_the_simulator_it_runs_on() -> None:
         return clock.monotonic() - began
 
     assert play(work) == pytest.approx(600)
+
+
+def test_a_clock_that_gives_no_answer_is_unknown_until_it_does() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> list[tuple[str, float | None]]:
+        shown = [(clock.pace(), clock.speed())]
+        stage.is_gone = True
+        stage.change()
+        for is_gone in (True, False):
+            stage.is_gone = is_gone
+            await machine.sleep(3)
+            shown.append((clock.pace(), clock.speed()))
+        return shown
+
+    assert play(work) == [("x20", 20), ("clock unknown", None), ("x20", 20)]
+
+
+def test_a_simulator_that_began_anew_is_followed_at_once_with_any_epoch() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> tuple[str, float]:
+        stage.is_gone = True
+        stage.change(step=100, speed=5)
+        await machine.sleep(0.5)
+        stage.is_gone, stage.epoch = False, 1  # the epoch that this clock knows
+        await machine.sleep(2)
+        return clock.pace(), ahead(clock, stage)
+
+    pace, off = play(work)
+    assert pace == "x5"
+    assert off == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("way", [0.0, 1.0])
+@pytest.mark.parametrize("latency", [0.4, 3.0])
+def test_a_late_answer_is_no_jump_back(latency: float, way: float) -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> tuple[bool, float]:
+        stage.latency, stage.way = latency, way
+        stage.change(step=1)
+        await machine.sleep(20)
+        is_late = clock.pace() == "clock unknown"
+        stage.latency = 0.0
+        await machine.sleep(20)
+        assert clock.fault is None
+        return is_late, ahead(clock, stage)
+
+    is_late, off = play(work)
+    assert is_late is (latency > 0.5)  # 10 s of the followed clock
+    assert off == pytest.approx(0, abs=1e-3)
+
+
+def test_a_clock_that_always_answers_late_is_not_followed() -> None:
+    async def work(*_: object) -> None:
+        raise AssertionError
+
+    with pytest.raises(NoClockError, match=r"responds after 0\.6 s: too late for 20 times real time"):
+        play(work, latency=0.6)
+
+
+def test_an_exact_reading_is_kept_while_later_ones_confirm_it() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> tuple[float, float]:
+        stage.latency, stage.way = 0.4, 0.0
+        stage.change(step=0)  # read again, with up to 8 s of doubt
+        await machine.sleep(5)
+        known = ahead(clock, stage)
+        stage.base += 20  # the machine's clock, from which the simulator's time is made, was set
+        stage.latency = 0.0
+        stage.changed.set()
+        await machine.sleep(5)
+        return known, ahead(clock, stage)
+
+    assert play(work) == pytest.approx([-4, 0], abs=1e-3)
+
+
+def test_a_process_that_was_stopped_while_the_rehearsal_was_paused_begins_anew() -> None:
+    async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> None:
+        running = asyncio.ensure_future(clock.run(clock.sleep(1e6)))
+        await machine.sleep(1)
+        stage.change(paused=True)
+        machine._tick += 30  # 600 s of the followed clock, before the news is read
+        with pytest.raises(WentBackError, match=r"the rehearsal is at 12:00:20Z, before the time shown here"):
+            await running
+
+    play(work)

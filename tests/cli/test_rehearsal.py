@@ -18,10 +18,12 @@ from pydantic import SecretStr
 
 from cli.commands import called
 from client.raw_platform import raw_platform
+from livedeck.cli import followed_clock
 from livedeck.cli.collect.command import _for_rehearsal
 from livedeck.cli.followed_clock import check_address
+from livedeck.cli.followed_clock import following as clock_of
 from livedeck.cli.rehearsal import NoClockError, WentBackError, repeat_after_jump_back
-from livedeck.cli.wiring import open_watch
+from livedeck.cli.wiring import SystemClock, open_watch
 from livedeck.client import Api, Unreachable
 from livedeck.collector.attached.clock import RemoteClock
 from livedeck.collector.attached.follower import Follower
@@ -96,7 +98,51 @@ def test_an_address_without_a_clock_is_no_rehearsal(tmp_path: Path) -> None:
     with raw_platform(lambda *_: b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") as address:
         ended = called(tmp_path, "status", "--follow-clock", env={"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "t"})
     assert ended.returncode == 2
-    assert "there is no rehearsal" in ended.stderr
+    assert "status 404 and no clock to follow" in ended.stderr
+
+
+def clock_answer(body: str, status: str = "200 OK") -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def clock_body(**values: object) -> str:
+    usual = {"now": "2026-03-01T12:00:00.000Z", "speed": 20, "paused": False, "epoch": 1}
+    return json.dumps({"data": usual | values})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        clock_answer("<html>welcome</html>"),
+        clock_answer("[" * 4000),
+        clock_answer("[]"),
+        clock_answer(clock_body() + " " * 5000 + "x"),
+        clock_answer(clock_body(), "503 Service Unavailable"),
+        clock_answer(clock_body(speed=0)),
+        clock_answer(clock_body(speed=-1)),
+        clock_answer(clock_body(speed=float("nan"))),
+        clock_answer(clock_body(speed="20")),
+        clock_answer(clock_body(paused="false")),
+        clock_answer(clock_body(epoch=None)),
+        clock_answer(clock_body(now="9999-12-31T23:59:59Z")),
+        clock_answer(clock_body(now="2026-03-01T12:00:00")),
+    ],
+)
+async def test_an_answer_that_is_no_clock_says_so_and_no_more(answer: bytes) -> None:
+    with (
+        raw_platform(lambda *_: answer) as address,
+        pytest.raises(NoClockError, match="and no clock to follow; only a simulator has one"),
+    ):
+        async with clock_of(Settings(base_url=address), SystemClock()):
+            raise AssertionError
+
+
+async def test_an_answer_that_never_ends_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed_clock, "_PATIENCE", 0.0)
+    unfinished = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+    with raw_platform(lambda *_: unfinished) as address, pytest.raises(NoClockError, match="no reply in 0 s"):
+        async with clock_of(Settings(base_url=address), SystemClock()):
+            raise AssertionError
 
 
 class Stage:
@@ -213,7 +259,7 @@ def test_the_header_shows_the_speed_of_the_rehearsal_at_any_width(width: int) ->
 
 async def test_readers_of_a_collector_learn_the_speed_and_each_change() -> None:
     machine = VirtualClock()
-    speed = 20.0
+    speed: float | None = 20.0
     hub = Hub(machine, "b00t", lambda: speed)
     await hub.publish(Snapshot(1, machine.now(), ConnectionStatus(ConnectionState.OK, machine.now())))
     listed = await hub.listing()
@@ -224,8 +270,15 @@ async def test_readers_of_a_collector_learn_the_speed_and_each_change() -> None:
         speed = 0.0
         hub.beat()
         second = await anext(changes)
+        speed = None
+        hub.beat()
+        third = await anext(changes)
     assert first.endswith(b" 20\n")
     assert second.endswith(b" 0\n")
+    assert third.count(b" ") == 2  # the id and the time: the speed is unknown
+    listed = await hub.listing()
+    assert listed is not None
+    assert json.loads(listed.body)["speed"] is None
 
 
 async def test_an_attached_deck_takes_the_speed_of_the_collector() -> None:
@@ -242,6 +295,25 @@ async def test_an_attached_deck_takes_the_speed_of_the_collector() -> None:
 
     assert await machine.run(work()) == pytest.approx([1060, 1040, 1060])
     assert (clock.pace(), clock.skew) == ("paused", 0)
+
+
+async def test_an_attached_deck_says_that_the_clock_is_unknown() -> None:
+    machine = VirtualClock()
+    clock = RemoteClock(machine, is_rehearsal=True)
+
+    async def work() -> list[str]:
+        shown = [clock.pace()]  # before the first message
+        clock.take(1_000_000, 20)
+        shown.append(clock.pace())
+        await machine.sleep(12)
+        shown.append(clock.pace())  # a silent collector
+        clock.take(1_240_000, None)  # the collector does not know
+        shown.append(clock.pace())
+        await machine.sleep(1)
+        assert clock.now().timestamp() == pytest.approx(1260)
+        return shown
+
+    assert await machine.run(work()) == ["clock unknown", "x20", "clock unknown", "clock unknown"]
 
 
 @pytest.mark.parametrize("is_rehearsal", [True, False])

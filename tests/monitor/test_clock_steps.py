@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -11,6 +11,7 @@ from breadth import slow_rows
 from livedeck.monitor import BroadcastState, ConnectionState, Grade, Snapshot, is_stale
 from livedeck.monitor.model.own import Why
 from livedeck.monitor.polling.machine import Load
+from livedeck.monitor.polling.steady_clock import SteadyClock
 from monitor.stage import NOW, event
 from monitor.wire import Platform, WallClock, run, watch
 
@@ -97,6 +98,35 @@ class Sleeper:
 
     def load(self) -> Load:
         return Load(0.0, 0.0, self._clock.slept)
+
+
+class Preempted:
+    """Clocks of one time. While `gap` is set, each reading takes that many seconds."""
+
+    def __init__(self) -> None:
+        self._time, self.gap = 0.0, 0.0
+
+    def monotonic(self) -> float:
+        """Seconds since the test began."""
+        self._time += self.gap
+        return self._time
+
+    def now(self) -> datetime:
+        """The same time."""
+        return NOW + timedelta(seconds=self.monotonic())
+
+    async def sleep(self, _seconds: float) -> None:
+        """Return at once."""
+
+
+@pytest.mark.parametrize("gap", [1.0, 60.0])
+def test_readings_of_two_instants_prove_no_step(gap: float) -> None:
+    machine = Preempted()
+    clock = SteadyClock(machine)
+    for now in (gap, 0.0, gap):
+        machine.gap = now
+        clock.now()
+    assert (clock.offset, clock.open_step) == (0, 0)
 
 
 @pytest.mark.parametrize("sleep", [sleep_all, sleep_wall])

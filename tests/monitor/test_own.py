@@ -35,6 +35,7 @@ from livedeck.monitor import (
     Thresholds,
 )
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
+from livedeck.monitor.kinds.deck import not_watched_text
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import NotWatched, OwnState, Why, watched_seconds, whole_since
 from livedeck.monitor.polling.machine import Load
@@ -75,7 +76,7 @@ def stop(since: float, until: float, why: Why = Why.SLEPT) -> NotWatched:
         (6.0, 6.0, 0.0, 0.0, Why.SLOW),
         (60.0, 2.9, None, None, Why.STOPPED),  # no schedstat, and no second clock
         (60.0, 3.1, None, None, Why.SLOW),
-        (60.0, None, None, None, Why.STOPPED),
+        (60.0, None, None, None, Why.OUTRUN),  # a rehearsal: nothing of this process is measured
     ],
 )
 def test_a_late_pulse_ends_a_stop_and_its_measurements_tell_the_cause(
@@ -92,8 +93,8 @@ def test_a_late_pulse_ends_a_stop_and_its_measurements_tell_the_cause(
 
 def test_a_stop_is_told_once_whoever_sees_it_first() -> None:
     watch = OwnWatch()
-    watch.beat(Pulse(moment(0), 0.0), 0.0, LIMITS)
-    assert watch.pulse(Pulse(moment(20), 20.0), 2.0, LIMITS) == stop(2, 20, Why.STOPPED)
+    watch.beat(Pulse(moment(0), 0.0, 0.0), 0.0, LIMITS)
+    assert watch.pulse(Pulse(moment(20), 20.0, 0.0), 2.0, LIMITS) == stop(2, 20, Why.STOPPED)
     assert watch.beat(Pulse(moment(20.1), 20.1), BEAT, LIMITS) is None
     assert watch.pulse(Pulse(moment(20.2), 20.2), 4.0, LIMITS) is None
 
@@ -337,6 +338,21 @@ async def test_a_stop_blames_no_event_and_is_told_once() -> None:
     assert told == {
         ("MACHINE_CLOCK", f"not watched {only.since:%H:%M:%S}Z to {only.until:%H:%M:%S}Z: this process was stopped")
     }
+
+
+async def test_a_rehearsal_that_runs_ahead_of_the_process_is_no_stop_of_it() -> None:
+    clock = Starved()
+    deck = Deck(Stage(clock, event()))  # nothing is measured on a followed clock
+    await until(deck, 60)
+    clock.lag = 6.0  # 0.3 s of the machine at 20x
+    await deck.next()
+    clock.lag = 0.0
+    snapshots = await until(deck, 120)
+    await deck.close()
+    assert not list(alarms_of(snapshots))
+    (only,) = snapshots[-1].link.own.stops
+    assert not_watched_text(only).endswith("Z: the rehearsal ran ahead of this process")
+    assert not plain(banner_line(snapshots[-1], RenderTime.from_snapshot(snapshots[-1], snapshots[-1].at)))
 
 
 async def test_the_alarms_of_an_event_stay_until_it_was_asked_again() -> None:

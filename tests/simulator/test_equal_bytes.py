@@ -76,3 +76,15 @@ async def test_the_clock_is_watched_without_a_token_and_no_fault_hits_it(admin: 
         assert changed == known | {"now": "2026-11-21T09:00:05.500Z", "speed": 20, "epoch": known["epoch"] + 1}
         assert data(await follower.get("/_clock", params={"after": known["epoch"], "wait": 60})) == changed
         assert data(await follower.get("/_clock", params={"after": changed["epoch"], "wait": 0})) == changed
+
+
+async def test_a_follower_of_a_simulator_that_began_anew_does_not_wait() -> None:
+    clock = SimulatorClock()
+    for epoch, is_told in (
+        (7, True),
+        (clock.state.epoch, False),
+    ):  # an epoch of the earlier process, and the present one
+        waiting = asyncio.ensure_future(clock.wait(epoch, 60))
+        await asyncio.sleep(0)
+        assert waiting.done() is is_told
+        waiting.cancel()

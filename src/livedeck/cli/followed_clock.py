@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from livedeck.cli.rehearsal import NoClockError, WentBackError
 from livedeck.client import ApiError, Misconfigured, Outgoing, check_outgoing
+from livedeck.collector.attached.clock import pace_text
 from livedeck.monitor import Clock
 from livedeck.monitor.polling.poller import wait_first
 from livedeck.settings import Settings
@@ -22,14 +23,26 @@ from livedeck.settings import Settings
 MAX_SPEED = 30.0
 """Fastest clock that is followed: above it a reply takes seconds of the followed clock."""
 
-WAIT = 25
+WAIT = 5
 """Seconds for which the simulator may hold a request until its clock is changed."""
 
-_SILENCE = 10.0
-"""Seconds without a byte, beyond `WAIT`, after which a request failed."""
+_PATIENCE = 2.0
+"""Seconds, beyond `WAIT`, after which a request without a whole reply failed."""
 
 _RETRY = 1.0
 """Seconds between two tries while the simulator does not respond. The clock runs on meanwhile."""
+
+_REST = 0.02
+"""Seconds between two rounds of requests, so that a server that holds none is not flooded."""
+
+_TRIES = 3
+"""Readings in a row until one is exact."""
+
+_DOUBT = 10.0
+"""Seconds of the followed clock that may pass during the round trip of an exact reading."""
+
+_ROUNDING = 0.001
+"""Seconds by which the time in a reply is rounded."""
 
 _LATENESS = 0.5
 """Maximum seconds by which the news of a change is late. What this clock ran too far meanwhile is no jump back."""
@@ -39,11 +52,14 @@ _BACK = 2.0
 
 _MAX_BODY = 4096
 
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+"""Range of the simulator's time."""
+
 T = TypeVar("T")
 
 
 class ClockReading(NamedTuple):
-    """Simulator's clock at one instant. `now`: its time (epoch s). `epoch`: grows with each change of the clock."""
+    """Simulator's clock at one instant. `now`: its time (epoch s). `epoch`: differs after each change of the clock."""
 
     now: float
     speed: float
@@ -52,7 +68,8 @@ class ClockReading(NamedTuple):
 
 
 ReadClock = Callable[[int | None], Awaitable[ClockReading]]
-"""Function that reads the simulator's clock. After an epoch it waits for the next one, for at most `WAIT` seconds."""
+"""Function that reads the simulator's clock. While it has the given epoch, the reply waits for at most `WAIT` seconds.
+"""
 
 
 class FollowedClock:
@@ -69,27 +86,29 @@ class FollowedClock:
         self._read, self._machine = read, machine
         self._reading, self._at = ClockReading(0.0, 1.0, paused=True, epoch=-1), machine.monotonic()
         self._shown = 0.0
-        self._round_trip = 0.0  # of the measurement in force
+        self._is_confirmed = False  # the simulator answered the last request
         self._change = asyncio.Event()
         self.fault: NoClockError | None = None
 
     async def start(self) -> None:
         """Read the clock for the first time. Raises NoClockError."""
-        reading, received, round_trip = await self._measure(None)
-        if reading.speed > MAX_SPEED:
-            raise NoClockError(_too_fast(reading))
-        self._set(reading, received - round_trip / 2, round_trip)
+        await self._measure()
+        if self.fault is not None:
+            raise self.fault
 
     async def follow(self) -> None:
         """Follow the simulator's clock until cancelled, or until there is a `fault`."""
         while self.fault is None:
             try:
-                await self._follow_once()
+                await self._measure()
+                await self._machine.sleep(_REST)
+                await self._read(self._reading.epoch)
             except NoClockError:
+                self._is_confirmed = False
                 await self._machine.sleep(_RETRY)
 
     async def changed(self) -> None:
-        """Wait until the clock is read again, such as after a change of its speed."""
+        """Wait until the clock is set anew, such as after a change of its speed."""
         await self._change.wait()
 
     async def until_fault(self) -> None:
@@ -116,7 +135,7 @@ class FollowedClock:
 
     def monotonic(self) -> float:
         """Return the seconds of this clock, which never run back."""
-        self._shown = max(self._shown, self._line())
+        self._shown = max(self._shown, self._line(self._machine.monotonic()))
         return self._shown
 
     async def sleep(self, seconds: float) -> None:
@@ -126,57 +145,65 @@ class FollowedClock:
         while self.monotonic() < until:
             waits: list[Coroutine[Any, Any, object]] = [self._change.wait()]
             if not self._reading.paused:
-                waits.append(self._machine.sleep((until - self._line()) / self._reading.speed))
+                left = until - self._line(self._machine.monotonic())
+                waits.append(self._machine.sleep(left / self._reading.speed))
             await wait_first(*waits)
 
     def machine_seconds(self, seconds: float) -> float:
         """Convert seconds of this clock to seconds of this machine. They are equal while the clock is paused."""
         return seconds if self._reading.paused else seconds / self._reading.speed
 
-    def speed(self) -> float:
-        """Return the seconds of this clock in each second of the machine; 0 while it is paused."""
+    def speed(self) -> float | None:
+        """Return the seconds of this clock in each second of the machine: 0 while paused, None while unknown."""
+        if not self._is_confirmed:
+            return None
         return 0.0 if self._reading.paused else self._reading.speed
 
     def pace(self) -> str:
-        """Speed for people: `x20`, or `paused`."""
-        return "paused" if self._reading.paused else f"x{self._reading.speed:g}"
+        """Return the speed for people, as in `pace_text`."""
+        return pace_text(self.speed())
 
-    def _line(self) -> float:
+    def _line(self, at: float) -> float:
+        """Return the simulator's time, as last read, at the time `at` of this machine (monotonic s)."""
         reading = self._reading
-        return reading.now + (0.0 if reading.paused else (self._machine.monotonic() - self._at) * reading.speed)
+        return reading.now + (0.0 if reading.paused else (at - self._at) * reading.speed)
 
-    async def _follow_once(self) -> None:
-        """Wait for the next change, and then measure the clock without a wait, which is more exact."""
-        reading, received, _ = await self._measure(self._reading.epoch)
-        if reading.epoch != self._reading.epoch:
-            self._take(reading, received)
-        if self.fault is None:
-            reading, received, round_trip = await self._measure(None)
-            if reading.epoch != self._reading.epoch or round_trip <= 2 * self._round_trip:
-                self._take(reading, received - round_trip / 2, round_trip)
+    async def _measure(self) -> None:
+        """Read the clock without a wait, and set this clock if it is wrong. Raises NoClockError."""
+        for _ in range(_TRIES):
+            sent = self._machine.monotonic()
+            reading = await self._read(None)
+            received = self._machine.monotonic()
+            doubt = 0.0 if reading.paused else (received - sent) * reading.speed
+            if doubt <= _DOUBT or reading.speed > MAX_SPEED:
+                self._is_confirmed = True
+                self._take(reading, received, doubt)
+                return
+        raise NoClockError(
+            f"--follow-clock: the simulator responds after {received - sent:.1f} s: too late for "
+            f"{reading.speed:g} times real time; try a lower speed"
+        )
 
-    async def _measure(self, after: int | None) -> tuple[ClockReading, float, float]:
-        """Return a reading, the time of its arrival and the round trip (monotonic s of this machine)."""
-        sent = self._machine.monotonic()
-        reading = await self._read(after)
-        received = self._machine.monotonic()
-        return reading, received, received - sent
+    def _take(self, reading: ClockReading, received: float, doubt: float) -> None:
+        """Take a reading that arrived at `received` (monotonic s), unless it cannot be followed.
 
-    def _take(self, reading: ClockReading, at: float, round_trip: float = float("inf")) -> None:
-        """Take a reading of the time `at`, unless it cannot be followed."""
-        self._shown = self.monotonic()
+        The simulator's time has grown since by an unknown share of `doubt` seconds. A time in that range confirms this
+        clock.
+        """
+        line, known = self._line(received), self._reading
         if reading.speed > MAX_SPEED:
-            self.fault = NoClockError(_too_fast(reading))
-        elif self._line() - reading.now > _BACK + _LATENESS * self._reading.speed:
-            back_to = datetime.fromtimestamp(reading.now, UTC)
-            self.fault = WentBackError(f"--follow-clock: the rehearsal went back to {back_to:%H:%M:%S}Z")
+            speed = f"the rehearsal runs {reading.speed:g} times as fast as real time"
+            self.fault = NoClockError(f"--follow-clock: {speed}: too fast to follow; at most {MAX_SPEED:g}")
+        elif line - reading.now - doubt > _BACK + (0.0 if known.paused else _LATENESS * known.speed):
+            shows = f"{datetime.fromtimestamp(reading.now, UTC):%H:%M:%S}Z"
+            self.fault = WentBackError(f"--follow-clock: the rehearsal is at {shows}, before the time shown here")
+        elif reading[1:] != known[1:] or not -_ROUNDING <= line - reading.now <= doubt + _ROUNDING:
+            self._shown = self.monotonic()
+            self._reading, self._at = reading._replace(now=reading.now + doubt / 2), received
         else:
-            self._set(reading, at, round_trip)
+            return
         change, self._change = self._change, asyncio.Event()
         change.set()
-
-    def _set(self, reading: ClockReading, at: float, round_trip: float) -> None:
-        self._reading, self._at, self._round_trip = reading, at, round_trip
 
 
 class ScreenClock:
@@ -184,11 +211,6 @@ class ScreenClock:
 
     def __init__(self, clock: Clock, machine: Clock) -> None:
         self.now, self.monotonic, self.sleep = clock.now, machine.monotonic, machine.sleep
-
-
-def _too_fast(reading: ClockReading) -> str:
-    speed = f"the rehearsal runs {reading.speed:g} times as fast as real time"
-    return f"--follow-clock: {speed}: too fast to follow; at most {MAX_SPEED:g}"
 
 
 def check_address(settings: Settings, *, is_sure: bool) -> None:
@@ -221,29 +243,32 @@ async def following(settings: Settings, machine: Clock) -> AsyncIterator[Followe
 
 
 async def _read(outgoing: Outgoing, address: str, after: int | None) -> ClockReading:
-    query = "" if after is None else f"?after={after}&wait={WAIT}"
+    query, wait = ("", 0) if after is None else (f"?after={after}&wait={WAIT}", WAIT)
+    body = b""
     try:
-        async with outgoing.open("GET", f"{address}{query}", {}, silence=WAIT + _SILENCE) as incoming:
-            body = b""
+        async with asyncio.timeout(wait + _PATIENCE), outgoing.open("GET", f"{address}{query}", {}) as incoming:
             async for chunk in incoming.chunks():
                 body += chunk
                 if len(body) > _MAX_BODY:
                     break
-        if incoming.status != 200:
-            raise NoClockError(f"--follow-clock: {address} responds with {incoming.status}: there is no rehearsal")
-        return _parse(body)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise NoClockError(
-            f"--follow-clock: {address} responds with something else than a clock: there is no rehearsal"
-        ) from None
+    except TimeoutError:
+        raise NoClockError(f"--follow-clock: {address}: no reply in {wait + _PATIENCE:g} s") from None
     except ApiError as error:
         raise NoClockError(f"--follow-clock: {address}: {error}") from None
+    try:
+        return _parse(body if incoming.status == 200 else b"")
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        raise NoClockError(
+            f"--follow-clock: {address} responds with status {incoming.status} and no clock to follow; only a "
+            "simulator has one (livedeck serve)"
+        ) from None
 
 
 def _parse(body: bytes) -> ClockReading:
-    """Return the reading in a response. Raises KeyError, TypeError, ValueError or OverflowError."""
+    """Return the reading in a response. Raises KeyError, TypeError, ValueError, OverflowError or RecursionError."""
     shown = json.loads(body)["data"]
-    now, speed = datetime.fromisoformat(shown["now"]), float(shown["speed"])
-    if now.tzinfo is None or not 0 < speed <= 1e6:
-        raise ValueError(now, speed)
-    return ClockReading(now.timestamp(), speed, bool(shown["paused"]), int(shown["epoch"]))
+    now, speed, paused, epoch = datetime.fromisoformat(shown["now"]), shown["speed"], shown["paused"], shown["epoch"]
+    is_typed = isinstance(speed, int | float) and isinstance(paused, bool) and isinstance(epoch, int)
+    if not is_typed or not _FIRST <= now <= _LAST or not 0 < speed <= 1e6:
+        raise ValueError(shown)
+    return ClockReading(now.timestamp(), float(speed), paused, epoch)

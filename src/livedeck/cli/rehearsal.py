@@ -9,15 +9,15 @@ from livedeck.environment import SettingsError
 
 
 class NoClockError(SettingsError):
-    """There is no clock to follow, or it can be followed no longer."""
+    """Failure to find a clock to follow, or to keep following it."""
 
 
 class WentBackError(NoClockError):
-    """The followed clock jumped back, so all that is known lies in its future: begin anew."""
+    """Failure to follow a clock that is behind the data of this process, such as after a jump back. Begin anew."""
 
 
 async def repeat_after_jump_back(work: Callable[[], Awaitable[int]], history: Path | None = None) -> int:
-    """Return the result of `work`, which begins anew after each jump back of the followed clock.
+    """Return the result of `work`, which begins anew after each WentBackError.
 
     `history`: file of the rehearsal. It is dropped first, because it holds what has not happened yet.
     """

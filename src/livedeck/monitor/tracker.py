@@ -833,9 +833,10 @@ class WorldTracker:
         newest = stops[-1]
         self.status = replace(self.status, own=replace(self.status.own, stops=stops))
         if newest.why is not Why.SLOW:
-            change = ClockChange(newest.until, newest.seconds, is_sleep=True, why=newest.why)
-            self.status = replace(self.status, clock_change=change, recovered_at=newest.until)
+            self.status = replace(self.status, recovered_at=newest.until)
             self._last_failure = None
+        if newest.why in {Why.SLEPT, Why.STOPPED}:
+            self.note_clock_change(ClockChange(newest.until, newest.seconds, is_sleep=True, why=newest.why))
 
     @property
     def expected(self) -> frozenset[str]:

@@ -155,7 +155,7 @@ class RuleChangeLine(TypedDict):
 
 
 class NotWatchedLine(TypedDict):
-    """Line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped or slow."""
+    """Line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped, slow or outrun."""
 
     since: str
     until: str

@@ -14,6 +14,9 @@ _MEASURES = 5
 SKEW_LEAST = 2.0
 """Seconds of difference to the collector's clock below which this machine's clock counts as right."""
 
+SILENT_AFTER = 12.0
+"""Seconds without a message after which the collector counts as silent."""
+
 
 class RemoteClock:
     """Clock with the collector's time, so that every age on the screen is right.
@@ -26,18 +29,24 @@ class RemoteClock:
     def __init__(self, clock: Clock, *, is_rehearsal: bool = False) -> None:
         self._clock = clock
         self._ahead = deque[float](maxlen=1 if is_rehearsal else _MEASURES)  # seconds ahead of the monotonic clock
-        self._speed = 1.0
+        self._speed, self._is_known = 1.0, False  # of the rehearsal, by the last message
+        self._taken_at = clock.monotonic()
         self.source: Clock | None = None
         self.is_rehearsal = is_rehearsal
 
-    def take(self, milliseconds: int, speed: float = 1.0) -> None:
-        """Take the collector's time (epoch ms) and its speed from a message that has just arrived."""
-        self._speed = speed
-        self._ahead.append(milliseconds / 1000 - self._clock.monotonic() * speed)
+    def take(self, milliseconds: int, speed: float | None = 1.0) -> None:
+        """Take the collector's time (epoch ms) and its speed from a message that has just arrived.
+
+        `speed`: None while the collector cannot read the rehearsal's clock. The last speed then goes on.
+        """
+        self._is_known, self._taken_at = speed is not None, self._clock.monotonic()
+        self._speed = self._speed if speed is None else speed
+        self._ahead.append(milliseconds / 1000 - self._clock.monotonic() * self._speed)
 
     def pace(self) -> str:
-        """Return the speed of the rehearsal: `x20`, or `paused`; empty without one."""
-        return f"x{self._speed:g}" if self.is_rehearsal and self._speed else "paused" if self.is_rehearsal else ""
+        """Return the speed of the rehearsal for people, as in `pace_text`; empty without a rehearsal."""
+        is_known = self._is_known and self._clock.monotonic() - self._taken_at < SILENT_AFTER
+        return pace_text(self._speed if is_known else None) if self.is_rehearsal else ""
 
     def now(self) -> datetime:
         """Return the current time (aware, UTC)."""
@@ -65,3 +74,10 @@ class RemoteClock:
             return 0.0
         ahead = (self._clock.now() - self.now()).total_seconds()
         return ahead if abs(ahead) >= SKEW_LEAST else 0.0
+
+
+def pace_text(speed: float | None) -> str:
+    """Return the speed of a rehearsal for people: `x20`, `paused` (0) or `clock unknown` (None)."""
+    if speed is None:
+        return "clock unknown"
+    return f"x{speed:g}" if speed else "paused"

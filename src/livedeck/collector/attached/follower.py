@@ -206,7 +206,8 @@ class Follower:
     def _measure(self, milliseconds: str, speed: str) -> None:
         self.heard = self._clock.monotonic()
         if _TIME.fullmatch(milliseconds):
-            self._clock.take(int(milliseconds), float(speed) if _SPEED.fullmatch(speed) else 1.0)
+            missing = None if self._clock.is_rehearsal else 1.0
+            self._clock.take(int(milliseconds), float(speed) if _SPEED.fullmatch(speed) else missing)
 
     def _settle(self) -> None:
         self._is_listed_only = False

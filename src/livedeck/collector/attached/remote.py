@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
-from livedeck.collector.attached.clock import RemoteClock
+from livedeck.collector.attached.clock import SILENT_AFTER, RemoteClock
 from livedeck.collector.attached.follower import Follower
 from livedeck.collector.attached.link import CollectorAwayError, CollectorError, CollectorRefusedError, Link
 from livedeck.collector.protocol.commands import key_text, request_of
@@ -74,8 +74,8 @@ from livedeck.monitor.published.codec import (
 )
 from livedeck.text.times import parse_timestamp
 
-SILENT_AFTER, ALONE_AFTER, HEALTHY_AFTER = 12.0, 60.0, 10.0
-"""Seconds of silence after which the deck is blind, and polls alone; seconds of contact after which it returns."""
+ALONE_AFTER, HEALTHY_AFTER = 60.0, 10.0
+"""Seconds of silence after which the deck polls alone, and seconds of contact after which it returns."""
 
 _STUCK_AFTER = 60.0
 """Seconds without a snapshot after which a reachable collector counts as silent; its `/healthz` uses the same."""

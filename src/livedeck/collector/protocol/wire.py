@@ -67,7 +67,7 @@ class Listing(TypedDict):
 
     `id`: id of the snapshot, after which the reader requests changes. `now`: time of the collector (epoch ms). `by`,
     `may`: name and right of the reader's token. `speed`: speed of the rehearsal that the collector follows, 0 while it
-    is paused; missing if the collector has its machine's time.
+    is paused, null while it is unknown; missing if the collector has its machine's time.
     """
 
     schema: int
@@ -77,7 +77,7 @@ class Listing(TypedDict):
     samples: dict[str, Columns]
     by: str
     may: str
-    speed: NotRequired[float]
+    speed: NotRequired[float | None]
 
 
 def columns_of(state: EventState, begin: int, end: int) -> Columns:

@@ -59,10 +59,11 @@ class Hub:
 
     `clock`: clock of the monitor. `boot`: name of this run, as part of ids, because each run counts from 1. `readers`:
     number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: returns
-    the speed of the rehearsal whose clock this is, 0 while it is paused; None for this machine's clock.
+    the speed of the rehearsal whose clock this is, 0 while it is paused and None while it is unknown; None for this
+    machine's clock.
     """
 
-    def __init__(self, clock: Clock, boot: str, speed: Callable[[], float] | None = None) -> None:
+    def __init__(self, clock: Clock, boot: str, speed: Callable[[], float | None] | None = None) -> None:
         self.readers, self.published_at = 0, clock.monotonic()
         self._clock, self._boot, self._speed = clock, boot, speed
         self._beats = 0  # how often the time was told out of turn
@@ -111,8 +112,8 @@ class Hub:
         if self._published is None:
             return None
         seq, encoded = self._published
-        speed = self._speed() if self._speed else None
-        return await asyncio.to_thread(_listed, self._id(seq), (self._now(), speed), encoded, samples, (by, may))
+        speeds = [self._speed()] if self._speed else []
+        return await asyncio.to_thread(_listed, self._id(seq), (self._now(), speeds), encoded, samples, (by, may))
 
     def changes(self, after: str, *, is_packed: bool = False) -> AsyncGenerator[bytes, None]:
         """Yield the changes after the id `after` as server-sent events, until the hub is closed.
@@ -160,8 +161,9 @@ class Hub:
                     yield self._ring[seq - self._seq - 1][1:]
                 if loop.time() >= beat_at or beats != self._beats:
                     beat_at, beats = loop.time() + BEAT_SECONDS, self._beats
-                    speed = f" {self._speed():g}" if self._speed else ""
-                    comment = f": {self._id(seq)} {self._now()}{speed}\n".encode()
+                    speed = self._speed() if self._speed else None
+                    told = "" if speed is None else f" {speed:g}"
+                    comment = f": {self._id(seq)} {self._now()}{told}\n".encode()
                     yield comment, _pack(comment)
                     continue
                 if self._is_closed:
@@ -227,12 +229,12 @@ def _encoded(change_id: str, snapshot: Snapshot, before: Encoded | None) -> tupl
 
 
 def _listed(
-    change_id: str, time: tuple[int, float | None], encoded: Encoded, samples: int, caller: tuple[str, str]
+    change_id: str, time: tuple[int, list[float | None]], encoded: Encoded, samples: int, caller: tuple[str, str]
 ) -> Listed:
-    rows, (by, may), (now, speed) = wire.newest(encoded.snapshot.events, samples), caller, time
+    rows, (by, may), (now, speeds) = wire.newest(encoded.snapshot.events, samples), caller, time
     listing = wire.Listing(
         schema=wire.SCHEMA, id=change_id, now=now, values=encoded.values, samples=rows, by=by, may=may
     )
-    if speed is not None:
-        listing["speed"] = speed
+    if speeds:
+        listing["speed"] = speeds[0]
     return Listed(change_id, json.encode(listing))

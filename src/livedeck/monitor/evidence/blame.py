@@ -36,7 +36,7 @@ _PAYMENT_REQUIRED, _PROXY_LOGIN, _NETWORK_LOGIN = 402, 407, 511
 
 CAUSES: Mapping[Culprit, str] = MappingProxyType(
     {
-        Culprit.OWN_STOP: "This machine slept, or livedeck was stopped.",
+        Culprit.OWN_STOP: "This machine slept, livedeck was stopped, or a rehearsal ran ahead.",
         Culprit.OWN_SLOWNESS: "This machine is too slow for its work.",
         Culprit.COLLECTOR: "The collector gives this deck no data.",
         Culprit.OWN_LINK: "This machine cannot reach the platform.",
@@ -222,7 +222,7 @@ _BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, S
 _BY_SLOWNESS = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK})
 """Failures that the slowness of this process explains: replies arrive, but are read too late."""
 
-_STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped"}
+_STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped", Why.OUTRUN: "the rehearsal ran ahead"}
 
 
 def _of_own(facts: Facts) -> Blame | None:

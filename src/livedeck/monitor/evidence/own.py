@@ -201,14 +201,14 @@ _UNLIMITED = 1000.0
 
 
 def _cause(before: Pulse | None, pulse: Pulse) -> Why:
-    """Return the cause of the gap between two pulses. Without measurements it counts as a stop."""
+    """Return the cause of the gap between two pulses. Only a process that follows a rehearsal is not measured."""
+    if pulse.used is None:
+        return Why.OUTRUN
     if before is None:
         return Why.STOPPED
     gap = pulse.monotonic - before.monotonic
     if _grown(before.suspended, pulse.suspended) > gap / 2:
         return Why.SLEPT
-    if pulse.used is None:
-        return Why.STOPPED
     worked = max(_grown(before.used, pulse.used), _grown(before.awaited, pulse.awaited))
     return Why.STOPPED if worked < _IDLE * gap else Why.SLOW
 

@@ -271,6 +271,7 @@ _CAUSES = {
     Why.SLEPT: "this machine slept",
     Why.STOPPED: "this process was stopped",
     Why.SLOW: "this machine was too slow",
+    Why.OUTRUN: "the rehearsal ran ahead of this process",
 }
 
 

@@ -10,11 +10,12 @@ from livedeck.record import Record
 
 
 class Why(StrEnum):
-    """Cause of time that was not watched."""
+    """Cause of time that was not watched. OUTRUN: the followed clock of a rehearsal ran ahead of this process."""
 
     SLEPT = "slept"
     STOPPED = "stopped"
     SLOW = "slow"
+    OUTRUN = "outrun"
 
 
 class NotWatched(Record):

@@ -30,30 +30,37 @@ class SteadyClock:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._last = self._read()
+        self._last: tuple[datetime, float] | None = None  # both clocks at the last instant that was read
         self.slept = 0.0
         self._lock = Lock()  # a long reply is read in a thread
         self.offset, self.open_step = 0.0, 0.0
+        self.now()
 
     def now(self) -> datetime:
         """Return the wall clock without its steps, as an aware time in UTC."""
         with self._lock:
-            wall, monotonic = self._read()
-            before, self._last = self._last, (wall, monotonic)
+            wall, monotonic, is_exact = self._read()
+            if is_exact:
+                self._note(wall, monotonic)
+            return wall - timedelta(seconds=self.offset)
+
+    def _note(self, wall: datetime, monotonic: float) -> None:
+        """Take both clocks at one instant, and notice a step since the last time."""
+        before, self._last = self._last, (wall, monotonic)
+        if before is not None:
             step = (wall - before[0]).total_seconds() - (monotonic - before[1])
             if abs(step) >= _STEP:
                 self.offset += step
                 self.open_step += step
-            return wall - timedelta(seconds=self.offset)
 
-    def _read(self) -> tuple[datetime, float]:
-        """Return both clocks at one instant. If this process was stopped between the readings, they are repeated."""
+    def _read(self) -> tuple[datetime, float, bool]:
+        """Return both clocks, and whether at one instant. If this process was stopped in between, read them again."""
         for _ in range(_READINGS):
             monotonic = self._clock.monotonic()
             wall = self._clock.now()
             if self._clock.monotonic() - monotonic < _STEP / 4:
-                break
-        return wall, monotonic
+                return wall, monotonic, True
+        return wall, monotonic, False
 
     def monotonic(self) -> float:
         """Return monotonic seconds, including the sleep of the machine."""

@@ -123,8 +123,11 @@ class SimulatorClock:
         self._changed = asyncio.Event()
 
     async def wait(self, epoch: int, seconds: float) -> None:
-        """Return once the clock has an epoch after `epoch`, at the latest after `seconds`. Call it in one loop only."""
-        if self._state.epoch <= epoch:
+        """Wait for another epoch than `epoch`, at most for `seconds`. Call it in one loop only.
+
+        An earlier epoch is another one, too: a simulator that started anew counts from 0.
+        """
+        if self._state.epoch == epoch:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), seconds)
 

@@ -22,7 +22,7 @@ class ClockChange(RequestBody):
 
 
 class ClockWatch(Parameters):
-    """Epoch that the caller knows, and the seconds to wait for a later one."""
+    """Epoch that the caller knows, and the seconds to wait for another one."""
 
     after: Annotated[int, digits(0)] = UNSET
     wait: Annotated[int, digits(0, 60)] = 0
@@ -44,7 +44,7 @@ async def set_clock(request: ApiRequest[ClockChange]) -> Response:
 
 
 async def watch_clock(request: ApiRequest[ClockWatch]) -> Response:
-    """Return the clock; with `after` and `wait`, once it has a later epoch. Needs no token; no fault hits it."""
+    """Return the clock; with `after` and `wait`, once it has another epoch. Needs no token; no fault hits it."""
     watch, clock = request.query(), request.world.clock
     if watch.after is not None:
         await clock.wait(watch.after, watch.wait)
