@@ -141,6 +141,7 @@ from livedeck.monitor.model.thresholds import (
     with_overrides,
 )
 from livedeck.monitor.model.unit import BitrateUnit
+from livedeck.monitor.model.viewer import Delivery, Picture, Sound, Source, ViewerState
 from livedeck.monitor.model.withheld import destination, enabled, is_enabled
 from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
@@ -148,6 +149,7 @@ from livedeck.monitor.polling.connection import is_stale, stale_blame
 from livedeck.monitor.polling.known_streams import KnownStream, current_stream, known_streams, remembered_streams
 from livedeck.monitor.polling.machine import Machine, SystemMachine
 from livedeck.monitor.shares import SharedAnswer, Shares
+from livedeck.monitor.viewer import Viewed, Viewer
 
 __all__ = [
     "AUDIO_LOST",
@@ -206,6 +208,7 @@ __all__ = [
     "Content",
     "Dated",
     "DecidingLimit",
+    "Delivery",
     "Diagnosis",
     "EndWay",
     "EndedEvent",
@@ -255,6 +258,7 @@ __all__ = [
     "OpenChange",
     "PastError",
     "Phase",
+    "Picture",
     "Playback",
     "Preview",
     "ProfileChoice",
@@ -281,6 +285,8 @@ __all__ = [
     "Silences",
     "SilentKind",
     "Snapshot",
+    "Sound",
+    "Source",
     "StreamRecord",
     "StreamSpan",
     "SystemMachine",
@@ -291,6 +297,9 @@ __all__ = [
     "UsualMark",
     "Verdict",
     "Video",
+    "Viewed",
+    "Viewer",
+    "ViewerState",
     "WatchRecord",
     "alarm_figures",
     "case_event",

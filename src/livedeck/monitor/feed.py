@@ -60,6 +60,9 @@ class Feed(Protocol):
     async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
         """Return the explanation of an event's alarms; None without such an event. `kind`: empty for all kinds."""
 
+    async def viewer_picture(self, event_id: str, /) -> bytes:
+        """Return the newest picture that viewers of an event get, as JPEG; empty without one."""
+
     async def acknowledge(self, key: AlarmKey, shown: Shown | None = None) -> bool:
         """Acknowledge an alarm. Returns False if it needs no acknowledgement."""
 

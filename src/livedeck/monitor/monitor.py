@@ -54,6 +54,7 @@ from livedeck.monitor.polling.schedule import (
 from livedeck.monitor.polling.steady_clock import SteadyClock
 from livedeck.monitor.shares import SharedPolls, Shares
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
+from livedeck.monitor.viewer import Viewer
 
 _MIN_REST = 0.01
 """Minimum rest between two rounds in seconds, so that rounding errors of due times do not spin the loop."""
@@ -112,6 +113,7 @@ class Monitor:
         unit: Unit of the platform's bit rates; None to learn it.
         machine: Source of measurements of this process; None if it is not measured, such as in a rehearsal.
         maintenance: Silences that repeat at hours of the week.
+        viewer: Probe of what viewers get; None if nobody asked for one.
 
     Attributes:
         clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.
@@ -135,7 +137,9 @@ class Monitor:
         unit: BitrateUnit | None = None,
         machine: Machine | None = None,
         maintenance: Sequence[MaintenanceWindow] = (),
+        viewer: Viewer | None = None,
     ) -> None:
+        self._viewer = viewer
         self.clock = self._clock = clock = SteadyClock(clock)
         self._machine, self._own = machine, OwnWatch()
         self._beat_due = inf  # time of the next pulse of the loop (monotonic s)
@@ -485,6 +489,10 @@ class Monitor:
     def find_alarm(self, key: AlarmKey) -> Alarm | None:
         """Return an alarm with all actions up to now applied; None if there is no such alarm."""
         return self._alarms.alarms.get(key)
+
+    async def viewer_picture(self, event_id: str) -> bytes:
+        """Return the newest picture that viewers of an event get, as JPEG; empty without one."""
+        return self._viewer.picture(event_id) if self._viewer else b""
 
     async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
         """Return the explanation of an event's alarms now; None without such an event.

@@ -213,6 +213,10 @@ class Playback:
 
         return explain_snapshot(self.snapshot, event_id, kind)
 
+    async def viewer_picture(self, _event_id: str, /) -> bytes:
+        """Return nothing: pictures are not recorded."""
+        return b""
+
     async def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise AlarmRefused("You are viewing the past: nothing can be changed here")
 

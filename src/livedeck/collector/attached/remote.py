@@ -459,6 +459,10 @@ class Remote:
         """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
+    async def viewer_picture(self, event_id: str) -> bytes:
+        """Return the newest picture that viewers of an event get, as JPEG; empty without one."""
+        return await self._alone.viewer_picture(event_id) if self._alone else b""
+
     async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
         """Return the explanation of an event's alarms; None without such an event. `kind`: empty for all kinds.
 

@@ -21,6 +21,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.thresholds import Content
+from livedeck.monitor.model.viewer import ViewerState
 from livedeck.record import Record
 
 
@@ -304,7 +305,7 @@ class EventState(Record):
     replies without new samples, the state is not stale. `is_listed`: the last list held the event; False if its state
     comes from requests by id. `content`: content of the event. `rulings`: people's decisions on how to judge the event.
     `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `blame`: nearest
-    cause while `is_stale`.
+    cause while `is_stale`. `viewer`: what viewers get; None while no probe asks.
     """
 
     event: Event
@@ -320,6 +321,7 @@ class EventState(Record):
     rulings: tuple[Ruling, ...] = ()
     evidence: ClaimEvidence | None = None
     blame: Blame = NO_BLAME
+    viewer: ViewerState | None = None
 
     @property
     def is_undecided(self) -> bool:

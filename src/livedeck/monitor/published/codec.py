@@ -40,6 +40,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.resources import CachedList, KnownMaterial, ResourceKey, ResourceKind
 from livedeck.monitor.model.snapshot import OFTEN_UNLISTED, Snapshot
 from livedeck.monitor.model.state import EventState, QosState
+from livedeck.monitor.model.viewer import ViewerState
 from livedeck.monitor.model.withheld import Withheld, withheld
 from livedeck.monitor.published.difference import Values
 from livedeck.text.secrets import masked
@@ -66,7 +67,11 @@ _FIELDS: Mapping[type, str] = {
     KnownMaterial: "id video_id title file_name media_type size at source",
     FieldFault: "field expected actual",
     Shortfall: "missing announced",
-    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence blame",
+    EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence blame "
+    "viewer",
+    ViewerState: "source delivery picture sound since picture_since sound_since as_of rounds advances is_stale "
+    "interval head_time target latency ratio loudness peaks luma change rungs missing listed missed host image "
+    "image_at error",
     state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",

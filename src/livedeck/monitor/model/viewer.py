@@ -1,0 +1,107 @@
+"""State of an event for its viewers, as frozen values: what a probe of the playback address finds (probe.md).
+
+The probe sees the playlist from one place, so each value holds "from here" only. It is a fourth axis beside tally,
+ingest and health, and never a part of the health score.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from livedeck.record import Record
+
+
+class Source(StrEnum):
+    """Kind of the playback address of an event. NONE: no address, so nothing is asked. Only a PLAYLIST is judged."""
+
+    NONE = "none"
+    PLAYLIST = "playlist"
+    PLAYER_PAGE = "player page"
+    ENCRYPTED = "encrypted"
+    DASH = "DASH"
+
+    @property
+    def is_probed(self) -> bool:
+        """True if the playlist and its segments are judged; of an ENCRYPTED one all but picture and sound."""
+        return self in {Source.PLAYLIST, Source.ENCRYPTED}
+
+
+class Delivery(StrEnum):
+    """State of the playlist. STALLED: its head stands still. ENDED: it says that no segment follows."""
+
+    UNKNOWN = "unknown"
+    PLAYS = "plays"
+    SLOW = "slow"
+    STALLED = "stalled"
+    GONE = "gone"
+    ENDED = "ended"
+
+
+class Picture(StrEnum):
+    """State of the picture in the newest segment."""
+
+    UNKNOWN = "unknown"
+    MOVES = "moves"
+    STILL = "still"
+    BLACK = "black"
+
+
+class Sound(StrEnum):
+    """State of the sound in the newest segment. NONE: the segment has no sound track."""
+
+    UNKNOWN = "unknown"
+    HEARD = "heard"
+    SILENT = "silent"
+    NONE = "none"
+
+
+class ViewerState(Record):
+    """What viewers get of an event, from this machine.
+
+    Times are by this machine's clock, but `head_time`, the end of the newest segment by the packager's clock
+    (EXT-X-PROGRAM-DATE-TIME); None without the tag.
+
+    `as_of`: end of the last round. `since`: start of `delivery`; `picture_since`, `sound_since`: start of these two.
+    `rounds`: number of rounds so far. `advances`: number of rounds in a row in which the head moved. `is_stale`: the
+    last round is over 3 intervals old, so all else may be outdated. `interval`: seconds between two rounds.
+
+    `target`: target duration of a segment (s). `latency`: seconds from the encoder's picture to the head of the
+    playlist, about; None without the tag. `ratio`: seconds of fetching a second of media. `loudness`: loudest momentary
+    loudness (LUFS), `peaks`: peak of each channel (dBFS); None and empty if unknown. `luma`: mean brightness (0 to
+    255), `change`: mean change between key frames (0 to 255); None if unknown.
+
+    `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
+    does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
+    `host`: host of the playlist; no other part of an address leaves the probe. `image`: SHA-256 of the newest picture
+    as JPEG; empty without one. `image_at`: time of this picture. `error`: reason of the last failure, in words.
+    """
+
+    source: Source = Source.NONE
+    delivery: Delivery = Delivery.UNKNOWN
+    picture: Picture = Picture.UNKNOWN
+    sound: Sound = Sound.UNKNOWN
+    since: datetime | None = None
+    picture_since: datetime | None = None
+    sound_since: datetime | None = None
+    as_of: datetime | None = None
+    rounds: int = 0
+    advances: int = 0
+    is_stale: bool = False
+    interval: float = 10.0
+    head_time: datetime | None = None
+    target: float | None = None
+    latency: float | None = None
+    ratio: float | None = None
+    loudness: float | None = None
+    peaks: tuple[float, ...] = ()
+    luma: float | None = None
+    change: float | None = None
+    rungs: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
+    listed: int = 0
+    missed: int = 0
+    host: str = ""
+    image: str = ""
+    image_at: datetime | None = None
+    error: str = ""
