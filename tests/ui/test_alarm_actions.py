@@ -197,6 +197,8 @@ async def test_a_silence_of_the_row_is_listed_extended_and_ended_by_the_keys_of_
         stage.deck.dispatch("log.next", "silences")
         await stage.idle()
         assert "event = Lecture 7" in stage.text()
+        assert "hides now 1 event, 0 on air, 1 alarm" in stage.text()
+        assert "Lecture 7: LATE_START" in stage.text()
         (before,) = known(stage.deck).silences
         await stage.act("alarm.silence")
         await stage.press("ctrl+s")

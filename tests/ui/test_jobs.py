@@ -144,7 +144,7 @@ JOBS = (
     Job("What do viewers see?", "7", ("A frozen or waiting screen",)),
     Job("Shelve: for how long?", "LOOK 7 z", ("RECONNECTING: shelve", "15 min", "until it clears")),
     Job("Silence: what, how long?", "LOOK 7 M", ("RECONNECTING of this event (1 alarm now)", "until the event ends")),
-    Job("Which silences are there?", "7 ] ]", ("No silence runs or is planned",)),
+    Job("Which silences are there?", "7 ] ]", ("No silence runs or is planned. M adds one.",)),
     Job("Why is there no log?", "7 ]", ("No history is kept. Set `history` in the settings to keep one.",)),
     # streams, rooms, videos, help
     Job("How many arrive, at which rate?", "2", ("↓ 5 of 6 arrive", "20.8 Mbit/s in", "✖ 1 lost")),

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from livedeck.monitor import Alarm, Matcher, MatchField, Preview, Silence, person
+from livedeck.monitor import Alarm, Matcher, MatchField, Preview, Silence, Snapshot, person, preview_of
+from livedeck.text.segments import Line, StyleRole, labelled, wrap
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import evidence_text, safe, short_duration
 
@@ -67,6 +68,33 @@ def silence_text(silence: Silence, now: datetime) -> str:
     """Return a silence on one line."""
     why = f"({safe(silence.comment, 200)}, {safe(person(silence.by), 40)})"
     return f"{safe(silence.id, 80)}  {time_text(silence, now)}  {what_text(silence)}  {why}"
+
+
+def silence_lines(silence: Silence, snapshot: Snapshot, now: datetime, cells: int) -> list[Line]:
+    """Return all about a silence as labelled lines of `cells` cells: its time, its alarms of now, who and why."""
+    is_running = silence.covers(now)
+    preview = preview_of(silence, snapshot)
+    passes = f"{silence.passes} and worse" if silence.passes else "nothing: every severity is silenced"
+    facts = {
+        "time": f"{'runs' if is_running else 'planned'}, {time_text(silence, now)}",
+        "hides now" if is_running else "would hide": "\n".join(preview_lines(preview)).removeprefix("covers now: "),
+        "passes": passes,
+        "ends with": "the broadcast of its event" if silence.until_end_of else "",
+        "reason": safe(silence.comment, 200),
+        "by": safe(person(silence.by), 60),
+        "id": safe(silence.id, 80),
+    }
+    return [
+        labelled("" if row else label, line, _LABEL_CELLS)
+        for label, text in facts.items()
+        if text
+        for row, line in enumerate(
+            part for words in text.split("\n") for part in wrap(words, StyleRole.TEXT, cells - _LABEL_CELLS)
+        )
+    ]
+
+
+_LABEL_CELLS = 12
 
 
 def preview_lines(preview: Preview) -> list[str]:

@@ -10,12 +10,13 @@ from textual.app import ComposeResult
 
 from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
+from livedeck.presentation.badges import SILENCE_GLYPH
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.incidents import INCIDENTS, Incident, incident_lines, incident_title, incidents
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.silences import named
+from livedeck.presentation.silences import named, silence_lines, what_text
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.hour import clear_text, hour_lines
@@ -36,6 +37,7 @@ from livedeck.ui.alarms.view import (
 from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
 from livedeck.ui.kit.table import Table
+from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
@@ -66,6 +68,9 @@ LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 
 MAX_INCIDENT_RECORDS = 5000
 """Maximum number of records that are grouped into incidents."""
+
+_SILENCE_KEYS = {"alarm.silence": "extend", "alarm.undo": "end"}
+"""Action -> what it does to the silence under the cursor, in a word."""
 
 _SELECTIONS = {"board": "alarms"}
 """Id of a table -> name of its selection, if they differ."""
@@ -98,6 +103,7 @@ class AlarmsScreen(BaseScreen):
         yield Table(INCIDENTS, id="incidents")
         yield FramedPanel(id="incident")
         yield Table(LOG, id="log")
+        yield FramedPanel(id="silence")
         yield Table(FIGURES, id="figures")
 
     @property
@@ -192,6 +198,7 @@ class AlarmsScreen(BaseScreen):
         selection.follow_rows(schema, filtered.rows, rows, render_time)
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
+        self._show_silence(self.silence_at_cursor(), snapshot, render_time)
         if self._has_incidents:
             self._show_incident(find_row(INCIDENTS, self._incidents, selection.key))
         if self._is_board:
@@ -214,6 +221,21 @@ class AlarmsScreen(BaseScreen):
                     (incident,), (cells, rows), lambda: incident_lines(incident, cells, rows)
                 ),
             )
+
+    def _show_silence(self, row: Silence | None, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Show what the silence under the cursor hides. Its row has names; the snapshot has the ids that it matches."""
+        panel = self.query_one("#silence", FramedPanel)
+        silence = next((one for one in snapshot.silences if row and one.id == row.id), None)
+        panel.display = silence is not None
+        if row is None or silence is None:
+            return
+        panel.styles.height = max(MIN_PANEL_LINES, self.size.height - FRAME_LINES - max(MIN_ROWS, len(self._log)) - 1)
+        keys = [f"{key_of(name, self.ctx.actions)} {does}" for name, does in _SILENCE_KEYS.items()]
+        panel.show(
+            f"{SILENCE_GLYPH} {what_text(row)}",
+            "  ".join(keys),
+            lambda cells, _rows: [*silence_lines(silence, snapshot, render_time.now, cells)],
+        )
 
     def _show_alarm(self, snapshot: Snapshot, render_time: RenderTime, free_lines: int) -> None:
         alarm, panel = self.alarm_at_cursor(), self.query_one("#alarm", FramedPanel)
@@ -257,7 +279,7 @@ class AlarmsScreen(BaseScreen):
                 )
             return NOT_SEEN if is_whole(snapshot) else f"{NOT_SEEN}; {missing_text(snapshot)}"
         if self._tab == SILENCES:
-            return "No silence runs or is planned"
+            return f"No silence runs or is planned. {key_of('alarm.silence', self.ctx.actions)} adds one."
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
         is_reading = self._has_figures and not self._figures
