@@ -84,6 +84,7 @@ EXAMPLES = {
     "past record": ('past record "Evening show" -o show.livedeck --duration 2h',),
     "past replay": ("past replay show.livedeck --at 21:04", "past replay show.livedeck --judge"),
     "past check": ("past check",),
+    "past convert": ("past convert show.livedeck -o show.tar",),
     "past export": ('past export "Evening show" --from "yesterday 20:00" -o show.livedeck',),
     "past prune": ("past prune --before -90d", 'past prune --event "Evening show" --yes'),
     "past vacuum": ("past vacuum",),

@@ -12,9 +12,9 @@ from livedeck.simulator import api
 from livedeck.simulator.app import Wire, build
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
+from livedeck.simulator.engine.encoder import CADENCE, Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.identity import secret_of, uuid_of
+from livedeck.simulator.engine.identity import secret_of
 from livedeck.simulator.engine.journal import ENTRIES, Journal
 from livedeck.simulator.engine.measured import MeasuredSamples
 from livedeck.simulator.engine.store import Files, State, Store
@@ -74,7 +74,7 @@ class Simulator:
         token: str = DEFAULT_TOKEN,
         data: Path | None = None,
         workspace: str | Path | None = None,
-        cadence: float = 2.0,
+        cadence: float = CADENCE,
         scenario: str | Path | None = None,
         faults: str | Path | None = None,
         force: bool = False,
@@ -151,7 +151,7 @@ class Simulator:
         if not kept:
             seed = scenario.seed if seed is None and scenario is not None else seed
             seed = 1 if seed is None else seed
-            made = [_workspace(served, token), _workspace("other", secret_of("other", token, seed))]
+            made = [Workspace.of(served, token), Workspace.of("other", secret_of("other", token, seed))]
             self._make(made, seed, template, scenario)
             return True
         if token != DEFAULT_TOKEN:
@@ -278,7 +278,3 @@ def _read_workspace(workspace: str | Path) -> Table | None:
     except TableError as error:
         raise SimulatorError(f"{path} is invalid: {'; '.join(map(str, error.problems))}") from None
     return source.table
-
-
-def _workspace(name: str, token: str) -> Workspace:
-    return Workspace(name, uuid_of("workspace", name), uuid_of("user", name), token)

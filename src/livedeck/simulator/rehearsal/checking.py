@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
@@ -16,12 +15,8 @@ from starlette.responses import JSONResponse, Response
 
 from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.clock import SimulatorClock
-from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders
-from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.measured import MeasuredSamples
-from livedeck.simulator.engine.store import Document, Files, State, Store
-from livedeck.simulator.engine.timeline import Refusal, Timeline
+from livedeck.simulator.engine.store import Document, Files
+from livedeck.simulator.engine.timeline import Refusal
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.rehearsal import scenario as scenarios
@@ -123,14 +118,12 @@ def check_workspace(source: Source) -> None:
 
 def _play(scenario: Scenario) -> Iterator[Fault]:
     """Yield what the copy refuses, and the alarms about events or parts that it does not have."""
-    with closing(Store()) as store:
-        clock, disk = SimulatorClock(scenario.start or START, paused=True), Disk()
-        encoders = Encoders(2.0, MeasuredSamples(store))
-        files, faults, timeline = _NoFiles(), Faults(store), Timeline(store, disk)
-        world = World(store, clock, encoders, files, faults, timeline, disk, State(store, files), files)
+    with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles()) as world:
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served])
-        events = {row["name"]: row for row in store.find_all("event", served.workspace_id, order=[("name", "asc")])}
+        events = {
+            row["name"]: row for row in world.store.find_all("event", served.workspace_id, order=[("name", "asc")])
+        }
         yield from _alarm_faults(events, scenario.alarms)
         yield from _request_faults(events, scenario)
         for refusal in world.timeline.catch_up(inf):
