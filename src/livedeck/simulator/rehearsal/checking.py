@@ -126,8 +126,17 @@ def _play(scenario: Scenario) -> Iterator[Fault]:
         }
         yield from _alarm_faults(events, scenario.alarms)
         yield from _request_faults(events, scenario)
+        misnamed = _misnamed(world, scenario)
         for refusal in world.timeline.catch_up(inf):
             yield _fault_of(refusal, scenario)
+        still = {path for path, _ in _misnamed(world, scenario)}
+        yield from (fault for fault in misnamed if fault[0] in still)
+
+
+def _misnamed(world: World, scenario: Scenario) -> list[Fault]:
+    """Return the names in waiting steps that the present state lacks; whether it allows the step is unknown."""
+    refused = world.timeline.refused_waiting(world.now())
+    return [_fault_of(refusal, scenario) for refusal in refused if refusal.error.invalid_params]
 
 
 def _fault_of(refusal: Refusal, scenario: Scenario) -> Fault:
@@ -152,18 +161,20 @@ def _alarm_faults(events: Mapping[str, Document], alarms: Sequence[Expected]) ->
 
 
 def _request_faults(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Fault]:
-    """Yield the events and operations of answers and allowed changes that there are not."""
+    """Yield the events and operations of answers, allowed changes and waiting steps that there are not."""
     operations = [endpoint.operation for endpoint in ENDPOINTS]
     requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}
     requests |= {f"allowed[{index}]": request for index, request in enumerate(scenario.allowed)}
-    for path, request in requests.items():
+    patterns = {f"{path}.request": request for path, request in requests.items()}
+    patterns |= {f"steps[{step.index}].when": step.when or {} for step in scenario.steps}
+    for path, request in patterns.items():
         for name, known, ids in (
             ("event", [*events], [row["id"] for row in events.values()]),
             ("operation", operations, []),
         ):
             if isinstance(wanted := request.get(name), str) and wanted not in {*known, *ids}:
                 reason = f'no {name} is called "{wanted}"; {there_are(known, wanted)}'
-                yield f"{path}.request.{name}", reason
+                yield f"{path}.{name}", reason
 
 
 class _NoFiles(Files):
