@@ -45,7 +45,7 @@ EXAMPLES = {
     "config keys": ("config keys",),
     "demo": ("demo", "demo --scenario bad-night --seed 7"),
     "docs": ("docs", "docs commands"),
-    "drill play": ("drill play bad-night", "drill play gala.toml --headless"),
+    "drill play": ("drill play bad-night", "drill play --random --seed 4", "drill play gala.toml --headless"),
     "drill list": ("drill list", "drill list --json"),
     "drill show": ("drill show 3", "drill show 3 --format markdown"),
     "drill grade": ("drill grade 3",),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from livedeck.simulator.rehearsal.changes import Change, changes_of
     from livedeck.simulator.rehearsal.checking import Problem, check_table
     from livedeck.simulator.rehearsal.control_api import control_table
+    from livedeck.simulator.rehearsal.drawn import draw_drill
     from livedeck.simulator.rehearsal.listing import Listing, listings
     from livedeck.simulator.rehearsal.recorded import RecordedEvent, RecordedSample, RecordedShow, write_show
     from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario, Step
@@ -60,6 +61,7 @@ __all__ = [
     "check_table",
     "control_table",
     "domains",
+    "draw_drill",
     "listings",
     "load_scenario",
     "scenario_names",
@@ -98,6 +100,7 @@ _MODULES = {
     "Timeouts": "livedeck.http_server",
     "Workspace": "livedeck.simulator.engine.world",
     "domains": "livedeck.simulator.engine.reference",
+    "draw_drill": "livedeck.simulator.rehearsal.drawn",
     "load_scenario": "livedeck.simulator.rehearsal.scenario",
     "scenario_names": "livedeck.simulator.rehearsal.scenario",
     "serve": "livedeck.simulator.server",

@@ -49,7 +49,7 @@ class Simulator:
         data: A file for the documents; uploads go to a folder beside it. None: memory, uploads in a temporary folder.
         workspace: The workspace to serve: the name of a shipped one, or a TOML file (None: demo, or the kept one).
         cadence: Seconds between QoS samples.
-        scenario: A name or a TOML file, played from the start.
+        scenario: A name, a TOML file or a scenario, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
         meet_segment: The path segment of rooms.
         wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
@@ -75,7 +75,7 @@ class Simulator:
         data: Path | None = None,
         workspace: str | Path | None = None,
         cadence: float = CADENCE,
-        scenario: str | Path | None = None,
+        scenario: str | Path | Scenario | None = None,
         faults: str | Path | None = None,
         force: bool = False,
         meet_segment: str = "meet",
@@ -252,8 +252,10 @@ def _kept_start(archive: Files) -> State:
     return State(Store(folder / "world.sqlite"), Files(folder / "files"))
 
 
-def _load(scenario: str | Path) -> Scenario:
+def _load(scenario: str | Path | Scenario) -> Scenario:
     """Load a scenario and check it. Raises SimulatorError with every problem."""
+    if isinstance(scenario, Scenario):
+        return scenario
     if Path(scenario).suffix != ".toml":
         return scenarios.load(scenario)
     try:
