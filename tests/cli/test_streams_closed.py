@@ -90,6 +90,6 @@ def test_every_command_that_prints_is_tried() -> None:
         "collector dashboard", "collector token create", "collector token rotate", "collector token delete",
         "event content", "event rebaseline", "notify list", "notify test",
         "notify dead list", "notify dead show", "notify dead retry", "notify dead drop", "past export", "past prune",
-        "past salvage", "past show", "drill list", "drill show", "drill grade",
+        "past salvage", "past convert", "past show", "drill list", "drill show", "drill grade",
     }  # fmt: skip
     assert {*PLACES} - screens - changes == {*SIMPLE}

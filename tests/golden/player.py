@@ -75,6 +75,15 @@ def record(scenario: str | Path, seed: int, path: Path) -> Log:
     return log
 
 
+def record_show(snapshot: Path, path: Path) -> None:
+    """Record the show of a snapshot that begins at START, to its end."""
+    with closing(Simulator(snapshot=snapshot)) as simulator:
+        assert simulator.scenario
+        log = Log(simulator.scenario)
+    with asyncio.Runner(loop_factory=Warp) as runner:
+        runner.run(_record(log, snapshot, 1, path))
+
+
 async def _record(log: Log, scenario: str | Path, seed: int, path: Path) -> None:
     history = await History.open(path, START)
     await _play(log, scenario, seed, "in process", history)
@@ -99,7 +108,9 @@ async def _play(
     given: list[tuple[float, Snapshot]] | None = None,
 ) -> None:
     clock, chance = Clock(), Random(seed)
-    with closing(Simulator(seed=seed, clock=Following(clock), scenario=scenario)) as simulator:
+    is_snapshot = Path(scenario).suffix == ".tar"
+    played: dict[str, Any] = {"snapshot": scenario} if is_snapshot else {"scenario": scenario}
+    with closing(Simulator(seed=seed, clock=Following(clock), **played)) as simulator:
         async with _api(simulator, wire, clock, chance) as api:
             monitor = Monitor(api, clock, random=chance, history=history)
             async with aclosing(monitor.snapshots()) as snapshots:

@@ -76,6 +76,7 @@ PLACES = {
     "past handover": "past.telling:handover_command",
     "past record": "past.recording:record_command",
     "past replay": "past.recording:replay_command",
+    "past convert": "past.conversion:convert_command",
     "past check": "past.file:check_command",
     "past export": "past.file:export_command",
     "past prune": "past.file:prune_command",

@@ -158,6 +158,8 @@ GUESSES = {
     "past --to": ("past show EVENT --to TIME", "past episodes --to TIME"),
     "past clean": ("past prune",),
     "past compact": ("past vacuum",),
+    "past import": ("past convert",),
+    "past serve": ("past convert",),
     "past delete": ("past prune",),
     "past faults": ("past episodes",),
     "past list": ("past episodes", "past show"),

@@ -201,7 +201,7 @@ def _is_between_polls(pair: Comparison, shortest: timedelta) -> bool:
     return (span.until or pair.end) - span.since < shortest
 
 
-class _Recorded(NamedTuple):
+class Recorded(NamedTuple):
     """Parts of a recording that judging needs."""
 
     events: tuple[EventRecord, ...]
@@ -257,20 +257,21 @@ class _Recorded(NamedTuple):
             until = max(until, last)
 
 
-def _recorded(path: Path) -> _Recorded:
+def _recorded(path: Path) -> Recorded:
     check_whole(path)
     with closing(open_foreign(path)) as db:
-        return _read(db)
+        return read_recorded(db)
 
 
-def _read(db: Foreign) -> _Recorded:
+def read_recorded(db: Foreign) -> Recorded:
+    """Read the parts of a recording that judging needs. Raises StorageError."""
     records = events.read(db, None, None, None)
     names = "SELECT event.name, stream.name FROM stream JOIN event ON event.id = event"
     keys = db.checked("event.name stream.name", names)
     streams = {StreamKey(*key): samples.readings(db, StreamKey(*key), 2**40) for key in keys}
     _, rulings = journal.rulings(db, 0)
     filled = {key: readings for key, readings in streams.items() if len(readings)}
-    return _Recorded(
+    return Recorded(
         _dated(records),
         filled,
         rulings,
@@ -310,7 +311,7 @@ def _newer(restream: RestreamRecord, known: RestreamRecord) -> RestreamRecord:
 class _Replay:
     """Run of detection and alarms over the recorded data, as if they were replies of the platform."""
 
-    def __init__(self, recorded: _Recorded, limits: Limits, cadence: Cadence) -> None:
+    def __init__(self, recorded: Recorded, limits: Limits, cadence: Cadence) -> None:
         self._recorded, self._limits, self._cadence = recorded, limits, cadence
         self._world = WorldTracker((), self._moment(recorded.since), limits, cadence)
         self._engine = AlarmEngine(limits.base)

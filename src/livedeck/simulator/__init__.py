@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from livedeck.simulator.rehearsal.changes import Change, changes_of
     from livedeck.simulator.rehearsal.checking import Problem, check_table
     from livedeck.simulator.rehearsal.control_api import control_table
+    from livedeck.simulator.rehearsal.drawn import draw_drill
     from livedeck.simulator.rehearsal.listing import Listing, listings
+    from livedeck.simulator.rehearsal.recorded import RecordedEvent, RecordedSample, RecordedShow, write_show
     from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario, Step
     from livedeck.simulator.rehearsal.scenario import load as load_scenario
     from livedeck.simulator.rehearsal.scenario import names as scenario_names
@@ -43,6 +45,9 @@ __all__ = [
     "Platform",
     "Problem",
     "Profile",
+    "RecordedEvent",
+    "RecordedSample",
+    "RecordedShow",
     "Scenario",
     "Simulator",
     "SimulatorClock",
@@ -56,10 +61,12 @@ __all__ = [
     "check_table",
     "control_table",
     "domains",
+    "draw_drill",
     "listings",
     "load_scenario",
     "scenario_names",
     "serve",
+    "write_show",
 ]
 
 _MODULES = {
@@ -81,6 +88,9 @@ _MODULES = {
     "ControlError": "livedeck.simulator.control_client",
     "Expected": "livedeck.simulator.rehearsal.scenario",
     "Platform": "livedeck.simulator.control_client",
+    "RecordedEvent": "livedeck.simulator.rehearsal.recorded",
+    "RecordedSample": "livedeck.simulator.rehearsal.recorded",
+    "RecordedShow": "livedeck.simulator.rehearsal.recorded",
     "Scenario": "livedeck.simulator.rehearsal.scenario",
     "Simulator": "livedeck.simulator.simulator",
     "SimulatorClock": "livedeck.simulator.engine.clock",
@@ -90,9 +100,11 @@ _MODULES = {
     "Timeouts": "livedeck.http_server",
     "Workspace": "livedeck.simulator.engine.world",
     "domains": "livedeck.simulator.engine.reference",
+    "draw_drill": "livedeck.simulator.rehearsal.drawn",
     "load_scenario": "livedeck.simulator.rehearsal.scenario",
     "scenario_names": "livedeck.simulator.rehearsal.scenario",
     "serve": "livedeck.simulator.server",
+    "write_show": "livedeck.simulator.rehearsal.recorded",
 }
 _RENAMED = {"load_scenario": "load", "scenario_names": "names"}
 

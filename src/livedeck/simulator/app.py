@@ -207,9 +207,10 @@ class SimulatorMiddleware:
         if request is None:
             await self._app(scope, receive, send)
             return
-        if world.faults.active and world.faults.reads_body(world.now()):
+        if (world.faults.active and world.faults.reads_body(world.now())) or world.timeline.reads_body():
             receive = await _read_ahead(receive)
         now = world.now()
+        world.timeline.notice(request, now)
         hits = world.faults.hitting(world.seed(), request, now) if world.faults.active else []
         scope[HITS] = [hit.fault.id for hit in hits]
         # Files have ranges and tags, which compression would change.

@@ -12,9 +12,9 @@ from livedeck.simulator import api
 from livedeck.simulator.app import Wire, build
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders, current_state, encoder_states
+from livedeck.simulator.engine.encoder import CADENCE, Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.identity import secret_of, uuid_of
+from livedeck.simulator.engine.identity import secret_of
 from livedeck.simulator.engine.journal import ENTRIES, Journal
 from livedeck.simulator.engine.measured import MeasuredSamples
 from livedeck.simulator.engine.store import Files, State, Store
@@ -49,7 +49,7 @@ class Simulator:
         data: A file for the documents; uploads go to a folder beside it. None: memory, uploads in a temporary folder.
         workspace: The workspace to serve: the name of a shipped one, or a TOML file (None: demo, or the kept one).
         cadence: Seconds between QoS samples.
-        scenario: A name or a TOML file, played from the start.
+        scenario: A name, a TOML file or a scenario, played from the start.
         faults: A name or a TOML file of faults that hit from the start.
         meet_segment: The path segment of rooms.
         wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
@@ -74,8 +74,8 @@ class Simulator:
         token: str = DEFAULT_TOKEN,
         data: Path | None = None,
         workspace: str | Path | None = None,
-        cadence: float = 2.0,
-        scenario: str | Path | None = None,
+        cadence: float = CADENCE,
+        scenario: str | Path | Scenario | None = None,
         faults: str | Path | None = None,
         force: bool = False,
         meet_segment: str = "meet",
@@ -151,7 +151,7 @@ class Simulator:
         if not kept:
             seed = scenario.seed if seed is None and scenario is not None else seed
             seed = 1 if seed is None else seed
-            made = [_workspace(served, token), _workspace("other", secret_of("other", token, seed))]
+            made = [Workspace.of(served, token), Workspace.of("other", secret_of("other", token, seed))]
             self._make(made, seed, template, scenario)
             return True
         if token != DEFAULT_TOKEN:
@@ -252,8 +252,10 @@ def _kept_start(archive: Files) -> State:
     return State(Store(folder / "world.sqlite"), Files(folder / "files"))
 
 
-def _load(scenario: str | Path) -> Scenario:
+def _load(scenario: str | Path | Scenario) -> Scenario:
     """Load a scenario and check it. Raises SimulatorError with every problem."""
+    if isinstance(scenario, Scenario):
+        return scenario
     if Path(scenario).suffix != ".toml":
         return scenarios.load(scenario)
     try:
@@ -278,7 +280,3 @@ def _read_workspace(workspace: str | Path) -> Table | None:
     except TableError as error:
         raise SimulatorError(f"{path} is invalid: {'; '.join(map(str, error.problems))}") from None
     return source.table
-
-
-def _workspace(name: str, token: str) -> Workspace:
-    return Workspace(name, uuid_of("workspace", name), uuid_of("user", name), token)

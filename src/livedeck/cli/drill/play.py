@@ -8,6 +8,7 @@ import signal
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
+from random import SystemRandom
 from tempfile import TemporaryDirectory
 
 import click
@@ -28,14 +29,17 @@ from livedeck.drill.truth import Evidence
 from livedeck.environment import no_screen_reason, this_process
 from livedeck.monitor import SystemMachine, person
 from livedeck.settings import REHEARSAL_HISTORY, DisplaySettings, Settings, load_display
-from livedeck.simulator import Addresses, Simulator, SimulatorError, load_scenario, scenario_names, serve
+from livedeck.simulator import Addresses, Simulator, SimulatorError, draw_drill, load_scenario, scenario_names, serve
 
 OPERATOR = "operator"
 """Owner of the collector's token in a drill without a screen."""
 
 
 @click.command
-@click.argument("scenario", metavar="NAME|FILE")
+@click.argument("scenario", metavar="[NAME|FILE]", required=False)
+@click.option(
+    "--random", "is_random", is_flag=True, help="Play 3 to 5 faults drawn from --seed, in place of NAME|FILE."
+)
 @SEED
 @click.option("--headless", is_flag=True, help="Show no screen: print addresses as JSON, for a scripted operator.")
 @appearance
@@ -44,7 +48,8 @@ def command(
     ctx: click.Context,
     /,
     *,
-    scenario: str,
+    scenario: str | None,
+    is_random: bool,
     seed: int | None,
     headless: bool,
     theme: str | None,
@@ -58,11 +63,14 @@ def command(
     there, and change the platform at `base_url`. The last line is the report as JSON.
     """
     refuse_platform(ctx)
+    if (scenario is None) != is_random:
+        raise click.UsageError("name a drill, or add --random")
     if not headless and (reason := no_screen_reason()):
         raise click.UsageError(f"a drill needs a screen: {reason}; add --headless for a scripted operator")
     display = load_display(**merge_flags(ctx, {"theme": theme, "ascii": ascii}))
+    seed = SystemRandom().randrange(10**6) if is_random and seed is None else seed
     try:
-        simulator = Simulator(scenario=scenario, seed=seed)
+        simulator = Simulator(scenario=scenario or draw_drill(seed or 0), seed=seed)
     except SimulatorError as error:
         raise click.UsageError(str(error)) from None
     if simulator.scenario is None or not simulator.scenario.answers:

@@ -165,6 +165,17 @@ def following(db: Database, frame: Frame, until: datetime) -> Frame:
         frame = begun
 
 
+def each(db: Database) -> Iterator[Frame]:
+    """Yield the snapshots that can be read, oldest first, each segment to its end. Raises StorageError."""
+    frame: Frame | None = None
+    starts = db.checked("published.segment .at", "SELECT segment, at FROM published WHERE part = 0 ORDER BY at")
+    for segment, at in starts:
+        if frame is not None and moment(at) <= frame.at:
+            continue
+        for frame in _frames(db, None, segment, 2**63 - 1):
+            yield frame
+
+
 def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
     """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None.
 
@@ -273,16 +284,22 @@ def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -
 
     Returns `frame` (possibly None) if no part could be read.
     """
-    after = frame.part if frame else -1
-    bounds = {"segment": segment, "after": after, "until": microseconds(until)}
+    for later in _frames(db, frame, segment, microseconds(until)):
+        frame = later
+    return frame
+
+
+def _frames(db: Database, frame: Frame | None, segment: int, until: int) -> Iterator[Frame]:
+    """Yield the readable parts of a segment up to `until` (microseconds): those after `frame`, or all of them."""
+    bounds = {"segment": segment, "after": frame.part if frame else -1, "until": until}
     for part, at, body in db.checked("published.part .at .body", _PARTS, bounds):
         if part != (frame.part + 1 if frame else 0):
-            break
+            return
         try:
             frame = _read(frame, segment, part, moment(at), body)
         except _UNREADABLE:
-            break
-    return frame
+            return
+        yield frame
 
 
 def _read(frame: Frame | None, segment: int, part: int, at: datetime, body: bytes) -> Frame:

@@ -301,6 +301,21 @@ def known_samples(values: Values) -> dict[str, KnownSamples]:
         raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
 
 
+def listed_events(values: Values) -> dict[str, Values] | None:
+    """Return event id -> stored fields of the event; None if the platform has not replied yet.
+
+    Raises UnreadableSnapshotError.
+    """
+    try:
+        if values["version"] != VERSION:
+            raise UnreadableSnapshotError(f"version {values['version']} is unknown; this program reads {VERSION}")
+        if values["head"]["link"].get("as_of") is None:
+            return None
+        return {event_id: _of(dict, state["event"]) for event_id, state in values["events"].items()}
+    except _UNREADABLE as error:
+        raise UnreadableSnapshotError(f"{type(error).__name__}: {error}") from error
+
+
 def _encode_state(state: EventState, before: EventState | None, encoded: Values | None) -> Values:
     if encoded is not None and state is before:
         return encoded

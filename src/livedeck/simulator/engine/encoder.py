@@ -16,6 +16,9 @@ from livedeck.simulator.engine.measured import MAX_SAMPLES, MeasuredSamples, Sam
 
 OK, UNKNOWN, KEY_FRAME, KEY_FRAME_SEVERE, LOSS = 0, 1, 3, 4, 5
 
+CADENCE = 2.0
+"""Seconds between two samples."""
+
 
 @dataclass(frozen=True, slots=True)
 class Burst:
@@ -168,9 +171,12 @@ def _random_numbers(seed: int, salt: int, index: int) -> tuple[float, float, flo
 MEASURED = "measured"
 """Shape of a real encoder: its samples are measured by the ingest and stored."""
 
+RECORDED = "recorded"
+"""Shape of an encoder in a recording: its samples are stored, and the recording says when the stream is live."""
+
 
 class EncoderState(NamedTuple):
-    """Encoder from just after `at` (epoch seconds) on: its shape (or `MEASURED`), and whether it sends."""
+    """Encoder from just after `at` (epoch seconds) on: its shape (or `MEASURED`, `RECORDED`), and whether it sends."""
 
     at: float
     shape: str
@@ -192,8 +198,9 @@ def change_state(states: EncoderStates, state: EncoderState) -> EncoderStates:
 
 
 def first_sent_at(states: EncoderStates, now: float) -> float | None:
-    """Return the time of the first sending state up to `now`, or None."""
-    return next((state.at for state in states if state.sending and state.at <= now), None)
+    """Return the time of the first sending state up to `now`, or None. A recorded stream begins by itself."""
+    sending = (state.at for state in states if state.sending and state.shape != RECORDED)
+    return next((at for at in sending if at <= now), None)
 
 
 def current_state(states: EncoderStates, now: float) -> EncoderState | None:
@@ -252,13 +259,18 @@ class Encoders:
         for ticks, state in _sending_ticks(states, self.cadence, after, until):
             if state.shape == MEASURED:
                 for tick, sample in self.measured.newest_first(stream, ticks):
-                    yield _json(sample, tick * self.cadence)
+                    yield _json(tick * self.cadence, *sample)
+                continue
+            if state.shape == RECORDED:
+                first, last = (ticks.start - 1) * self.cadence, (ticks.stop - 1) * self.cadence
+                for at, values in self.measured.recorded(stream, first, last):
+                    yield _json(at, *map(_number, values))
                 continue
             for tick in reversed(ticks):
                 at = tick * self.cadence
                 computed = qos(seed, at - state.at, self.shapes[state.shape])
                 if computed is not None:
-                    yield _json(computed, at)
+                    yield _json(at, *computed)
 
 
 def _sending_ticks(
@@ -273,8 +285,12 @@ def _sending_ticks(
         until = min(until, first - 1)
 
 
-def _json(sample: Sample, at: float) -> bytes:
+def _json(at: float, video: object, audio: object, fps: object, status: object) -> bytes:
     return (
-        f'{{"bitrate_video":{sample.video},"bitrate_audio":{sample.audio},"frame_rate":{sample.fps},'
-        f'"status":{sample.status},"time":"{format_epoch(at)}"}}'
+        f'{{"bitrate_video":{video},"bitrate_audio":{audio},"frame_rate":{fps},'
+        f'"status":{status},"time":"{format_epoch(at)}"}}'
     ).encode()
+
+
+def _number(value: float | None) -> str:
+    return "null" if value is None else f"{value:.15g}"

@@ -1,4 +1,4 @@
-"""Samples of real encoders: the newest of each stream in memory, stored every few seconds."""
+"""Samples of real encoders: measured ones, the newest of each stream in memory, and those of a recording."""
 
 from __future__ import annotations
 
@@ -65,6 +65,11 @@ class MeasuredSamples:
                 return
             if tick < ticks.stop:
                 yield tick, sample
+
+    def recorded(self, stream: str, after: float, until: float) -> Iterator[tuple[float, tuple[float | None, ...]]]:
+        """Yield time and values of the recorded samples in (after, until] (epoch seconds), newest first."""
+        for at, *values in self._store.recorded(stream, round(after * 1000), round(until * 1000), MAX_SAMPLES):
+            yield at / 1000, tuple(values)
 
     def _of(self, stream: str) -> deque[tuple[int, Sample]]:
         if stream not in self._streams:

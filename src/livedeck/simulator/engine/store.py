@@ -29,7 +29,7 @@ Order: TypeAlias = Sequence[tuple[str, str]]
 Where: TypeAlias = Sequence[tuple[str, str | tuple[str, ...] | None]]
 
 _APPLICATION_ID = 0x6C697665  # "live", in the header of our files
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _TABLE = """
 CREATE TABLE IF NOT EXISTS document (
     kind TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, id)
@@ -63,6 +63,10 @@ END;
 CREATE TABLE IF NOT EXISTS measured (
     stream TEXT NOT NULL, tick INTEGER NOT NULL, video INTEGER NOT NULL, audio INTEGER NOT NULL, fps INTEGER NOT NULL,
     status INTEGER NOT NULL, PRIMARY KEY (stream, tick)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS recorded (
+    stream TEXT NOT NULL, at INTEGER NOT NULL, video REAL, audio REAL, fps REAL, status INTEGER,
+    PRIMARY KEY (stream, at)
 ) WITHOUT ROWID;
 DELETE FROM tally;
 INSERT INTO tally SELECT kind, workspace, count(*) FROM document GROUP BY kind, workspace;
@@ -229,7 +233,7 @@ class Store:
         ]
 
     def clear(self, keep: Sequence[str] = ()) -> None:
-        """Delete every document, except those of the kinds `keep`, and the measured samples."""
+        """Delete every document, except those of the kinds `keep`, and the measured samples; the recorded ones stay."""
         with self.transaction():
             self._write("DELETE FROM document WHERE kind NOT IN (SELECT value FROM json_each(?))", [json.dumps(keep)])
             self._write("DELETE FROM measured", ())
@@ -252,6 +256,25 @@ class Store:
         return self._db.execute(
             "SELECT tick, video, audio, fps, status FROM measured WHERE stream = ? ORDER BY tick", (stream,)
         ).fetchall()
+
+    def add_recorded(
+        self, rows: Iterable[tuple[str, int, float | None, float | None, float | None, int | None]]
+    ) -> None:
+        """Store recorded samples: stream, time (epoch ms), video, audio, fps, status; None for a missing value."""
+        with self.transaction():
+            self._db.executemany("INSERT OR REPLACE INTO recorded VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def recorded(self, stream: str, after: int, until: int, most: int) -> list[tuple[Any, ...]]:
+        """Return the newest recorded samples of a stream in (after, until], newest first, without the stream."""
+        return self._db.execute(
+            "SELECT at, video, audio, fps, status FROM recorded WHERE stream = ? AND at > ? AND at <= ? "
+            "ORDER BY at DESC LIMIT ?",
+            (stream, after, until, most),
+        ).fetchall()
+
+    def has_recorded(self, stream: str) -> bool:
+        """Return whether there are recorded samples of a stream."""
+        return self._db.execute("SELECT 1 FROM recorded WHERE stream = ? LIMIT 1", (stream,)).fetchone() is not None
 
     def _write(self, statement: str, values: Sequence[str]) -> None:
         with self.transaction():

@@ -6,12 +6,14 @@ The simulator has no background task: each request first runs the steps that are
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.disk import Disk, is_disk_full
+from livedeck.simulator.engine.pattern import RequestPattern, SeenRequest
 from livedeck.simulator.engine.store import Store
 from livedeck.simulator.errors import ApiError
 
@@ -23,17 +25,23 @@ _REFUSAL = "refusal"
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Step at a time (epoch seconds); `label` names it, `index` is its place in the scenario's table."""
+    """Step at a time (epoch seconds); `label` names it, `index` is its place in the scenario's table.
+
+    `after`: index of the step whose request must come first; then `at` counts from that request, in seconds. `when`:
+    this step's own request, for which `after` is its own index.
+    """
 
     at: float
     label: str
     index: int
     run: Callable[[float], object]
+    after: int | None = None
+    when: RequestPattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """Scenario in play: its name, its begin and end (epoch seconds), and its entries, ascending.
+    """Scenario in play: its name, its begin and end (epoch seconds), and its entries, ascending by `at`.
 
     `table` is the scenario as read; the same entries can be created from it again.
     """
@@ -53,6 +61,10 @@ class Refusal:
     error: ApiError
 
 
+class _TriedError(Exception):
+    """A step was tried; its changes are rolled back."""
+
+
 class Timeline:
     """Scenario in play, if any, and its position. The store keeps both."""
 
@@ -60,9 +72,22 @@ class Timeline:
         self._store = store
         self._disk = disk
         self._playback: Playback | None = None
+        self._fixed: Sequence[TimelineEntry] = ()
+        self._waiting: Sequence[TimelineEntry] = ()
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget the position: how many fixed steps ran, which requests came when, and which waiting steps ran."""
         self._run_entries = 0
+        self._requested: dict[int, float] = {}
+        self._ran: set[int] = set()
         self._refused: dict[int, str] = {}
         self._is_stopped = False
+
+    def _take(self, playback: Playback) -> None:
+        self._playback = playback
+        self._fixed = [entry for entry in playback.entries if entry.after is None]
+        self._waiting = [entry for entry in playback.entries if entry.after is not None]
 
     @property
     def playback(self) -> Playback | None:
@@ -73,7 +98,8 @@ class Timeline:
         """Play `playback` from its beginning."""
         kept = {"name": playback.name, "began_at": playback.began_at, "table": playback.table}
         self._store.put("world", {"id": "playback"} | kept)
-        self._playback, self._run_entries, self._refused, self._is_stopped = playback, 0, {}, False
+        self._take(playback)
+        self._reset()
         self._keep_position()
 
     def go_on(self, make_playback: Callable[[str, Mapping[str, Any], float], Playback]) -> None:
@@ -84,8 +110,9 @@ class Timeline:
         kept, position = self._store.get("world", "playback"), self._store.get("world", "position")
         self._playback = None
         if kept is not None and position is not None:
-            self._playback = make_playback(kept["name"], kept["table"], kept["began_at"])
+            self._take(make_playback(kept["name"], kept["table"], kept["began_at"]))
             self._run_entries, self._is_stopped = position["run"], position["stopped"]
+            self._requested, self._ran = dict(position["requested"]), {*position["ran"]}
             self._refused = {int(row["id"]): row["reason"] for row in self._store.find_all(_REFUSAL, "")}
 
     def stop(self) -> None:
@@ -106,10 +133,9 @@ class Timeline:
         A step that a full disk refuses is retried at the next call.
         """
         refusals: list[Refusal] = []
-        playback = None if self._is_stopped else self._playback
-        while playback and self._run_entries < len(playback.entries) and playback.entries[self._run_entries].at <= now:
+        while (following := self._next()) is not None and following[0] <= now:
             try:
-                refusals += self._run(playback.entries[self._run_entries])
+                refusals += self._run(*following)
             except OSError as error:
                 if not is_disk_full(error):
                     raise
@@ -117,13 +143,61 @@ class Timeline:
                 break
         return refusals
 
-    def _run(self, entry: TimelineEntry) -> list[Refusal]:
+    def reads_body(self) -> bool:
+        """Return whether a step waits for a request with a certain body."""
+        return any(pattern.reads_body for _, pattern in self._awaited())
+
+    def notice(self, request: SeenRequest, now: float) -> None:
+        """Take a request for those that steps wait for, until the scenario's end. The steps follow it."""
+        came = [index for index, pattern in self._awaited() if pattern.matches(request)]
+        if came and self._playback and now <= self._playback.ends_at:
+            self._requested |= dict.fromkeys(came, now)
+            try:
+                self._keep_position()
+            except OSError as error:
+                if not is_disk_full(error):
+                    raise
+                self._disk.refuse(error)
+
+    def refused_waiting(self, at: float) -> list[Refusal]:
+        """Try each waiting step on the present state, which stays, and return those that the state refuses."""
+        refusals = []
+        for entry in self._waiting:
+            try:
+                with suppress(_TriedError), self._store.transaction():
+                    entry.run(at)
+                    raise _TriedError
+            except ApiError as error:
+                refusals.append(Refusal(entry, error))
+        return refusals
+
+    def _awaited(self) -> Iterator[tuple[int, RequestPattern]]:
+        for entry in () if self._is_stopped else self._waiting:
+            if entry.when is not None and entry.index not in self._requested:
+                yield entry.index, entry.when
+
+    def _next(self) -> tuple[float, TimelineEntry] | None:
+        """Return the next step whose time is known, with its time; None if there is none, or after a stop."""
+        if self._playback is None or self._is_stopped:
+            return None
+        fixed = self._fixed[self._run_entries : self._run_entries + 1]
+        begun = [
+            (self._requested[entry.after] + entry.at, entry)
+            for entry in self._waiting
+            if entry.after in self._requested and entry.index not in self._ran
+        ]
+        return min([*((entry.at, entry) for entry in fixed), *begun], key=lambda pair: pair[0], default=None)
+
+    def _run(self, at: float, entry: TimelineEntry) -> list[Refusal]:
         """Run an entry and store the new position in one transaction."""
-        run = self._run_entries
-        self._run_entries = run + 1
+        run, ran = self._run_entries, self._ran
+        if entry.after is None:
+            self._run_entries = run + 1
+        else:
+            self._ran = ran | {entry.index}
         try:
             with self._store.transaction():
-                entry.run(entry.at)
+                entry.run(at)
                 self._keep_position()
         except ApiError as error:
             _log.info("a step of the scenario was refused: %s: %s", entry.label, error)
@@ -133,20 +207,24 @@ class Timeline:
                 self._keep_position()
             return [Refusal(entry, error)]
         except OSError:
-            self._run_entries = run
+            self._run_entries, self._ran = run, ran
             raise
         return []
 
     def _keep_position(self) -> None:
-        position = {"run": self._run_entries, "stopped": self._is_stopped}
+        requested, ran = [*self._requested.items()], sorted(self._ran)
+        position = {"run": self._run_entries, "stopped": self._is_stopped, "requested": requested, "ran": ran}
         self._store.put("world", {"id": "position"} | position)
 
     def progress(self, now: float) -> dict[str, object]:
         """Return the position in the form that the control API shows. `ok`: no step was refused."""
         if self._playback is None:
             return {"scenario": None}
-        entries = self._playback.entries
-        following = entries[self._run_entries].label if self._run_entries < len(entries) else None
+        following, ran = self._next(), self._run_entries + len(self._ran)
+        states = [
+            self._state(entry, entry.at, is_run=number < self._run_entries) for number, entry in enumerate(self._fixed)
+        ]
+        states += [self._waiting_state(entry) for entry in self._waiting]
         return {
             "scenario": self._playback.name,
             "began": format_epoch(self._playback.began_at),
@@ -155,15 +233,20 @@ class Timeline:
             "over": now >= self._playback.ends_at,
             "stopped": self._is_stopped,
             "ok": not self._refused,
-            "done": self._run_entries - len(self._refused),
+            "done": ran - len(self._refused),
             "refused": len(self._refused),
-            "all": len(entries),
-            "next": following,
-            "steps": [self._state(entry, is_run=number < self._run_entries) for number, entry in enumerate(entries)],
+            "all": len(states),
+            "next": following and following[1].label,
+            "steps": states,
         }
 
-    def _state(self, entry: TimelineEntry, *, is_run: bool) -> dict[str, object]:
-        shown: dict[str, object] = {"step": entry.index, "does": entry.label, "at": format_epoch(entry.at)}
+    def _waiting_state(self, entry: TimelineEntry) -> dict[str, object]:
+        came = None if entry.after is None else self._requested.get(entry.after)
+        return self._state(entry, None if came is None else came + entry.at, is_run=entry.index in self._ran)
+
+    def _state(self, entry: TimelineEntry, at: float | None, *, is_run: bool) -> dict[str, object]:
+        """Return the state of a step; `at` is None before its request came."""
+        shown: dict[str, object] = {"step": entry.index, "does": entry.label, "at": at and format_epoch(at)}
         if entry.index in self._refused:
             return shown | {"state": "refused", "reason": self._refused[entry.index]}
         return shown | {"state": "done" if is_run else "waiting"}

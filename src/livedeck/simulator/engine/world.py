@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
 from livedeck.simulator.engine.clock import ClockState, SimulatorClock, format_timestamp
 from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders
+from livedeck.simulator.engine.encoder import CADENCE, Encoders
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import number_of, secret_of, uuid_of
 from livedeck.simulator.engine.ingest import Ingest
 from livedeck.simulator.engine.journal import Journal
+from livedeck.simulator.engine.measured import MeasuredSamples
 from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
 
@@ -25,6 +28,11 @@ class Workspace:
     workspace_id: str
     user_id: str
     token: str = field(repr=False)
+
+    @classmethod
+    def of(cls, name: str, token: str) -> Workspace:
+        """Return the workspace of that name, with the ids that follow from it."""
+        return cls(name, uuid_of("workspace", name), uuid_of("user", name), token)
 
     def document(self, position: int) -> Document:
         """Return the workspace as a document for the store."""
@@ -53,6 +61,15 @@ class World:
     archive: Files
     journal: Journal = field(default_factory=Journal)
     ingest: Ingest = field(default_factory=Ingest)
+
+    @classmethod
+    @contextmanager
+    def in_memory(cls, clock: SimulatorClock, files: Files) -> Iterator[World]:
+        """Yield an empty world that nobody serves."""
+        with closing(Store()) as store:
+            encoders, disk = Encoders(CADENCE, MeasuredSamples(store)), Disk()
+            timeline = Timeline(store, disk)
+            yield cls(store, clock, encoders, files, Faults(store), timeline, disk, State(store, files), files)
 
     def now(self) -> float:
         """Return the simulator's time in epoch seconds."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
@@ -16,12 +15,8 @@ from starlette.responses import JSONResponse, Response
 
 from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.clock import SimulatorClock
-from livedeck.simulator.engine.disk import Disk
-from livedeck.simulator.engine.encoder import Encoders
-from livedeck.simulator.engine.faults import Faults
-from livedeck.simulator.engine.measured import MeasuredSamples
-from livedeck.simulator.engine.store import Document, Files, State, Store
-from livedeck.simulator.engine.timeline import Refusal, Timeline
+from livedeck.simulator.engine.store import Document, Files
+from livedeck.simulator.engine.timeline import Refusal
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.rehearsal import scenario as scenarios
@@ -123,18 +118,25 @@ def check_workspace(source: Source) -> None:
 
 def _play(scenario: Scenario) -> Iterator[Fault]:
     """Yield what the copy refuses, and the alarms about events or parts that it does not have."""
-    with closing(Store()) as store:
-        clock, disk = SimulatorClock(scenario.start or START, paused=True), Disk()
-        encoders = Encoders(2.0, MeasuredSamples(store))
-        files, faults, timeline = _NoFiles(), Faults(store), Timeline(store, disk)
-        world = World(store, clock, encoders, files, faults, timeline, disk, State(store, files), files)
+    with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles()) as world:
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served])
-        events = {row["name"]: row for row in store.find_all("event", served.workspace_id, order=[("name", "asc")])}
+        events = {
+            row["name"]: row for row in world.store.find_all("event", served.workspace_id, order=[("name", "asc")])
+        }
         yield from _alarm_faults(events, scenario.alarms)
         yield from _request_faults(events, scenario)
+        misnamed = _misnamed(world, scenario)
         for refusal in world.timeline.catch_up(inf):
             yield _fault_of(refusal, scenario)
+        still = {path for path, _ in _misnamed(world, scenario)}
+        yield from (fault for fault in misnamed if fault[0] in still)
+
+
+def _misnamed(world: World, scenario: Scenario) -> list[Fault]:
+    """Return the names in waiting steps that the present state lacks; whether it allows the step is unknown."""
+    refused = world.timeline.refused_waiting(world.now())
+    return [_fault_of(refusal, scenario) for refusal in refused if refusal.error.invalid_params]
 
 
 def _fault_of(refusal: Refusal, scenario: Scenario) -> Fault:
@@ -159,18 +161,20 @@ def _alarm_faults(events: Mapping[str, Document], alarms: Sequence[Expected]) ->
 
 
 def _request_faults(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Fault]:
-    """Yield the events and operations of answers and allowed changes that there are not."""
+    """Yield the events and operations of answers, allowed changes and waiting steps that there are not."""
     operations = [endpoint.operation for endpoint in ENDPOINTS]
     requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}
     requests |= {f"allowed[{index}]": request for index, request in enumerate(scenario.allowed)}
-    for path, request in requests.items():
+    patterns = {f"{path}.request": request for path, request in requests.items()}
+    patterns |= {f"steps[{step.index}].when": step.when or {} for step in scenario.steps}
+    for path, request in patterns.items():
         for name, known, ids in (
             ("event", [*events], [row["id"] for row in events.values()]),
             ("operation", operations, []),
         ):
             if isinstance(wanted := request.get(name), str) and wanted not in {*known, *ids}:
                 reason = f'no {name} is called "{wanted}"; {there_are(known, wanted)}'
-                yield f"{path}.request.{name}", reason
+                yield f"{path}.{name}", reason
 
 
 class _NoFiles(Files):

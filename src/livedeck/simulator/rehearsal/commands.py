@@ -13,11 +13,20 @@ from livedeck.simulator.api.events import current_stream
 from livedeck.simulator.api.rooms import run_relay
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.content import ChatRate, change_rate
-from livedeck.simulator.engine.encoder import MEASURED, EncoderState, change_state, current_state, encoder_states
+from livedeck.simulator.engine.encoder import (
+    MEASURED,
+    RECORDED,
+    EncoderState,
+    change_state,
+    current_state,
+    encoder_states,
+)
+from livedeck.simulator.engine.identity import uuid_of
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import conflict, invalid
-from livedeck.simulator.models import UNSET, Boolean, RequestBody, number, text
+from livedeck.simulator.models import UNSET, Boolean, RequestBody, Uuid, number, text
+from livedeck.simulator.rehearsal.event_fields import EventFields, NewEventFields, create_event, set_fields
 from livedeck.simulator.rehearsal.fault_arguments import FaultArguments, show_fault
 from livedeck.simulator.rehearsal.naming import find_part, there_are
 
@@ -48,6 +57,19 @@ class EncoderArguments(RequestBody):
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["sending"]}, {"required": ["shape"]}]})
     sending: Boolean = UNSET
     shape: Annotated[str, text(1, 64)] = UNSET
+
+
+class SetArguments(RequestBody):
+    """Fields that the event has from now on."""
+
+    fields: EventFields
+
+
+class CreateArguments(RequestBody):
+    """Fields of a new event, and its id; without one, the seed and the name make it."""
+
+    fields: NewEventFields
+    event_id: Uuid = UNSET
 
 
 class RestreamArguments(RequestBody):
@@ -82,7 +104,7 @@ def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArg
 
 
 def change_encoder(world: World, at: float, event: Document, changes: Mapping[str, Any]) -> Document:
-    """Change the encoder of an event; the simulated encoder that follows a real one is clean.
+    """Change the encoder of an event; the simulated encoder that follows a real or a recorded one is clean.
 
     Raises the documented error if the event takes no encoder.
     """
@@ -92,7 +114,7 @@ def change_encoder(world: World, at: float, event: Document, changes: Mapping[st
         raise conflict(f'"{event["name"]}" has no stream that takes an encoder')
     states = encoder_states(event["encoder"])
     before = current_state(states, at) or EncoderState(at, "clean", sending=False)
-    shape = "clean" if before.shape == MEASURED else before.shape
+    shape = "clean" if before.shape in {MEASURED, RECORDED} else before.shape
     after = before._replace(**{"at": at, "shape": shape, **changes})
     world.store.update("event", event | {"encoder": change_state(states, after)})
     return {"event_id": event["id"], "sending": after.sending, "shape": after.shape, "since": format_epoch(at)}
@@ -117,6 +139,21 @@ def _complete(world: World, at: float, event: Document, _: NoArguments) -> Docum
 def _delete(world: World, _at: float, event: Document, _arguments: NoArguments) -> Document:
     world.store.delete("event", event["id"])
     return {"event_id": event["id"], "deleted": True}
+
+
+def _set_fields(world: World, at: float, event: Document, arguments: SetArguments) -> Document:
+    changes = arguments.fields.changes()
+    set_fields(world, at, event, changes)
+    return {"event_id": event["id"], "fields": [*changes]}
+
+
+def _create(world: World, at: float, _: Document, arguments: CreateArguments) -> Document:
+    fields = arguments.fields.changes()
+    event_id = arguments.event_id or uuid_of(world.seed(), "created", fields["name"])
+    if world.store.get("event", event_id):
+        raise conflict(f"there is an event with the id {event_id} already")
+    create_event(world, at, event_id, fields)
+    return {"event_id": event_id}
 
 
 def _set_restream(world: World, at: float, event: Document, arguments: RestreamArguments) -> Document:
@@ -159,6 +196,8 @@ def _clear_faults(world: World, _at: float, _: Document, _arguments: NoArguments
 ENCODER = Command("encoder", "event", EncoderArguments, _set_encoder)
 COMPLETE = Command("complete", "event", NoArguments, _complete)
 DELETE = Command("delete", "event", NoArguments, _delete)
+SET = Command("set", "event", SetArguments, _set_fields)
+CREATE = Command("create", "", CreateArguments, _create)
 RESTREAM = Command("restream", "event", RestreamArguments, _set_restream)
 CHAT = Command("chat", "event", ChatArguments, _set_chat)
 RELAY = Command("relay", "room", RelayArguments, _set_relay)
@@ -166,7 +205,7 @@ FAULT = Command("fault", "", FaultArguments, _add_fault)
 CALM = Command("calm", "", NoArguments, _clear_faults)
 
 COMMANDS: Mapping[str, Command[Any]] = {
-    command.name: command for command in (ENCODER, COMPLETE, DELETE, RESTREAM, CHAT, RELAY, FAULT, CALM)
+    command.name: command for command in (ENCODER, COMPLETE, DELETE, SET, CREATE, RESTREAM, CHAT, RELAY, FAULT, CALM)
 }
 """Every command by its name in scenarios."""
 

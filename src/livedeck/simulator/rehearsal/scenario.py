@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
+from livedeck.simulator.engine.pattern import RequestPattern
 from livedeck.simulator.engine.reference import DATA, read_table, table_names
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback, TimelineEntry
@@ -41,7 +42,8 @@ class Step:
     """Command, `at` seconds from the start.
 
     `target`: the name or id of an event or room, "*" for every event with an unfinished stream, empty if the command
-    has none. `index`: its place in the table.
+    has none. `index`: its place in the table. `after`: index of the step whose request `at` counts from, None for the
+    start; its own index with `when`, the pattern of that request.
     """
 
     at: float
@@ -49,6 +51,8 @@ class Step:
     target: str
     arguments: RequestBody
     index: int = 0
+    after: int | None = None
+    when: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +173,16 @@ class AllowedRow(RequestBody):
 
 
 class StepHead(RequestBody):
-    """Step: `at` counts from the start, or from the step with the id `after`. `do`: the command."""
+    """Step: `at` counts from the start, or from the step with the id `after`. `do`: the command.
+
+    In place of `at`, a step waits for the first request that matches `when`, and then for `delay`.
+    """
 
     id: Annotated[str, text(1, 64)] = UNSET
-    at: Offset
+    at: Offset = UNSET
     after: Annotated[str, text(1, 64)] = UNSET
+    when: PatternTable = UNSET
+    delay: Offset = UNSET
     do: Annotated[str, one_of(*COMMANDS)]
 
 
@@ -304,7 +313,12 @@ def _kept(name: str, kept: Mapping[str, Any]) -> Scenario:
 def _playback(world: World, scenario: Scenario, began_at: float) -> Playback:
     entries = [
         TimelineEntry(
-            began_at + step.at, f"{step.command} {step.target}".strip(), step.index, partial(_run_step, world, step)
+            step.at if step.after is not None else began_at + step.at,
+            f"{step.command} {step.target}".strip(),
+            step.index,
+            partial(_run_step, world, step),
+            step.after,
+            None if step.when is None else RequestPattern(step.when),
         )
         for step in scenario.steps
     ]
@@ -431,9 +445,13 @@ def _steps(rows: Sequence[dict[str, Any]], lasts: float | None, faults: list[Fau
     """Return the sound steps, ascending by time."""
     steps = [_step(index, row, faults) for index, row in enumerate(rows)]
     times = _times(rows, faults)
-    placed = [replace(step, at=times[step.index]) for step in steps if step is not None and step.index in times]
+    placed = [
+        replace(step, after=times[step.index][0], at=times[step.index][1])
+        for step in steps
+        if step is not None and step.index in times
+    ]
     for step in placed:
-        faults += _outside(f"steps[{step.index}].at", step.at, lasts)
+        faults += _outside(f"steps[{step.index}].{'at' if step.when is None else 'delay'}", step.at, lasts)
     return tuple(sorted(placed, key=lambda step: step.at))
 
 
@@ -449,33 +467,53 @@ def _step(index: int, row: dict[str, Any], faults: list[Fault]) -> Step | None:
     command = COMMANDS.get(row["do"]) if isinstance(row.get("do"), str) else None
     head = {name: row[name] for name in StepHead.model_fields if name in row}
     wrong = faults_of(_step_model(command), row, f"steps[{index}]") if command else []
-    wrong = wrong or faults_of(StepHead, head, f"steps[{index}]")
+    wrong = wrong or faults_of(StepHead, head, f"steps[{index}]") or [*_mistimed(f"steps[{index}]", row)]
     faults += wrong
     if command is None or wrong:
         return None
     step = check(_step_model(command), row).given()
     given = {name: row[name] for name in command.arguments.model_fields if name in row}
     target = step[command.target] if command.target else ""
-    return Step(step["at"], command.name, target, check(command.arguments, given), index)
+    return Step(0, command.name, target, check(command.arguments, given), index, when=step.get("when"))
 
 
-def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, float]:
-    """Return the time of each step by its index; a step with `after` counts from that step."""
+def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what contradicts itself in the time of a step, which has either `at` or `when`."""
+    if "when" not in row and "at" not in row:
+        yield f"{path}.at", "must be given, or when"
+    for name in ("at", "after") if "when" in row else ("delay",):
+        if name in row:
+            yield f"{path}.{name}", "must be left out beside when" if "when" in row else "needs when"
+
+
+def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, tuple[int | None, float]]:
+    """Return the time of each step by its index: the step whose request it counts from (None: the start), and seconds.
+
+    A step with `after` counts from that step.
+    """
     ids: dict[str, int] = {}
     for index, row in enumerate(rows):
         if isinstance(row.get("id"), str) and ids.setdefault(row["id"], index) != index:
             faults.append((f"steps[{index}].id", f'steps[{ids[row["id"]]}] has the id "{row["id"]}" already'))
-    times: dict[int, float] = {}
-    waiting = {index: row for index, row in enumerate(rows) if not faults_of(_StepTime, _time_fields(row))}
+    times: dict[int, tuple[int | None, float]] = {}
+    for index, row in enumerate(rows):
+        if "when" in row and not faults_of(_StepTime, _time_fields(row)):
+            times[index] = index, seconds_of(row.get("delay", "+00:00:00"))
+    waiting = {
+        index: row
+        for index, row in enumerate(rows)
+        if index not in times and "at" in row and not faults_of(_StepTime, _time_fields(row))
+    }
     while waiting:
         ready = {
-            index: times[ids[row["after"]]] if "after" in row else 0
+            index: times[ids[row["after"]]] if "after" in row else (None, 0.0)
             for index, row in waiting.items()
             if "after" not in row or ids.get(row["after"]) in times
         }
         if not ready:
             break
-        times |= {index: base + seconds_of(waiting.pop(index)["at"]) for index, base in ready.items()}
+        for index, (after, base) in ready.items():
+            times[index] = after, base + seconds_of(waiting.pop(index)["at"])
     for index, row in waiting.items():
         known = row["after"] in ids
         there = there_are([name for name in ids if ids[name] != index], row["after"])
@@ -489,12 +527,13 @@ def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, flo
 
 
 class _StepTime(RequestBody):
-    at: Offset
+    at: Offset = UNSET
     after: str = UNSET
+    delay: Offset = UNSET
 
 
 def _time_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("at", "after") if name in row}
+    return {name: row[name] for name in _StepTime.model_fields if name in row}
 
 
 @cache

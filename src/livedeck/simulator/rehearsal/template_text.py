@@ -9,7 +9,7 @@ from typing import Any
 import tomlkit
 
 from livedeck.simulator.api.events import DEFAULTS
-from livedeck.simulator.engine.encoder import MEASURED
+from livedeck.simulator.engine.encoder import MEASURED, RECORDED
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.rehearsal.offsets import offset_of
@@ -19,7 +19,7 @@ from livedeck.simulator.rehearsal.template import EventRow
 _COMMENT = """\
 # Workspace of a simulator. Offsets count from the start.
 # Left out: ids, keys (an empty one stays), chat, posters of one's own, moderators, earlier streams of an event, videos
-# of deleted events, and uploads that are not UTF-8 text. A real encoder is written as the shape clean.
+# of deleted events, and uploads that are not UTF-8 text. A real or recorded encoder is written as the shape clean.
 # A name that two have is refused: change one of them.
 """
 _COPIED = sorted({*EventRow.model_fields} & {*DEFAULTS} - {"scheduled", "stream", "video"})
@@ -148,7 +148,7 @@ def _shape(shape: str, *, sending: bool) -> str:
     """Return the shape of a turn in a table, where each turn sends and no encoder is real."""
     if not sending:
         return "silent"
-    return "clean" if shape == MEASURED else shape
+    return "clean" if shape in {MEASURED, RECORDED} else shape
 
 
 def _given(**fields: Any) -> Document:

@@ -24,6 +24,7 @@ from livedeck.simulator.engine.identity import key_of, number_of, uuid_of
 from livedeck.simulator.engine.reference import read_table, table_names
 from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.world import Workspace, World
+from livedeck.simulator.rehearsal.event_fields import create_event
 from livedeck.simulator.rehearsal.naming import there_are
 from livedeck.simulator.rehearsal.offsets import seconds_of
 from livedeck.simulator.rehearsal.shapes import use_shapes
@@ -95,6 +96,8 @@ def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], table: Tab
             for kind, document in builder.documents():
                 world.store.insert(kind, workspace.workspace_id, document)
                 files.add(document.get("storage") or document.get("storage_id", ""))
+        for event_id, fields in (table or {}).get("recorded", {}).items():
+            create_event(world, start.timestamp(), event_id, fields)
         world.timeline.forget()
         use_shapes(world, (table or {}).get("shapes", {}))
     world.files.keep(files)
