@@ -18,10 +18,10 @@ from livedeck.monitor import Picture, Sound
 from livedeck.probe import eye
 from livedeck.probe import eyes as eyes_module
 from livedeck.probe.eyes import MAX_SEGMENT, Eyes, refusal
-from livedeck.probe.sight import HEIGHT, WIDTH, Sight, compared
+from livedeck.probe.sight import HEIGHT, UNDECODABLE, WIDTH, Sight, compared
 from probe.media import Paint, clock, flat, moving, ramp, segment
 
-FAILED = "the decoder died"
+FAILED = "picture unknown: the decoder died"
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ async def test_a_segment_without_a_sound_has_none_and_one_that_cannot_be_decoded
     assert (await eyes.look("mp4", segment("mp4", moving, None))).sound is Sound.NONE
     broken = await eyes.look("mp4", b"no segment")
     assert (broken.picture, broken.sound) == (Picture.UNKNOWN, Sound.UNKNOWN)
-    assert broken.error == "the segment cannot be decoded"
+    assert broken.error == UNDECODABLE
 
 
 async def test_the_head_of_a_segment_may_come_apart(eyes: Eyes) -> None:
@@ -129,7 +129,9 @@ async def test_damaged_segments_leave_the_judge_as_it_was() -> None:
 
 
 async def test_a_segment_that_is_too_large_is_not_sent(eyes: Eyes) -> None:
-    assert (await eyes.look("mpegts", bytes(MAX_SEGMENT + 1))).error == "the segment is larger than 8 MiB"
+    assert (
+        await eyes.look("mpegts", bytes(MAX_SEGMENT + 1))
+    ).error == "picture unknown: the segment is larger than 8 MiB"
     assert eyes._process is None
 
 
@@ -213,7 +215,7 @@ async def test_a_process_that_fails_is_an_unknown_and_after_three_of_them_none_i
         assert await eyes.look("mpegts", b"segment") == Sight(error=FAILED)
         now += 1
     assert eyes.deaths == 3
-    assert eyes.blindness == "the decoder died 3 times in 60 s; next try in 299 s"
+    assert eyes.blindness == f"{FAILED} 3 times in 60 s; next try in 299 s"
     assert (await eyes.look("mpegts", b"segment")).error == eyes.blindness
     assert eyes.deaths == 3
     now += 299
@@ -257,7 +259,7 @@ async def test_looks_at_one_time_are_answered_each_with_its_own(eyes: Eyes) -> N
 def test_a_deck_without_av_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal() == ""
     monkeypatch.setattr(eyes_module, "find_spec", lambda _: None)
-    assert refusal() == "pictures and sounds are not judged: install livedeck[media]"
+    assert refusal().endswith("the package av is missing: pip install '.[media]' in the checkout")
 
 
 def test_the_deck_itself_never_loads_a_decoder() -> None:

@@ -39,8 +39,10 @@ ANSWER = Struct("!BBBBBBf8f18432s43200s")
 """Fault, number of key frames, width and height of the picture, has sound, number of channels, loudness, peaks, cells
 of each key frame, pixels of the last one (RGB). Unused places are zero."""
 
-SEEN, UNDECODABLE, TOO_LARGE = range(3)
-"""Faults. TOO_LARGE: the segment needs more memory than the process may have, which is spoilt by it."""
+SEEN, UNDECODABLE, UNFAMILIAR, TOO_LARGE = range(4)
+"""Faults. UNFAMILIAR: no stream has a codec of the list. TOO_LARGE: the segment needs more memory than there is; the
+process is spoilt by it.
+"""
 
 FRAMES = 8
 """Maximum number of key frames that are decoded of a segment."""
@@ -146,9 +148,13 @@ def answer(kind: str, content: bytes) -> bytes:
     try:
         return look(kind, content)
     except MemoryError:
-        return ANSWER.pack(TOO_LARGE, *[0] * 14, b"", b"")
+        return _failed(TOO_LARGE)
     except Exception:  # noqa: BLE001  PyAV raises errors of many kinds, and each is one of the segment
-        return ANSWER.pack(UNDECODABLE, *[0] * 14, b"", b"")
+        return _failed(UNDECODABLE)
+
+
+def _failed(fault: int) -> bytes:
+    return ANSWER.pack(fault, *[0] * 14, b"", b"")
 
 
 def look(kind: str, content: bytes) -> bytes:
@@ -161,6 +167,8 @@ def look(kind: str, content: bytes) -> bytes:
     with av.open(BytesIO(content), "r", format=kind, options=_OPTIONS) as media:
         video = next((stream for stream in media.streams.video if _is_allowed(stream, _VIDEO)), None)
         audio = next((stream for stream in media.streams.audio if _is_allowed(stream, _AUDIO)), None)
+        if not (video or audio):
+            return _failed(UNFAMILIAR)
         eye, ear = Eye(), Ear()
         key_frames: list[Packet[Any] | None] = []
         for packet in media.demux([stream for stream in (video, audio) if stream]):

@@ -23,7 +23,7 @@ from time import monotonic
 from livedeck.log import Log
 from livedeck.monitor import Sound
 from livedeck.probe import eye
-from livedeck.probe.sight import COLUMNS, HEIGHT, QUIETEST, ROWS, WIDTH, Sight, judge_picture, judge_sound
+from livedeck.probe.sight import COLUMNS, HEIGHT, QUIETEST, ROWS, UNDECODABLE, WIDTH, Sight, judge_picture, judge_sound
 
 MAX_SEGMENT, MAX_INIT = 8 * 2**20, 2**20
 """Maximum size of a segment and of its head (EXT-X-MAP), in bytes."""
@@ -37,6 +37,8 @@ _START = 20.0
 _DEATHS, _WITHIN, _PAUSE = 3, 60.0, 300.0
 """After so many deaths within so many seconds, no process is started for so many seconds."""
 
+_DIED = "picture unknown: the decoder died"
+
 _PROGRAM = Path(eye.__file__)
 _WARM_UP = _PROGRAM.with_name("warm_up.ts")
 
@@ -48,7 +50,7 @@ def refusal() -> str:
     if sys.platform == "win32":
         return "pictures and sounds are not judged on Windows, which cannot confine a decoder"
     if not find_spec("av"):
-        return "pictures and sounds are not judged: install livedeck[media]"
+        return "pictures and sounds are not judged: the package av is missing: pip install '.[media]' in the checkout"
     return ""
 
 
@@ -72,7 +74,7 @@ class Eyes:
         if len(self._times) < _DEATHS or self._times[-1] - self._times[0] > _WITHIN:
             return ""
         left = self._times[-1] + _PAUSE - self._clock()
-        return f"the decoder died {_DEATHS} times in {_WITHIN:.0f} s; next try in {left:.0f} s" if left > 0 else ""
+        return f"{_DIED} {_DEATHS} times in {_WITHIN:.0f} s; next try in {left:.0f} s" if left > 0 else ""
 
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         """Return the findings in a segment. A segment that cannot be judged gives unknown values and the reason.
@@ -83,7 +85,7 @@ class Eyes:
             init: bytes that belong before it (EXT-X-MAP).
         """
         if len(segment) > MAX_SEGMENT or len(init) > MAX_INIT:
-            return Sight(error=f"the segment is larger than {MAX_SEGMENT // 2**20} MiB")
+            return Sight(error=f"picture unknown: the segment is larger than {MAX_SEGMENT // 2**20} MiB")
         request = eye.REQUEST.pack(eye.KINDS.index(kind), len(init) + len(segment)) + init + segment
         async with self._turn:
             if reason := self.blindness:
@@ -96,7 +98,7 @@ class Eyes:
                 self.deaths += 1
                 self._times.append(self._clock())
                 log.info("a picture is not judged", reason="the decoder died", error=type(error).__name__)
-                return Sight(error="the decoder died")
+                return Sight(error=_DIED)
             except BaseException:
                 self._kill()
                 raise
@@ -183,13 +185,14 @@ def _sight(answer: bytes) -> Sight:
         loudness=max(loudness, QUIETEST) if levels and isfinite(loudness) else None,
         peaks=levels,
         jpeg=_jpeg(width, height, pixels) if width and height else b"",
-        error="" if frames or channels else "the segment has neither a picture nor a sound that can be decoded",
+        error="" if frames or channels else UNDECODABLE,
     )
 
 
 _FAULTS = {
-    eye.UNDECODABLE: "the segment cannot be decoded",
-    eye.TOO_LARGE: "the segment needs more memory than the decoder may have",
+    eye.UNDECODABLE: UNDECODABLE,
+    eye.UNFAMILIAR: "picture unknown: no codec of the segment is known",
+    eye.TOO_LARGE: "picture unknown: the segment needs more memory than the decoder may have",
 }
 
 

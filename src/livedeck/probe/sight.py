@@ -19,6 +19,9 @@ WIDTH, HEIGHT = 160, 90
 QUIETEST = -120.0
 """Level of digital silence, in dBFS and LUFS."""
 
+UNDECODABLE = "the segment cannot be decoded"
+"""Error of a broken segment. Any other error says that this machine cannot judge it."""
+
 BRIGHT = 32
 """Luma over which a cell is bright."""
 
