@@ -171,10 +171,10 @@ class Server(uvicorn.Server):
         return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     @asynccontextmanager
-    async def running(self, listener: socket.socket) -> AsyncIterator[None]:
-        """Serve on the listening socket while the block runs."""
+    async def running(self, *listeners: socket.socket) -> AsyncIterator[None]:
+        """Serve on the listening sockets while the block runs."""
         log.prepare()  # a server at the limit of descriptors has to log, but cannot import a module any more
-        task = asyncio.create_task(self.serve(sockets=[listener]))
+        task = asyncio.create_task(self.serve(sockets=[*listeners]))
         try:
             await self.ready.wait()
             yield

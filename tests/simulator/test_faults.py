@@ -14,6 +14,7 @@ import pytest
 
 from livedeck.simulator import Simulator, SimulatorError, serve
 from livedeck.simulator.engine.faults import FAULT_EFFECTS, effects
+from livedeck.simulator.engine.faults.matching import HLS_KINDS
 from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
 
 EVENTS = "/v2/live/events"
@@ -521,5 +522,6 @@ async def test_a_reset_drops_a_change_that_a_fault_delays(
 
 
 def test_every_kind_of_fault_has_a_test_here() -> None:
+    """But for those of HLS, which test_hls.py has."""
     tests = Path(__file__).read_text(encoding="utf-8")
-    assert [kind for kind in FAULT_EFFECTS if f'"{kind}"' not in tests] == []
+    assert [kind for kind in FAULT_EFFECTS if kind not in HLS_KINDS and f'"{kind}"' not in tests] == []

@@ -234,6 +234,8 @@ FULL: Row = {
             "reconnect_window": 5,
             "latency_mode": "reduced",
             "video": {"presets": ["720p"]},
+            "picture": "pitch",
+            "sound": "left",
         }
     ],
     "videos": [

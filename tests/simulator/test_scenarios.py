@@ -42,7 +42,7 @@ SHIPPED = {
     *("rate-limited", "slow-api", "broken-json", "reordered-samples", "clock-skew", "token-revoked", "relay-locked"),
     *("ambiguous-write", "big-workspace", "chat-storm", "bad-night", "audio-low", "audio-high", "fps-low"),
     *("unstable-rate", "no-ingest", "unknown-status", "missing-values", "future-samples"),
-    *("video-low", "frozen-picture", "late-metrics", "preflight"),
+    *("video-low", "frozen-picture", "late-metrics", "preflight", "nine", "viewer-faults"),
 }
 """The list of simulator.md."""
 

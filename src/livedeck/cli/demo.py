@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +24,9 @@ from livedeck.text.outside import shown
 if TYPE_CHECKING:
     from livedeck.collector.serving.hub import Hub
     from livedeck.monitor import Monitor
+
+PROBED: Mapping[str, Any] = {}
+"""Settings of a deck that probes what viewers get, at each `play_link`."""
 
 IN_PROCESS = "http://127.0.0.1:8787"
 """Address of a simulator in the same process, reached without a socket."""
@@ -48,11 +51,13 @@ async def run_demo(
     read_only: bool,
     has_collector: bool = False,
     follows_clock: bool = False,
+    has_probe: bool = False,
 ) -> int:
     """Run the deck on the simulator, over HTTP on a free loopback port. Returns the exit code.
 
     Closes the simulator at the end. `has_collector`: run a collector too, and attach the deck to it.
-    `follows_clock`: the deck follows the simulator's clock instead of this machine's.
+    `follows_clock`: the deck follows the simulator's clock instead of this machine's. `has_probe`: probe what viewers
+    get.
     """
     with closing(simulator):
         async with serve(simulator) as addresses, AsyncExitStack() as stack:
@@ -64,6 +69,7 @@ async def run_demo(
                 history=IN_MEMORY,
                 read_only=read_only,
                 follow_clock=follows_clock,
+                **(PROBED if has_probe else {}),
                 **display.model_dump(),
             )
             if has_collector:
@@ -80,6 +86,9 @@ async def run_demo(
     "--speed", type=click.FloatRange(0.01, 30), help="Speed of the simulated clock. [default: 1, or the stored one]"
 )
 @click.option("--collector", "has_collector", is_flag=True, help="Run a collector and attach the deck to it.")
+@click.option(
+    "--probe", "has_probe", is_flag=True, help="Play HLS, and probe what viewers get. [default scenario: nine]"
+)
 @click.option("--read-only", is_flag=True, envvar="LIVEDECK_READ_ONLY", help=READ_ONLY)
 @appearance
 @click.pass_context
@@ -89,6 +98,7 @@ def command(
     *,
     speed: float | None,
     has_collector: bool,
+    has_probe: bool,
     read_only: bool,
     theme: str | None,
     ascii: bool | None,  # noqa: A002
@@ -99,14 +109,17 @@ def command(
     Shows twelve events of one evening, some of them in trouble. Nothing is saved, and nothing leaves this machine. Only
     the display settings apply: theme, signs, keys, bell. Prints the address of the control API, and a line of curl that
     breaks something. With --speed the deck follows the clock, up to 30x. --collector also prints the command that
-    attaches a wall.
+    attaches a wall. --probe shows what viewers get of nine events: a picture goes black, a sound goes silent and a
+    playlist stalls, while the encoders send well.
     """
     refuse_platform(ctx)
     if speed is not None and has_collector:
         raise click.UsageError("--speed and --collector: a deck that is attached takes the collector's clock; use one")
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
     try:
-        simulator = Simulator(speed=speed, **simulation)
+        if has_probe and not simulation["scenario"]:
+            simulation["scenario"] = PROBED_SCENARIO
+        simulator = Simulator(speed=speed, hls=has_probe, **simulation)
     except SimulatorError as error:
         raise click.UsageError(shown(str(error))) from None
 
@@ -118,6 +131,7 @@ def command(
             read_only=is_locked,
             has_collector=has_collector,
             follows_clock=speed is not None,
+            has_probe=has_probe,
         )
 
     ctx.exit(run(work, is_screen=True))
@@ -155,6 +169,9 @@ def write_break(stack: ExitStack | AsyncExitStack, token: str, encoder_url: str)
     write_private(folder / "break", line, replace=False)
     return folder
 
+
+PROBED_SCENARIO = "nine"
+"""Scenario of `--probe`, if none is named."""
 
 COLLECTOR_NAME = "demo"
 """Name of the demo's only collector token. Alarm actions show it as their actor."""

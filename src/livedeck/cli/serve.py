@@ -103,6 +103,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     help="Receive RTMP encoders at this port; 0 means any free port. [default without PORT: 1935]",
 )
 @click.option("--ingest-host", default="127.0.0.1", show_default=True, help="Address that encoders send to.")
+@click.option("--hls", is_flag=True, help="Play events on air as HLS; their play_link is the master playlist.")
 @click.option("--meet-segment", default="meet", show_default=True, help="Path segment of the room endpoints.")
 @click.option(
     "--strictness",
@@ -144,6 +145,7 @@ def command(
     snapshot: Path | None,
     ingest: int | None,
     ingest_host: str,
+    hls: bool,
     meet_segment: str,
     profile: Profile,
     cors: tuple[str, ...],
@@ -185,6 +187,7 @@ def command(
             meet_segment=meet_segment,
             wire=Wire(profile, cors, gzip),
             journal=journal,
+            hls=hls,
             **simulation,
         )
 

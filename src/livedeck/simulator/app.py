@@ -63,8 +63,18 @@ class Wire:
         check_origins(self.cors)
 
 
-def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]], wire: Wire) -> Starlette:
-    """Return the whole simulator as one app; `endpoints` are those of the documented API."""
+def build(
+    world: World,
+    control_token: str,
+    endpoints: Sequence[Endpoint[Any]],
+    wire: Wire,
+    playback: Sequence[Endpoint[Any]] = (),
+) -> Starlette:
+    """Return the whole simulator as one app.
+
+    `endpoints` are those of the documented API, `playback` those of HLS.
+    """
+    public = [*cdn.ENDPOINTS, *playback]
 
     async def describe(request: Request) -> Response:
         return JSONResponse(openapi_document(endpoints, server=origin_of(request)))
@@ -73,12 +83,12 @@ def build(world: World, control_token: str, endpoints: Sequence[Endpoint[Any]], 
         *_routes(world, endpoints, _authorize_api(world), wire.profile),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
         Route("/openapi.json", describe),
-        *_routes(world, [*cdn.ENDPOINTS, *control_api.OPEN_ENDPOINTS], lambda _: ""),  # pictures are public
+        *_routes(world, [*public, *control_api.OPEN_ENDPOINTS], lambda _: ""),
     ]
     app = Starlette(
         routes=routes,
         middleware=[
-            Middleware(Recorder, world=world, recognise=recogniser(world, [*endpoints, *cdn.ENDPOINTS])),
+            Middleware(Recorder, world=world, recognise=recogniser(world, [*endpoints, *public])),
             Middleware(SimulatorMiddleware, world=world, wire=wire),
         ],
         exception_handlers={ApiError: _answer_api_error, HTTPException: _answer_http_exception},

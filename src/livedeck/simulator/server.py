@@ -7,7 +7,7 @@ import logging
 import socket
 import struct
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from livedeck.http_server import Server, Timeouts
 from livedeck.simulator.connections import Connection, Crowd, Listener
 from livedeck.simulator.engine.faults import ABORT
+from livedeck.simulator.engine.hls import LOOPBACK
 from livedeck.simulator.ingest.listener import listen
 from livedeck.simulator.simulator import Simulator
 
@@ -49,15 +50,29 @@ async def serve(
 
     `ingest`: host and port for RTMP encoders; raises IngestError if they are in use.
     """
-    with Listener.open(host, port) as listener:
+    with ExitStack() as stack:
+        listener = stack.enter_context(Listener.open(host, port))
+        listeners = [listener]
+        if simulator.hls.is_on and listener.family is socket.AF_INET:
+            listeners = _listeners(listener, stack)
+            simulator.hls.hosts = LOOPBACK[: len(listeners) + 1]
         server = _Server(simulator, timeouts or Timeouts(), listener.crowd)
         try:
             async with AsyncExitStack() as running:
                 url = await running.enter_async_context(listen(simulator.publishers, *ingest)) if ingest else ""
-                await running.enter_async_context(server.running(listener))
+                await running.enter_async_context(server.running(*listeners))
                 yield replace(_addresses(listener), ingest_url=url)
         finally:
             await server.abort()
+
+
+def _listeners(listener: Listener, stack: ExitStack) -> list[Listener]:
+    """Return the listener, and one at the same port of [::1] unless this machine has no IPv6 or the port is taken."""
+    with suppress(OSError):
+        other = stack.enter_context(Listener.open("::1", listener.getsockname()[1]))
+        other.crowd = listener.crowd
+        return [listener, other]
+    return [listener]
 
 
 class _Server(Server):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 
@@ -21,6 +22,7 @@ from livedeck.simulator.engine.store import Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
+from livedeck.simulator.http import Endpoint
 from livedeck.simulator.ingest.publishers import Publishers
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal import snapshots, workspaces
@@ -58,6 +60,7 @@ class Simulator:
         paused: Whether the clock stands still (None: no, or as kept).
         control_token: The token of the control API (None: a random one, or the kept one).
         snapshot: A snapshot to start from, with its clock unless `clock` is given.
+        hls: Events on air play as HLS, and their `play_link` is the master playlist.
 
     Raises:
         SimulatorError: The data file is unusable or in use by another process; the workspace is unknown; the scenario
@@ -85,6 +88,7 @@ class Simulator:
         paused: bool | None = None,
         control_token: str | None = None,
         snapshot: Path | None = None,
+        hls: bool = False,
     ) -> None:
         if cadence <= 0:
             raise SimulatorError(f"the cadence must be above 0 s, not {cadence:g}")
@@ -123,7 +127,9 @@ class Simulator:
             store.close()
             raise
         self.publishers = Publishers(self._world)
-        self.app: Starlette = build(self._world, self.control_token, endpoints, wire)
+        self.hls = self._world.hls
+        self.hls.is_on = hls
+        self.app: Starlette = build(self._world, self.control_token, endpoints, wire, _playback() if hls else ())
 
     def _restore(self, snapshot: Path, seed: int | None, token: str, *, keep: frozenset[str], force: bool) -> None:
         """Start from a snapshot."""
@@ -250,6 +256,13 @@ def _kept_start(archive: Files) -> State:
     folder = archive.path(".start")
     folder.mkdir(mode=0o700, exist_ok=True)
     return State(Store(folder / "world.sqlite"), Files(folder / "files"))
+
+
+def _playback() -> Sequence[Endpoint[Any]]:
+    """Return the endpoints of HLS. A simulator without it imports and reads nothing of them."""
+    from livedeck.simulator.media.routes import ENDPOINTS
+
+    return ENDPOINTS
 
 
 def _load(scenario: str | Path | Scenario) -> Scenario:

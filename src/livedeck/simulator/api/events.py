@@ -151,6 +151,8 @@ DEFAULTS: Document = {
     "allow_chat_links": False,
     "moderators": None,
     "updated_at": None,
+    "picture": None,
+    "sound": None,
 }
 """Default values of an event's fields (platform-api.md, "Event draft")."""
 
@@ -159,8 +161,8 @@ def new_event(event_id: str, workspace_id: str, name: str, created_at: str, stre
     """Return the stored form of a new draft event with the documented defaults.
 
     Fields that the API does not show: the project and folder of the parent, whether it is enabled, the time of its
-    completion, its earlier streams, the states of its encoder, the seed of its signal, the rates of its chat, and its
-    own poster.
+    completion, its earlier streams, the states of its encoder, the seed of its signal, the rates of its chat, its own
+    poster, and its picture and sound in HLS.
     """
     return DEFAULTS | {
         "id": event_id,
@@ -211,12 +213,13 @@ def show_event(event: Document, request: ApiRequest[Any]) -> Document:
     """Return the API's current form of the event."""
     stream = current_stream(event, request.world.now())
     is_live = stream is not None and stream["status"] == "live"
-    restreams, ingest = event["restreams"], request.world.ingest.address
+    restreams, ingest, hls = event["restreams"], request.world.ingest.address, request.world.hls
     return Event.show(
         event
         | {
             "stream": stream,
             "restreams": restreams if is_live else [row | {"status": "disconnected"} for row in restreams],
+            "play_link": hls.address(event["id"], request.origin) if hls.is_on and is_live else event["play_link"],
             "rtmp_link": f"{ingest}/{event['streamkey']}" if ingest else event["rtmp_link"],
             "poster": show_poster(event["poster"] or DEFAULT_POSTER, request.origin),
         }

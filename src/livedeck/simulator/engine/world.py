@@ -12,6 +12,7 @@ from livedeck.simulator.engine.clock import ClockState, SimulatorClock, format_t
 from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import CADENCE, Encoders
 from livedeck.simulator.engine.faults import Faults
+from livedeck.simulator.engine.hls import Hls
 from livedeck.simulator.engine.identity import number_of, secret_of, uuid_of
 from livedeck.simulator.engine.ingest import Ingest
 from livedeck.simulator.engine.journal import Journal
@@ -61,6 +62,7 @@ class World:
     archive: Files
     journal: Journal = field(default_factory=Journal)
     ingest: Ingest = field(default_factory=Ingest)
+    hls: Hls = field(default_factory=Hls)
 
     @classmethod
     @contextmanager

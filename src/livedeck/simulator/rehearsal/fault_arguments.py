@@ -31,10 +31,20 @@ KIND_FIELDS: Mapping[str, tuple[str, ...]] = {
     "slow-close": ("seconds",),
     "late-samples": ("seconds",),
     "skew": ("seconds",),
+    "hls-missing": ("every",),
+    "hls-slow": ("seconds",),
+    "hls-late": ("seconds",),
+    "cdn-down": ("host", "status"),
 }
 """Kind of fault -> the fields that it uses, besides those of every fault."""
 
-NEEDED = {"bandwidth": "kbit_per_s", "limit-data": "bytes", "slow-close": "seconds"}
+NEEDED = {
+    "bandwidth": "kbit_per_s",
+    "limit-data": "bytes",
+    "slow-close": "seconds",
+    "hls-missing": "every",
+    "cdn-down": "host",
+}
 """Kind of fault -> the field that it cannot do without."""
 
 _OWN_FIELDS = {name for names in KIND_FIELDS.values() for name in names}
@@ -109,6 +119,8 @@ class FaultArguments(RequestBody):
     kbit_per_s: Annotated[float, number(0.1, 1e7)] = UNSET
     after: Annotated[int, integer(0, 10**9)] = UNSET
     bytes: Annotated[int, integer(0, 10**9)] = UNSET
+    every: Annotated[int, integer(1, 10**9)] = UNSET
+    host: Annotated[str, text(1, 253)] = UNSET
 
     @model_validator(mode="after")
     def _check_kind(self) -> FaultArguments:

@@ -57,6 +57,18 @@ FAULT_MEANINGS: Mapping[str, str] = {
     "frozen": "new samples whose time does not advance",
     "future": "every fifth sample dated an hour ahead",
     "huge": "a reply far larger than usual",
+    "hls-gone": "404 for the playlists and segments",
+    "hls-stalled": "playlists gain no segment",
+    "hls-missing": "404 for each segment of a picture whose number is a multiple of `every`; the playlists list it",
+    "hls-slow": "a segment of 2 s arrives in `seconds` (3)",
+    "hls-rung": "the highest rung is gone: from the master playlist, and 404 for its playlist and segments",
+    "hls-late": "the dates of new segments (EXT-X-PROGRAM-DATE-TIME) are `seconds` (40) late",
+    "hls-black": "the picture of new segments is black",
+    "hls-frozen": "the picture of new segments stands still",
+    "hls-silent": "the sound of new segments is digital silence",
+    "hls-page": "an HTML page in place of the playlists",
+    "hls-encrypted": "playlists name a key (EXT-X-KEY), which gets 403; the segments stay in clear",
+    "cdn-down": "`status` (503) for everything on `host`: 127.0.0.1, localhost or [::1]",
 }
 """Effect of each kind of fault, in words."""
 

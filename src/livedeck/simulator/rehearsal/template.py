@@ -12,6 +12,7 @@ from livedeck.simulator.api.annotations import AnnotationType
 from livedeck.simulator.api.events import PRESETS, EventType, LatencyMode, Preset
 from livedeck.simulator.api.rooms import MAX_PROFILES, RoomType
 from livedeck.simulator.engine.encoder import SHAPES
+from livedeck.simulator.engine.hls import PICTURES, SOUNDS
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, RtmpAddress, integer, number, one_of, text
 from livedeck.simulator.rehearsal.naming import there_are
 from livedeck.simulator.rehearsal.offsets import Offset
@@ -89,6 +90,8 @@ class EventRow(RequestBody):
     chat_after_stream: Boolean = UNSET
     chat_preview: Boolean = UNSET
     allow_chat_links: Boolean = UNSET
+    picture: Annotated[str, one_of(*PICTURES)] = UNSET
+    sound: Annotated[str, one_of(*SOUNDS)] = UNSET
 
 
 class SubtitleRow(RequestBody):

@@ -75,7 +75,7 @@ class _Writer:
                 finished=self._offset(finished),
                 video=event["video"] if event["video"]["presets"] else None,
             )
-            | {name: event[name] for name in _COPIED if event[name] != DEFAULTS[name]}
+            | {name: event[name] for name in _COPIED if event.get(name) != DEFAULTS[name]}
             | _given(
                 encoder=[[offset_of(at - self._now), _shape(shape, sending=sending)] for at, shape, sending in states]
             )

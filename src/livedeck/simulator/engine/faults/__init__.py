@@ -2,6 +2,7 @@
 
 from livedeck.simulator.engine.faults.effects import ABORT as ABORT
 from livedeck.simulator.engine.faults.effects import FAULT_EFFECTS as FAULT_EFFECTS
+from livedeck.simulator.engine.faults.effects import HLS_HITS as HLS_HITS
 from livedeck.simulator.engine.faults.effects import LANDINGS as LANDINGS
 from livedeck.simulator.engine.faults.effects import LATE_ANSWERS as LATE_ANSWERS
 from livedeck.simulator.engine.faults.effects import SETTLE as SETTLE

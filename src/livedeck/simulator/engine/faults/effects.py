@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.faults.late import LateRequest, LateRequests, discard
-from livedeck.simulator.engine.faults.matching import Fault, FaultHit
+from livedeck.simulator.engine.faults.matching import HLS_KINDS, Fault, FaultHit
 from livedeck.simulator.engine.faults.payload import PAYLOAD_FAULTS, break_json, hold_back, shift_time
 from livedeck.simulator.errors import of_status
 
@@ -31,6 +31,9 @@ SKEW = "livedeck.skew"
 
 SETTLE = "livedeck.settle"
 """Key of the function that tells the journal the outcome of a request that never ends, in a scope's extensions."""
+
+HLS_HITS = "livedeck.hls"
+"""Key of the faults that the routes of HLS carry out, in a scope."""
 
 TICK = 0.05
 """Seconds between two pieces of a body whose bandwidth is limited."""
@@ -216,6 +219,25 @@ LATE_ANSWERS = tuple(_LATE_ANSWERS)
 LANDINGS = ("at-once", "late", "never")
 
 
+async def _leave_to_hls(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
+    await strike.app({**scope, HLS_HITS: [*scope.get(HLS_HITS, ()), strike.fault]}, receive, send)
+
+
+async def _send_segment_slowly(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send a segment in `seconds`; playlists come at once."""
+    if not scope["path"].endswith(".m4s"):
+        await strike.app(scope, receive, send)
+        return
+    start, body = await _hold_answer(strike.app, scope, receive)
+    await send(start)
+    pieces, seconds = 20, strike.fault.seconds or 3.0
+    for number in range(pieces):
+        await strike.wait(seconds / pieces)
+        piece = body[len(body) * number // pieces : len(body) * (number + 1) // pieces]
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body"})
+
+
 async def _skew(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
     """Shift the `Date` header and the samples together, because a platform has one clock for both."""
     scope.setdefault("extensions", {})[SKEW] = strike.fault.seconds
@@ -358,6 +380,9 @@ FAULT_EFFECTS: Mapping[str, FaultEffect] = {
     "limit-data": _limit_data,
     "slow-close": _close_slowly,
     **{kind: _payload_fault(change) for kind, change in PAYLOAD_FAULTS.items()},
+    **dict.fromkeys(HLS_KINDS, _leave_to_hls),
+    "hls-slow": _send_segment_slowly,
+    "cdn-down": _answer_status,
 }
 """Effect of each kind of fault.
 
@@ -371,9 +396,8 @@ _CONTENT = (*PAYLOAD_FAULTS, "late-samples", "skew")
 _CONNECTION = 4
 _LAYERS = {
     **dict.fromkeys(_CONTENT, 0),
-    **dict.fromkeys(("status", "rate-limit", "redirect", "html", "answer", "late-apply"), 1),
-    "drip": 2,
-    "bandwidth": 2,
+    **dict.fromkeys(("status", "rate-limit", "redirect", "html", "answer", "late-apply", "cdn-down"), 1),
+    **dict.fromkeys(("drip", "bandwidth", "hls-slow"), 2),
     "truncate": 3,
     "limit-data": 3,
     "slow-close": 2,

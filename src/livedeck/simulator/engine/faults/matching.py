@@ -10,9 +10,16 @@ from typing import Any
 
 from livedeck.simulator.engine.disk import is_disk_full
 from livedeck.simulator.engine.faults.late import LateRequests
+from livedeck.simulator.engine.hls import PATH
 from livedeck.simulator.engine.identity import number_of
 from livedeck.simulator.engine.pattern import RequestPattern, SeenRequest
 from livedeck.simulator.engine.store import Document, Store
+
+HLS_KINDS = (
+    *("hls-gone", "hls-stalled", "hls-missing", "hls-slow", "hls-rung", "hls-late", "hls-black", "hls-frozen"),
+    *("hls-silent", "hls-page", "hls-encrypted", "cdn-down"),
+)
+"""Kinds that hit playlists and segments only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +54,15 @@ class Fault:
     kbit_per_s: float = 1000.0
     after: int | None = None
     bytes: int = 0
+    every: int = 1
+    host: str = ""
 
     @property
     def pattern(self) -> RequestPattern:
-        return RequestPattern(self.match)
+        """Requests that the fault may hit: those of its kind and host that `match` names."""
+        path = {"path": f"{PATH}/**"} if self.kind in HLS_KINDS else {}
+        host = {"header.host": {"glob": f"{self.host}*"}} if self.host else {}
+        return RequestPattern({**path, **host, **self.match})
 
     def document(self) -> Document:
         """Return the fault as a document; JSON has no infinity, which is the default of its times."""
