@@ -62,7 +62,7 @@ class _Round:
         """Return the newest of these segments that comes whole, with its reply; at most two are tried."""
         for segment in reversed(segments[-2:]):
             answer = await self._requests.get(segment.part, Want.SEGMENT)
-            if answer.is_held:
+            if self._is_unasked(answer):
                 return None
             self.listed += 1
             if answer.is_late and answer.body:  # slow, and perhaps not missing
@@ -77,11 +77,16 @@ class _Round:
         """Ask whether these segments are there."""
         for segment in segments[-_MAX_PRESENCES:]:
             answer = await self._requests.get(segment.part, Want.PRESENCE)
-            if answer.is_held:
+            if self._is_unasked(answer):
                 return
             self.listed += 1
             if answer.error:
                 self.missing.append(f"segment {segment.number} of {name}: {answer.error}")
+
+    def _is_unasked(self, answer: Answer) -> bool:
+        if answer.is_refused:
+            self.error = answer.error
+        return answer.is_held or answer.is_refused
 
     async def sight(self, segment: Segment, body: bytes) -> Sight | None:
         """Return picture and sound of a segment; None without a decoder, or if its container is unknown."""
@@ -115,7 +120,9 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
     at = now()
     if not isinstance(found, Media):
         source = found.source if isinstance(found, Unusable) else Source.NONE
-        return Found(at, source=source, fault=_fault(answer, found), is_held=answer.is_held)
+        return Found(
+            at, source=source, fault=_fault(answer, found), is_held=answer.is_held, is_refused=answer.is_refused
+        )
     head_before = -1 if memory.head is None else memory.head.number
     apart = await _compare(work, memory, rungs, found, head_before)
     name = rungs[0].name if rungs else "the playlist"

@@ -60,6 +60,7 @@ class Answer(Record):
     `status`: HTTP status; 0 if no reply came. `address`: address of the reply, after redirects. `seconds`: duration.
     `size`: bytes of the whole body, as announced; None if unknown. `error`: reason of a failure, in words; empty if the
     body is whole. `is_late`: the time was over. `is_held`: not asked, as the host wants a pause or the round is over.
+    `is_refused`: not asked, as the address leads where the probe must not go, which proves nothing about viewers.
     """
 
     status: int = 0
@@ -70,6 +71,7 @@ class Answer(Record):
     error: str = ""
     is_late: bool = False
     is_held: bool = False
+    is_refused: bool = False
 
 
 class Opens(Protocol):
@@ -117,7 +119,8 @@ class Fetcher:
 
     async def _ask(self, part: Part, want: Want, home: str, seconds: float, begin: float) -> Answer:
         headers = {**self._headers, "Accept-Encoding": want.encoding, **_range(part, want)}
-        status, address, size, body, error, is_late = 0, part.address, None, bytearray(), "", False
+        status, address, size, body, error = 0, part.address, None, bytearray(), ""
+        is_late = is_refused = False
         try:
             async with asyncio.timeout(seconds), self._opens.open_public(part.address, headers, home=home) as incoming:
                 status, address, size = incoming.status, incoming.address, _announced(incoming)
@@ -128,11 +131,14 @@ class Fetcher:
                     error = f"HTTP {status}"
         except TimeoutError:
             error, is_late = f"no whole reply in {seconds:.0f} s ({len(body)} bytes came)", True
-        except (Misconfigured, Unreachable, Unreadable) as reason:
+        except Misconfigured as reason:
+            error, is_refused = str(masked_line(reason, _MAX_WORDS)), True
+        except (Unreachable, Unreadable) as reason:
             error = f"cut off after {len(body)} bytes" if status else str(masked_line(reason, _MAX_WORDS))
         except zlib.error:
             error = "it cannot be decompressed"
-        return Answer(status, bytes(body), address, self._timer() - begin, size, error, is_late)
+        took = self._timer() - begin
+        return Answer(status, bytes(body), address, took, size, error, is_late, is_refused=is_refused)
 
     def _hold(self, host: str, seconds: float | None) -> None:
         if seconds:

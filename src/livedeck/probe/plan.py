@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from msgspec import field
 
-from livedeck.client import Misconfigured, check_outgoing
+from livedeck.client import Misconfigured, check_outgoing, check_public
 from livedeck.monitor import Viewed
 from livedeck.probe.fetch import REQUEST_WEIGHT
 from livedeck.record import Record
@@ -80,9 +80,15 @@ class Plan(Record):
         return Address(reason="no address: set playlist in [probe] or in its [events] table")
 
 
+def given(text: str) -> Address:
+    """Return an address that a person typed."""
+    return _checked(text, Origin.GIVEN, text)
+
+
 def _checked(text: str, origin: Origin, home: str) -> Address:
     try:
         check_outgoing(text)
+        check_public(text, home)
     except Misconfigured as error:
         return Address(origin=origin, reason=str(error))
     return Address(text, origin, home)

@@ -47,10 +47,15 @@ class Unusable(Exception):  # noqa: N818  as the errors of the client
 
 
 class Rung(Record):
-    """Rendition of a master playlist. `height`: in pixels; 0 if unknown. `sound`: playlist of its sound if apart."""
+    """Rendition of a master playlist.
+
+    `bandwidth`: highest bit rate, and `usual`: mean one, with the sound (bit/s). `height`: in pixels; 0 if unknown.
+    `sound`: playlist of its sound if that is apart.
+    """
 
     address: str
     bandwidth: int
+    usual: int = 0
     height: int = 0
     sound: str = ""
 
@@ -146,10 +151,11 @@ def _master(found: Any, address: str) -> Master:
 def _rung(info: Any, address: str, sounds: dict[str, str]) -> Rung:
     height = int(info.resolution[1]) if info.resolution else 0
     bandwidth = int(info.bandwidth or 0)
-    if not (0 <= height < 2**16 and 0 <= bandwidth < 2**40):
+    usual = int(info.average_bandwidth or bandwidth)
+    if not (0 <= height < 2**16 and 0 <= bandwidth < 2**40 and 0 <= usual < 2**40):
         raise Unusable("a broken playlist (a rendition with impossible numbers)")
     sound = sounds.get(info.audio, "") if info.audio else ""
-    return Rung(address, bandwidth, height, "" if sound == address else sound)
+    return Rung(address, bandwidth, usual, height, "" if sound == address else sound)
 
 
 def _has_picture(info: Any) -> bool:

@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 from livedeck.log import Log
 from livedeck.monitor import Clock, Source, Viewed, ViewerState
 from livedeck.probe.asking import Looks, ask
-from livedeck.probe.fetch import Fetcher
+from livedeck.probe.fetch import Fetcher, host_of
 from livedeck.probe.plan import DOUBT_INTERVAL, DOUBT_SECONDS, Address, Origin, Plan, phases, stretched
 from livedeck.probe.playlist import is_installed
-from livedeck.probe.rounds import Memory, step
+from livedeck.probe.rounds import Memory, begin, step
 from livedeck.text.secrets import register_address
 from livedeck.text.values import bits
 
@@ -61,6 +60,11 @@ class Prober:
     _targets: dict[str, _Target] = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def blocked(self) -> str:
+        """Reason why no event can be probed; empty if events can."""
+        return "" if is_installed() else NOT_INSTALLED
+
     def want(self, events: Collection[Viewed]) -> None:
         """Set the events to probe from now on; the others are left."""
         now = self.clock.monotonic()
@@ -79,12 +83,12 @@ class Prober:
 
     def _take(self, event: Viewed, target: _Target | None, now: float) -> bool:
         """Take a new event, or its new values. Returns whether its rounds change."""
-        address = self.plan.address(event) if is_installed() else Address(reason=NOT_INSTALLED)
+        address = Address(reason=self.blocked) if self.blocked else self.plan.address(event)
         if target is None or target.address != address:
             if target is not None:
                 self._drop(event.event_id)
             register_address(address.text)
-            target = self._targets[event.event_id] = _Target(event, address, _begun(address, self.plan))
+            target = self._targets[event.event_id] = _Target(event, address, self._begin(address))
         has_doubt_changed = event.is_doubted != (target.doubted_at is not None)
         target.event = event
         if has_doubt_changed:
@@ -96,6 +100,10 @@ class Prober:
                 target.memory, image=b"", viewer=replace(target.memory.viewer, image="", image_at=None)
             )
         return has_doubt_changed
+
+    def _begin(self, address: Address) -> Memory:
+        is_sure = address.origin is not Origin.LINK
+        return begin(host_of(address.text), interval=self.plan.interval, is_sure=is_sure, reason=address.reason)
 
     def _drop(self, event_id: str) -> None:
         target = self._targets.pop(event_id)
@@ -197,9 +205,3 @@ class Prober:
         finally:
             target.round = None
             self._news.set()
-
-
-def _begun(address: Address, plan: Plan) -> Memory:
-    host = urlsplit(address.text).hostname or ""
-    viewer = ViewerState(interval=plan.interval, host=host, error=address.reason)
-    return Memory(viewer, is_sure=address.origin is not Origin.LINK)

@@ -31,7 +31,7 @@ _CHANGED_CELL, _CHANGED_CELLS, _CHANGED_MEAN = 6, 2, 0.25
 class Found(Record):
     """What a round found.
 
-    `fault`: why the playlist cannot be read; empty if it was read. `rungs`: of a master that this round read.
+    `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`. `rungs`: of a master that this round read.
     `media`: playlist of the lowest rung. `ratio`: seconds of fetching a second of media. `missing`: segments that are
     listed and did not come whole, in words; `listed`: number of segments asked for. `apart`: rendition -> why it is not
     with the lowest, or empty. `sight`, `sound_sight`: of the newest segment, and of its sound if that is apart.
@@ -41,6 +41,7 @@ class Found(Record):
     source: Source = Source.PLAYLIST
     fault: str = ""
     is_held: bool = False
+    is_refused: bool = False
     rungs: tuple[Rung, ...] = ()
     has_read_master: bool = False
     media: Media | None = None
@@ -103,8 +104,10 @@ def _without_playlist(memory: Memory, found: Found) -> Memory:
     """
     before = memory.viewer
     is_wrong_address = memory.head is None and (found.source is not Source.NONE or not memory.is_sure)
-    delivery = Delivery.UNKNOWN if is_wrong_address else Delivery.GONE
-    source = found.source if is_wrong_address else before.source if before.source.is_probed else Source.PLAYLIST
+    delivery = Delivery.UNKNOWN if is_wrong_address or found.is_refused else Delivery.GONE
+    source = before.source if before.source.is_probed or found.is_refused else Source.PLAYLIST
+    if is_wrong_address:
+        source = found.source
     viewer = replace(before, source=source, error=found.fault, advances=0, latency=None, ratio=None)
     return replace(memory, viewer=_since(viewer, found.at, delivery), master_at=None)
 
@@ -173,6 +176,11 @@ def _seen(memory: Memory, found: Found) -> Memory:
     if sight.jpeg:
         viewer = replace(viewer, image=sha256(sight.jpeg).hexdigest(), image_at=at)
     return replace(memory, viewer=viewer, cells=sight.cells or memory.cells, image=sight.jpeg or memory.image)
+
+
+def begin(host: str, *, interval: float = 10.0, is_sure: bool = True, reason: str = "") -> Memory:
+    """Return the memory before the first round. `reason`: why no round will come."""
+    return Memory(ViewerState(host=host, interval=interval, error=reason), is_sure)
 
 
 class Change(Record):
