@@ -124,7 +124,9 @@ class Fetcher:
         try:
             async with asyncio.timeout(seconds), self._opens.open_public(part.address, headers, home=home) as incoming:
                 status, address, size = incoming.status, incoming.address, _announced(incoming)
-                if status in {200, 206}:
+                if want is Want.PRESENCE and status == 200:  # a host without ranges would send it whole
+                    error = ""
+                elif status in {200, 206}:
                     error = await _read(incoming, want, body)
                 else:
                     self._hold(host_of(part.address), incoming.retry_after())
@@ -191,7 +193,7 @@ async def _read(incoming: Incoming, want: Want, body: bytearray) -> str:
     async for chunk in _unpacked(incoming, want.limit):
         body += chunk
         is_page = want is Want.PLAYLIST and len(body) > BEGINNING and b"#EXTM3U" not in body[:BEGINNING]
-        if is_page or (want is Want.PRESENCE and body):
+        if is_page:
             return ""
         if len(body) > want.limit:
             return f"larger than {want.limit >> 20} MiB"

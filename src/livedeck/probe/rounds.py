@@ -31,10 +31,11 @@ _CHANGED_CELL, _CHANGED_CELLS, _CHANGED_MEAN = 6, 2, 0.25
 class Found(Record):
     """What a round found.
 
-    `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`. `rungs`: of a master that this round read.
-    `media`: playlist of the lowest rung. `ratio`: seconds of fetching a second of media. `missing`: segments that are
-    listed and did not come whole, in words; `listed`: number of segments asked for. `apart`: rendition -> why it is not
-    with the lowest, or empty. `sight`, `sound_sight`: of the newest segment, and of its sound if that is apart.
+    `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`.
+    `rungs`: of a master that this round read. `media`: playlist of the lowest rung. `ratio`: seconds of fetching a
+    second of media. `missing`: segments that are listed and did not come whole, in words; `listed`: number of segments
+    asked for. `apart`: rendition -> why it is not with the lowest, or empty. `sight`, `sound_sight`: of the newest
+    segment, and of its sound if that is apart. `error`: why a segment could not be looked at.
     """
 
     at: datetime
