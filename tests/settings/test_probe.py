@@ -68,5 +68,5 @@ def test_the_file_of_signed_addresses_is_private_and_never_quoted(tmp_path: Path
             read_addresses("probe.playlists_file", path)
         assert "hunter2" not in str(raised.value)
     path.chmod(0o644)
-    with pytest.raises(SettingsError, match="probe.playlists_file"):
+    with pytest.raises(SettingsError, match=r"probe\.playlists_file"):
         read_addresses("probe.playlists_file", path)
