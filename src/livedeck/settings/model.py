@@ -649,9 +649,6 @@ class ProbeSettings(BaseModel):
         default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; over it rounds become rarer"
     )
     pictures: bool = Field(default=True, description="look at picture and sound; needs `pip install '.[media]'`")
-    keep_pictures: Literal["none", "faults"] = Field(
-        default="none", description="`faults`: keep a picture of the beginning and end of each alarm about the picture"
-    )
     cmcd: bool = Field(
         default=False, description="send a CMCD-Session header (CTA-5004), so that the CDN can tell the probe apart"
     )
