@@ -1,8 +1,9 @@
-"""Tokens from the source in the settings. A refused token is read again (trust.md, "Secrets")."""
+"""Tokens and signed addresses from the source in the settings. A refused token is read again (trust.md, "Secrets")."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 import subprocess
 from errno import EINVAL, EISDIR, ENXIO
@@ -12,13 +13,16 @@ from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.client import Misconfigured, Secret
 from livedeck.environment import child_variables, config_path, expand_user, is_credential
 from livedeck.settings import Settings, SettingsError
-from livedeck.text.secrets import register_secret
+from livedeck.text.secrets import register_address, register_secret
 
 TOKEN_COMMAND_TIMEOUT = 15.0
 """Maximum duration of a token command in seconds: long enough to touch a security key."""
 
 MAX_TOKEN_BYTES = 16_384
 """Maximum size of a token file in bytes. No HTTP header is longer."""
+
+_MAX_ADDRESSES = 2**20
+"""Maximum size of a file of addresses in bytes."""
 
 
 def read_token(settings: Settings) -> str:
@@ -66,10 +70,10 @@ def _read_source(settings: Settings) -> str:
     raise SettingsError(f"no token: set LIVEDECK_TOKEN, or token_file or token_command in {config_path()}")
 
 
-def secret_from_file(setting: str, path: Path) -> str:
+def secret_from_file(setting: str, path: Path, limit: int = MAX_TOKEN_BYTES) -> str:
     """Return the content of a file that only its owner can read. Raises SettingsError, which names the setting."""
     try:
-        content, status = read_regular(path, MAX_TOKEN_BYTES)
+        content, status = read_regular(path, limit)
         text = content.decode().strip()
     except UnicodeDecodeError:
         raise SettingsError(f"{setting} {path}: not a text file") from None
@@ -81,9 +85,25 @@ def secret_from_file(setting: str, path: Path) -> str:
         raise SettingsError(f"{setting} {path}: {reason}")
     if not text:
         raise SettingsError(f"{setting} {path}: the file is empty")
-    if len(content) > MAX_TOKEN_BYTES:
-        raise SettingsError(f"{setting} {path}: too large for a token ({status.size:,} bytes)")
+    if len(content) > limit:
+        raise SettingsError(f"{setting} {path}: too large for a secret ({status.size:,} bytes)")
     return text
+
+
+def read_addresses(setting: str, path: Path) -> dict[str, str]:
+    """Return name -> address from a JSON object in a file that only its owner can read. Raises SettingsError.
+
+    The errors never quote the file, since its addresses may be signed.
+    """
+    try:
+        found = json.loads(secret_from_file(setting, path, _MAX_ADDRESSES))
+    except (ValueError, RecursionError):
+        raise SettingsError(f"{setting} {path}: should be a JSON object of event id -> address") from None
+    if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
+        raise SettingsError(f"{setting} {path}: should be a JSON object of event id -> address")
+    for address in found.values():
+        register_address(address)
+    return found
 
 
 def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:

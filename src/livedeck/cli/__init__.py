@@ -109,6 +109,7 @@ PLACES = {
     "config path": "config:path_command",
     "config check": "config:check_command",
     "config keys": "config:keys_command",
+    "probe": "probe:command",
     "doctor": "doctor:command",
     "docs": "docs:command",
     "api": "api:command",
@@ -133,7 +134,7 @@ TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
     "Platform": ("event", "room", "video", "api"),
-    "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
+    "Watching": ("status", "probe", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "demo", "serve", "drill"),
 }
 """Words after `livedeck`, in the sections of its help."""

@@ -117,6 +117,7 @@ GUESSES = {
     "event move *": ("event move EVENT --parent-id ID",),
     "event new": ("event create",),
     "event poster *": ("event poster EVENT --url URL",),
+    "event probe": ("probe",),
     "event remove": ("event delete",),
     "event report": ("past report",),
     "event reschedule *": ("event reschedule EVENT --started-at TIME",),

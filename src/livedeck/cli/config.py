@@ -95,7 +95,7 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
 
     async def work() -> int:
         from livedeck.cli.collect.receivers import notify_faults
-        from livedeck.cli.wiring import make_keymap, make_views
+        from livedeck.cli.wiring import make_keymap, make_probe_plan, make_views
         from livedeck.settings import load, load_with_origins, unknown_variables
 
         given = merge_flags(ctx, flags)
@@ -108,6 +108,10 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
             raise SettingsError("\n".join(faults))
         for name in unknown_variables():
             echo(f"livedeck config: {name} is set, but is not a setting of livedeck", err=True)
+        if loaded.settings.probe.enabled:
+            make_probe_plan(loaded.settings)
+            budget = loaded.settings.probe.budget_kbit
+            echo(f"probe: at most {budget:g} kbit/s; `livedeck probe --plan` shows the traffic of each event")
         path = loaded.document.path
         echo(f"{path}: valid" if path.exists() else f"{path}: does not exist; all settings are valid")
         return DONE

@@ -159,7 +159,7 @@ async def _show_deck(
         from livedeck.ui.kit.graphics import Graphics
         from livedeck.ui.shell.calls import Calls
 
-    async with open_watch(settings, keeps_history=True, limits_source=limits_source) as watch:
+    async with open_watch(settings, keeps_history=True, limits_source=limits_source, probes=True) as watch:
         api, is_attached = watch.api, bool(settings.collector_urls)
         read_only = api is None or api.read_only
         code = await _run(

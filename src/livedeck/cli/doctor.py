@@ -21,6 +21,7 @@ from livedeck.cli.collect.tested import untested
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
+from livedeck.cli.probe import plan_of, sum_text
 from livedeck.cli.wiring import known_unit, make_api, make_keymap, make_link, make_views
 from livedeck.client import (
     Api,
@@ -50,6 +51,9 @@ from livedeck.text.secrets import mask_secrets
 
 _LISTED, _SAMPLED = 50, 8
 """Maximum number of listed events, and of events whose samples are read, to find the unit of the bit rates."""
+
+_SHOWN_FAULTS = 5
+"""Maximum number of events that the check of the probe names."""
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 """Terminal size that shows everything."""
@@ -108,9 +112,9 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
         return [Check("settings", CheckStatus.FAIL, str(error), advice, USAGE), *machine]
     settings = loaded.settings
     history, notify = check_history(settings), await check_notify(settings)
-    engine = await check_engine(settings)
+    engine, probe = await check_engine(settings), await check_probe(settings)
     asked = [*await check_collector(settings), *await check_platform(loaded)]
-    return [*check_settings(loaded), *asked, history, *notify, *engine, *machine]
+    return [*check_settings(loaded), *asked, history, *notify, *engine, *probe, *machine]
 
 
 def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
@@ -472,6 +476,36 @@ async def check_engine(settings: Settings) -> list[Check]:
     advice = "until then each collector polls every event itself; see `livedeck docs engine`"
     found = [Check("engine", CheckStatus.WARN, fault, advice) for fault in faults]
     return found or [Check("engine", CheckStatus.OK, "the shared Redis of the collectors responds")]
+
+
+async def check_probe(settings: Settings) -> list[Check]:
+    """Check the addresses of the probe, and show its traffic. Empty if it is off. Asks for playlists alone."""
+    from livedeck.probe.playlist import is_installed
+    from livedeck.probe.prober import NOT_INSTALLED
+
+    if not settings.probe.enabled:
+        return []
+    if settings.collector_urls:
+        return [Check("probe", CheckStatus.OK, "left to the collector")]
+    if not is_installed():
+        return [Check("probe", CheckStatus.WARN, NOT_INSTALLED, "until then no playlist is probed")]
+    try:
+        planned, names = await plan_of(settings)
+    except (SettingsError, Misconfigured) as error:
+        return [Check("probe", CheckStatus.FAIL, str(error), "correct the setting; see `livedeck docs probe`", USAGE)]
+    except ApiError as error:
+        return [Check("probe", CheckStatus.WARN, str(error), "try again later")]
+    faults = [
+        Check(
+            "probe",
+            CheckStatus.WARN,
+            f"{values.safe(names[row.event_id], 40)}: {row.reason}",
+            "see `livedeck probe --plan`",
+        )
+        for row in planned
+        if row.address.text and row.rate is None
+    ]
+    return [Check("probe", CheckStatus.OK, sum_text(settings, planned)), *faults[:_SHOWN_FAULTS]]
 
 
 def check_file(name: str, path: Path) -> Check:

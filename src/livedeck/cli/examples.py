@@ -54,6 +54,11 @@ EXAMPLES = {
         "api PATCH /v1/videos/VIDEO -f title='Evening show' -F public=true --yes",
     ),
     "doctor": ("doctor", "doctor --json"),
+    "probe": (
+        "probe https://cdn.example/live/gala/master.m3u8",
+        'probe "Evening show" --rounds 3 --json',
+        "probe --plan",
+    ),
     "event preflight": ('event preflight "Evening show"', 'event preflight "Evening show" --json'),
     "event wait": ('event wait "Evening show" --until on-air --timeout 15m',),
     "event check": ('event check "Evening show"', "event check"),

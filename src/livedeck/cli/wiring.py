@@ -8,8 +8,11 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 from livedeck import connect
 from livedeck.client import Api, Misconfigured, Outgoing, QosSamples, Secret
@@ -27,11 +30,12 @@ from livedeck.monitor import (
     Shares,
     SystemMachine,
     Video,
+    Viewer,
 )
 from livedeck.monitor.detection.units import unit_of_records
 from livedeck.monitor.history import StreamKey
 from livedeck.monitor.signal.series import MAX_SAMPLES
-from livedeck.secret_sources import read_collector_token
+from livedeck.secret_sources import read_addresses, read_collector_token
 from livedeck.settings import OFF, DisplaySettings, Settings, SettingsError, key_location, setting_location
 from livedeck.text.secrets import register_address
 
@@ -41,6 +45,10 @@ if TYPE_CHECKING:
     from livedeck.collector.attached.reads import RemoteHistory
     from livedeck.collector.attached.remote import Remote
     from livedeck.presentation.filtering import NamedViews
+    from livedeck.probe.asking import Looks
+    from livedeck.probe.fetch import Fetcher
+    from livedeck.probe.plan import Plan
+    from livedeck.probe.prober import Prober
     from livedeck.ui.shell.context import Keymap
 
 
@@ -258,12 +266,13 @@ def make_monitor(
     limits_source: LimitsSource | None = None,
     notify_fault: Callable[[], NotifyFault] | None = None,
     shares: Shares | None = None,
+    viewer: Viewer | None = None,
 ) -> Monitor:
     """Return a monitor of the platform. `settings`: None for the defaults. `clock`: None for this machine's.
 
     `reader`: history of this machine's decks, to read if there is no `history`. `limits_source`: source of limits that
     change at run time. `notify_fault`: returns the fault of the notifications. `shares`: collectors that share the
-    polling.
+    polling. `viewer`: probe of what viewers get.
     """
     settings = settings or Settings()
     return Monitor(
@@ -280,7 +289,65 @@ def make_monitor(
         unit=settings.rate_unit,
         machine=None if clock else SystemMachine(),
         maintenance=settings.maintenance_windows(),
+        viewer=viewer,
     )
+
+
+def make_probe_plan(settings: Settings) -> Plan:
+    """Return addresses and limits of the probe. Raises SettingsError if the file of addresses cannot be used."""
+    from livedeck.probe.plan import Plan
+
+    probe = settings.probe
+    path = probe.playlists_file and expand_user(str(probe.playlists_file))
+    return Plan(
+        probe.playlist,
+        probe.use_play_link,
+        settings.base_url,
+        own={event_id: event.playlist for event_id, event in settings.events.items() if event.playlist},
+        secret=read_addresses("probe.playlists_file", path) if path else {},
+        interval=probe.interval,
+        budget=probe.budget_kbit * 1000,
+    )
+
+
+def make_fetcher(settings: Settings, outgoing: Outgoing) -> Fetcher:
+    """Return the sender of the probe's requests."""
+    from livedeck.probe.fetch import Fetcher
+
+    return Fetcher(outgoing, session=f'sid="{uuid4()}",sf=h,st=l' if settings.probe.cmcd else "")
+
+
+def make_looks() -> Looks | None:
+    """Return the decoder of pictures and sound; None if the extra is not installed."""
+    name = "livedeck.probe.eyes"
+    if find_spec("av") is None or find_spec(name) is None:
+        return None
+    looks: Looks = import_module(name).Eyes()
+    return looks
+
+
+@asynccontextmanager
+async def open_prober(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Prober | None]:
+    """Run the probe of playlists while the block runs; yields None if it is off. Raises SettingsError, Misconfigured.
+
+    No request is sent before the monitor wants an event that has an address.
+    """
+    if not settings.probe.enabled:
+        yield None
+        return
+    from livedeck.probe.prober import Prober
+
+    async with make_outgoing(settings) as outgoing:
+        looks = make_looks() if settings.probe.pictures else None
+        prober = Prober(make_probe_plan(settings), make_fetcher(settings, outgoing), clock or SystemClock(), looks)
+        running = asyncio.create_task(prober.run(), name="probe")
+        try:
+            yield prober
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+            if looks is not None:
+                await looks.close()
 
 
 class Watch(NamedTuple):
@@ -304,12 +371,13 @@ class Watch(NamedTuple):
 
 @asynccontextmanager
 async def open_watch(
-    settings: Settings, *, keeps_history: bool = False, limits_source: LimitsSource | None = None
+    settings: Settings, *, keeps_history: bool = False, limits_source: LimitsSource | None = None, probes: bool = False
 ) -> AsyncIterator[Watch]:
     """Open monitoring by a monitor of the platform, or by the collector if `collector_url` is set.
 
-    `keeps_history`: record samples and actions. Otherwise the history of this machine's decks is only read. Raises
-    SettingsError, Misconfigured.
+    `keeps_history`: record samples and actions. Otherwise the history of this machine's decks is only read. `probes`:
+    probe playlists too, if the settings enable that; a collector does it for its decks. Raises SettingsError,
+    Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if settings.collector_urls:
@@ -319,8 +387,9 @@ async def open_watch(
         api = await stack.enter_async_context(make_paced_api(settings, clock))
         history = await stack.enter_async_context(make_history(settings, clock)) if keeps_history else None
         reader = None if keeps_history else history_reader(settings)
+        viewer = await stack.enter_async_context(open_prober(settings, clock)) if probes else None
         monitor = make_monitor(
-            api, clock, settings=settings, history=history, reader=reader, limits_source=limits_source
+            api, clock, settings=settings, history=history, reader=reader, limits_source=limits_source, viewer=viewer
         )
         yield Watch(monitor, api, history, history, api.host, clock)
 

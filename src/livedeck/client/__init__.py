@@ -35,7 +35,7 @@ from livedeck.client.http.errors import (
 )
 from livedeck.client.http.files import UPLOAD_CHUNK, FileSource, FileTarget, plain_name
 from livedeck.client.http.hooks import RequestHook, RequestRecord, ResponseHook, ResponseRecord
-from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing
+from livedeck.client.http.outgoing import Incoming, Outgoing, Reply, check_outgoing, check_public
 from livedeck.client.http.request import Identifier, Progress, ResponseTiming, UploadProgress, recording_timings
 from livedeck.client.http.request_counts import BOUNDS, Durations, RequestCounts
 from livedeck.client.http.secrets import Secret, SecretLink, SignedLink
@@ -217,6 +217,7 @@ __all__ = [
     "VideoSettings",
     "any_request",
     "check_outgoing",
+    "check_public",
     "checked_cues",
     "collect",
     "cues_out_of_order",

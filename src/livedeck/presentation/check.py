@@ -86,7 +86,7 @@ def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[Ser
     state = worst(check.state for check in checks)
     if len(checks) == 1:
         return state, [
-            f"LIVEDECK {state.name} - {_plain(checks[0].text)} | {_performance(checks[0].measures)}".rstrip(" |")
+            f"LIVEDECK {state.name} - {plain(checks[0].text)} | {_performance(checks[0].measures)}".rstrip(" |")
         ]
     counts = {kind: sum(check.state is kind for check in checks) for kind in ServiceState}
     summary = ", ".join(f"{count} {kind.name}" for kind, count in counts.items() if count) or "no event"
@@ -96,14 +96,14 @@ def check_lines(checks: Sequence[EventCheck], names: Sequence[str]) -> tuple[Ser
         for check, name in zip(checks, names, strict=True)
     ]
     lines = [
-        f"{check.state.name} {_plain(check.text)}"
+        f"{check.state.name} {plain(check.text)}"
         for check in sorted(checks, key=lambda check: -_URGENCY.index(check.state))
     ]
     head = f"LIVEDECK {state.name} - {summary} | {' '.join([_performance(measures), *filter(None, own)])}"
     return state, [head, *lines]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return the text without the character that begins performance data."""
     return text.replace("|", "/")
 

@@ -1037,6 +1037,59 @@ class DrillReport(DrillScore):
     false: list[DrillAlarm]
 
 
+class ViewerDocument(TypedDict):
+    """What viewers get, from this machine. `latency`: s. `ratio`: seconds of fetching a second of media.
+
+    `loudness`: LUFS. `peaks`: dBFS. `luma`, `change`: 0 to 255. `rungs`: heights in pixels. `image`: SHA-256 of the
+    picture.
+    """
+
+    source: str
+    delivery: str
+    picture: str
+    sound: str
+    rounds: int
+    latency: float | None
+    ratio: float | None
+    target: float | None
+    head_time: str | None
+    rungs: list[int]
+    missing: list[str]
+    apart: list[str]
+    listed: int
+    missed: int
+    loudness: float | None
+    peaks: list[float]
+    luma: float | None
+    change: float | None
+    host: str
+    image: str
+    error: str
+
+
+class ProbePlan(TypedDict):
+    """Traffic of the probe for an event: `rate` in bit/s, `daily` in GB a day on air. None if unknown.
+
+    `origin`: source of the address. `lowest`: lowest rendition. `reason`: why the event is not probed.
+    """
+
+    event_id: str
+    event: str
+    origin: str
+    lowest: str
+    rate: float | None
+    daily: float | None
+    reason: str
+
+
+class Probe(TypedDict):
+    """Result of `probe`. `state`: OK, WARNING, CRITICAL or UNKNOWN. `plan`: with --plan; then nothing is judged."""
+
+    state: str | None
+    viewer: ViewerDocument | None
+    plan: list[ProbePlan] | None
+
+
 DOCUMENTS: Mapping[str, type] = {
     "status": Status,
     "alarm list": Alarms,
@@ -1055,6 +1108,7 @@ DOCUMENTS: Mapping[str, type] = {
     "past search": Search,
     "event preflight": Preflight,
     "doctor": Doctor,
+    "probe": Probe,
     "notify list": Notifications,
     "notify dead list": Notifications,
     "notify dead show": DeadLetter,

@@ -165,8 +165,8 @@ class CadenceSettings(BaseModel):
     )
 
 
-class EventSettings(BaseModel):
-    """Settings of one event. Their key is the id of the event, because names change and are not unique."""
+class _Judging(BaseModel):
+    """Content and limits of events."""
 
     model_config = _STRICT
 
@@ -181,7 +181,33 @@ class EventSettings(BaseModel):
         return {**self.thresholds, "content": self.content} if self.content else self.thresholds
 
 
-class LimitTemplateSettings(EventSettings):
+def _check_playlist(text: str, *, is_template: bool = False) -> str:
+    """Check the address of a playlist. In a template the id of the event or stream takes a place in the path."""
+    if not text or (text == OFF and not is_template):
+        return text
+    parts = urlsplit(text)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
+    if not is_safe or not parts.hostname or not text.isprintable() or " " in text:
+        raise ValueError("should be an https address, or http to loopback")
+    if any(char in text for char in "@?#"):
+        raise ValueError("should have no user name, query or fragment: signed addresses belong in playlists_file")
+    places = set(re.findall(r"{(.*?)}", parts.path))
+    if "{" in parts.netloc or places - {"event_id", "stream_id"} or (places and not is_template):
+        raise ValueError("may have {event_id} and {stream_id} in the path of [probe] playlist, and no other field")
+    if is_template and not places:
+        raise ValueError("should have {event_id} or {stream_id} in its path, or all events would share a playlist")
+    return text
+
+
+class EventSettings(_Judging):
+    """Settings of one event. Their key is the id of the event, because names change and are not unique."""
+
+    playlist: Annotated[str, AfterValidator(_check_playlist)] = Field(
+        default="", description="address of the HLS playlist that viewers of this event get, or `off` (`probe.md`)"
+    )
+
+
+class LimitTemplateSettings(_Judging):
     """Settings of all events that fit shell patterns."""
 
     events: tuple[str, ...] = Field(default=("*",), description="shell patterns for the id or name of the event")
@@ -598,6 +624,36 @@ class SharingSettings(BaseModel):
     )
 
 
+def _check_template_address(text: str) -> str:
+    return _check_playlist(text, is_template=True)
+
+
+class ProbeSettings(BaseModel):
+    """Probe of the playlists that viewers get (probe.md)."""
+
+    model_config = _STRICT
+
+    enabled: bool = Field(default=False, description="probe playlists; `livedeck probe --plan` shows the traffic first")
+    playlist: Annotated[str, AfterValidator(_check_template_address)] = Field(
+        default="", description="address of every event's HLS playlist, with `{event_id}` or `{stream_id}` in its path"
+    )
+    use_play_link: bool = Field(
+        default=False, description="try the viewing URL of an event without another address; it may be a page"
+    )
+    playlists_file: SecretFile = Field(
+        default=None,
+        description="JSON file of event id -> address, for signed addresses; refused if others can read it",
+    )
+    interval: Number = Field(default=10, ge=4, le=300, description="seconds between two rounds of an event")
+    budget_kbit: Number = Field(
+        default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; over it rounds become rarer"
+    )
+    pictures: bool = Field(default=True, description="look at picture and sound; needs `pip install '.[media]'`")
+    cmcd: bool = Field(
+        default=False, description="send a CMCD-Session header (CTA-5004), so that the CDN can tell the probe apart"
+    )
+
+
 class EngineSettings(BaseModel):
     """Settings for several collectors of a workspace (engine.md)."""
 
@@ -795,6 +851,9 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
     )
     notify: NotifySettings = Field(
         default=NotifySettings.model_construct(), description="notifications of alarms (`notifications.md`)"
+    )
+    probe: ProbeSettings = Field(
+        default=ProbeSettings.model_construct(), description="probe of the playlists that viewers get (`probe.md`)"
     )
     engine: EngineSettings = Field(
         default=EngineSettings.model_construct(), description="Redis of several collectors of a workspace (`engine.md`)"

@@ -42,6 +42,7 @@ _EVENTS = """
 # Content and limits of one event, by its id. They win over both.
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10"]
 # content = "slides"  # show, radio, silent, slides, share or camera
+# playlist = "https://cdn.example/live/gala/master.m3u8"  # for the probe; or "off"
 # [events."4d2c2f2e-6f53-4f0e-9a53-0c4f1e3b7a10".thresholds]
 # low_video = 0.5
 """
@@ -90,6 +91,15 @@ _COLLECTOR = """
 # listen = "127.0.0.1:8710"
 # behind_proxy = false
 # allowed_hosts = ["collector.example"]
+"""
+
+_PROBE = """
+# Probe of the playlists that viewers get; `livedeck probe --plan` shows its traffic. See `livedeck docs probe`.
+# [probe]
+# enabled = true
+# playlist = "https://cdn.example/live/{event_id}/master.m3u8"
+# interval = 10
+# budget_kbit = 2000
 """
 
 _ENGINE = """
@@ -164,6 +174,7 @@ def template() -> str:
         _MAINTENANCE,
         _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES), types=", ".join(TARGETS), options=", ".join(OPTIONS)),
         _COLLECTOR,
+        _PROBE,
         _ENGINE,
         _PROFILES,
     ]

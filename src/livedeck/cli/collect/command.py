@@ -30,7 +30,7 @@ from livedeck.cli.options import merge_flags, notifies, platform, rehearsal
 from livedeck.cli.output import echo
 from livedeck.cli.process import cancel_on_signals, keep_collections_short
 from livedeck.cli.rehearsal import repeat_after_jump_back
-from livedeck.cli.wiring import SystemClock, follow_clock, make_history, make_monitor, make_paced_api
+from livedeck.cli.wiring import SystemClock, follow_clock, make_history, make_monitor, make_paced_api, open_prober
 from livedeck.client import RequestCounts
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import MAX_READERS, Access
@@ -116,6 +116,9 @@ async def _collect(settings: Settings) -> int:
         history = await stack.enter_async_context(make_history(settings, clock))
         others = await stack.enter_async_context(join_others(settings, history))
         storage = others.spool if others else await asyncio.to_thread(Spool, path)
+        prober = await stack.enter_async_context(open_prober(settings, clock))
+        if prober and (reason := prober.blocked):
+            _warn(reason)
         monitor = make_monitor(
             api,
             clock,
@@ -124,6 +127,7 @@ async def _collect(settings: Settings) -> int:
             limits_source=WatchedLimits(),
             notify_fault=lambda: notifier.failure,
             shares=others.engine if others else None,
+            viewer=prober,
         )
         links = await asyncio.to_thread(make_links, settings)
         link = partial(link_of_route, links) if links else None

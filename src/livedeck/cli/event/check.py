@@ -10,6 +10,7 @@ from livedeck.cli.exit_codes import run
 from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import PATIENCE, merge_flags, platform, refuse_patience
 from livedeck.cli.output import echo
+from livedeck.cli.plugin import Plugin
 from livedeck.cli.wiring import open_watch
 from livedeck.client import ApiError
 from livedeck.presentation.check import EventCheck, ServiceState, check_event, check_lines
@@ -21,22 +22,7 @@ TIMEOUT = 15.0
 """Seconds to wait until every event on air has been judged."""
 
 
-class _WrongUse(click.UsageError):
-    """Usage error with the exit code of UNKNOWN, because a monitoring system reads exit code 2 as CRITICAL."""
-
-    exit_code = ServiceState.UNKNOWN
-
-
-class _Plugin(click.Command):
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Make the context as click does. Raises _WrongUse."""
-        try:
-            return super().make_context(*args, **kwargs)
-        except click.UsageError as error:
-            raise _WrongUse(error.format_message(), error.ctx) from None
-
-
-@click.command(cls=_Plugin)
+@click.command(cls=Plugin)
 @click.argument("event", metavar="[EVENT]", required=False)
 @PATIENCE
 @platform

@@ -1,8 +1,9 @@
 """Requests to addresses that the user configured besides the platform, such as webhooks and collectors.
 
 These requests have neither the platform's token nor its rate limit. Each is tried once, and the caller decides about a
-retry. Redirects are not followed. An address must be https, or http to loopback, because it is or has a secret.
-`Egress` limits the hosts of notifications; the link to a collector has no such limit.
+retry. Redirects are not followed, but those of `open_public`, which reads addresses that anyone may have named. An
+address must be https, or http to loopback, because it is or has a secret. `Egress` limits the hosts of notifications;
+the link to a collector has no such limit.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import httpcore
 import httpx
@@ -22,7 +25,7 @@ import httpx
 from livedeck import __version__
 from livedeck.client.http.error_mapping import retry_after
 from livedeck.client.http.errors import Misconfigured, Unreachable, Unreadable
-from livedeck.client.http.reach import EgressGuard, guarding
+from livedeck.client.http.reach import EgressGuard, Guard, LinkGuard, guarding
 from livedeck.client.http.request import is_https_or_loopback
 from livedeck.client.http.route import Route
 from livedeck.client.http.secrets import Secret
@@ -45,6 +48,9 @@ _MAX_FAULT = 300
 
 _TIMEOUT = 10.0
 """Seconds for a whole exchange."""
+
+_MAX_REDIRECTS = 3
+"""Maximum number of redirects of a public address; a CDN needs one or two."""
 
 
 class Reply(Record):
@@ -76,9 +82,8 @@ class Outgoing:
     ) -> None:
         self._route = Route(Secret(proxy) if proxy else None, ca_file, None, use_environment)
         self._egress = egress
-        self._client = httpx.AsyncClient(
-            transport=Connections(self._route, http2=False), trust_env=False, timeout=_TIMEOUT, follow_redirects=False
-        )
+        self._client = self._make_client()
+        self._public_clients: dict[str, httpx.AsyncClient] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -86,7 +91,17 @@ class Outgoing:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.aclose()
+        for client in (self._client, *self._public_clients.values()):
+            await client.aclose()
+
+    def _make_client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            transport=Connections(self._route, http2=False),
+            trust_env=False,
+            timeout=_TIMEOUT,
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
 
     async def send(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Send a request once and return the reply. A failure of the network is returned as a reply, and not raised.
@@ -118,16 +133,57 @@ class Outgoing:
         Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
         """
         check_outgoing(address)
+        guard = self._guard(urlsplit(address).scheme)
+        async with self._opened(
+            self._client, guard, method, address, headers=headers, body=body, silence=silence
+        ) as incoming:
+            yield incoming
+
+    @asynccontextmanager
+    async def open_public(self, address: str, headers: Mapping[str, str], *, home: str) -> AsyncIterator[Incoming]:
+        """Read an address that anyone may have named, such as one in a playlist, and follow up to 3 redirects.
+
+        `home`: configured address that led here. Its network is allowed, besides public ones, and plain http only if
+        it is http. Neither cookies nor credentials are sent.
+
+        Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
+        """
+        host = urlsplit(home).hostname or ""
+        if host not in self._public_clients:  # one for each host, since a reused connection is not judged again
+            self._public_clients[host] = self._make_client()
+        client, guard = self._public_clients[host], LinkGuard("playlist", [host], host)
+        for _ in range(_MAX_REDIRECTS + 1):
+            check_public(address, home)
+            async with self._opened(client, guard, "GET", address, headers=headers) as incoming:
+                target = incoming.redirect
+                if target is None:
+                    yield incoming
+                    return
+            address = target
+        raise Unreadable(f"no reply (more than {_MAX_REDIRECTS} redirects)")
+
+    @asynccontextmanager
+    async def _opened(
+        self,
+        client: httpx.AsyncClient,
+        guard: Guard | None,
+        method: str,
+        address: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        silence: float = _TIMEOUT,
+    ) -> AsyncIterator[Incoming]:
         try:
-            request = self._client.build_request(
+            request = client.build_request(
                 method,
                 address,
                 headers={"User-Agent": f"livedeck/{__version__}", **headers},
                 content=body,
                 timeout=httpx.Timeout(_TIMEOUT, read=silence),
             )
-            with guarding(self._guard(request.url.scheme)):
-                response = await self._client.send(request, stream=True)
+            with guarding(guard):
+                response = await client.send(request, stream=True)
             async with aclosing(response):
                 yield Incoming(response)
         except (httpx.InvalidURL, UnicodeError) as error:
@@ -168,22 +224,52 @@ class Outgoing:
 
 
 class Incoming:
-    """Reply that is being received. `headers`: by name, ignoring case."""
+    """Reply that is being received. `headers`: by name, ignoring case. `address`: its own, after redirects."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code
         self.headers: Mapping[str, str] = response.headers
+        self.address = str(response.url)
         self._response = response
+
+    @property
+    def redirect(self) -> str | None:
+        """Address that the reply leads to; None if it is no redirect. Raises httpx.InvalidURL."""
+        response = self._response
+        return str(response.url.join(response.headers["Location"])) if response.has_redirect_location else None
+
+    def retry_after(self) -> float | None:
+        """Return the seconds of `Retry-After`; None without one."""
+        return retry_after(self.headers, datetime.now(UTC))
 
     def chunks(self) -> AsyncIterator[bytes]:
         """Return the chunks of the body as they arrive, decompressed."""
         return self._response.aiter_bytes()
+
+    def packed_chunks(self) -> AsyncIterator[bytes]:
+        """Return the chunks of the body as they arrive, in its `Content-Encoding`."""
+        return self._response.aiter_raw()
 
 
 def check_outgoing(address: str) -> None:
     """Raise Misconfigured unless the address is https, or http to loopback."""
     if not is_https_or_loopback(address):
         raise Misconfigured("the address should be https, or http to loopback: over http others could read and use it")
+
+
+def check_public(address: str, home: str) -> None:
+    """Raise Misconfigured unless the address is http or https, no less safe than `home`, and without a user name."""
+    try:
+        parts, own = urlsplit(address), urlsplit(home)
+        is_usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable or parts.scheme not in {"http", "https"}:
+        raise Misconfigured("not sent: not an http or https address")
+    if parts.username is not None or parts.password is not None:
+        raise Misconfigured("not sent: the address has a user name or a password")
+    if parts.scheme == "http" and own.scheme != "http":
+        raise Misconfigured("not sent: the address is http, and the playlist is https")
 
 
 async def _beginning(incoming: Incoming) -> bytes:

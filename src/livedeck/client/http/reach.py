@@ -1,4 +1,4 @@
-"""Guards for the addresses of connections: links in a response (`LinkGuard`) and notifications (`EgressGuard`).
+"""Guards for the addresses of connections: links in a reply or playlist (`LinkGuard`), notifications (`EgressGuard`).
 
 Anyone who can write into an object of the platform could put a link to this machine or its network there, and so make
 the deck connect to it. Anyone who controls the DNS of a receiver could do the same. Therefore a name is looked up once,
@@ -31,10 +31,14 @@ _guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 
 class LinkGuard(Record):
-    """Guard for links in a reply. `platform_hosts`: configured hosts, whose networks are allowed, too."""
+    """Guard for links in a reply.
+
+    `platform_hosts`: configured hosts, whose networks are allowed, too. `owner`: their name in a refusal.
+    """
 
     summary: str
     platform_hosts: Sequence[str]
+    owner: str = "the platform"
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """Return the allowed addresses of a host. Raises OSError, or Misconfigured if none is allowed."""
@@ -45,8 +49,8 @@ class LinkGuard(Record):
         allowed = [address for address in addresses if zone_of(address) in own_zones]
         if not allowed:
             raise Misconfigured(
-                f"{self.summary}: not sent: {safe(host, 100)} is on {zone_of(addresses[0])} ({addresses[0]}), and the "
-                "platform is not; a link of the platform may not lead there"
+                f"{self.summary}: not sent: {safe(host, 100)} is on {zone_of(addresses[0])} ({addresses[0]}), and "
+                f"{self.owner} is not; a link of {self.owner} may not lead there"
             )
         return allowed
 

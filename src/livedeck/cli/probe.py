@@ -1,0 +1,225 @@
+"""`livedeck probe`: what viewers of a playlist get now, as a plugin for monitoring; the traffic of the probe."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.lookup import lookup_event
+from livedeck.cli.options import FORCE, formats, merge_flags, platform
+from livedeck.cli.output import echo, echo_json
+from livedeck.cli.plugin import Plugin, WrongUse
+from livedeck.cli.wiring import SystemClock, make_api, make_fetcher, make_looks, make_outgoing, make_probe_plan
+from livedeck.client import ApiError, Event
+from livedeck.monitor import Viewed
+from livedeck.presentation.check import ServiceState
+from livedeck.presentation.documents import ProbePlan
+from livedeck.presentation.viewer_check import check_viewer, viewer_document, viewer_line
+from livedeck.settings import Settings, SettingsError, load
+from livedeck.text.values import bits, counted, safe
+
+if TYPE_CHECKING:
+    from livedeck.probe.asking import Looks
+    from livedeck.probe.estimate import Planned
+    from livedeck.probe.plan import Address
+    from livedeck.probe.rounds import Memory
+
+_PAUSES = (4.0, 20.0)
+"""Shortest and longest pause between two rounds in seconds; in between, a head moves even if it is a little late."""
+
+
+@click.command(cls=Plugin)
+@click.argument("target", metavar="[URL|EVENT]", required=False)
+@click.option(
+    "--rounds", type=click.IntRange(1, 100), default=2, show_default=True, metavar="NUMBER", help="Rounds to make."
+)
+@click.option("--no-media", is_flag=True, help="Look at neither picture nor sound.")
+@click.option("--picture", metavar="FILE|-", help="Write the newest picture as JPEG, 160 x 90 pixels.")
+@FORCE
+@click.option("--plan", is_flag=True, help="Print the traffic that the probe of all events would cause.")
+@formats("table", "json")
+@platform
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    target: str | None,
+    rounds: int,
+    no_media: bool,
+    picture: str | None,
+    force: bool,
+    plan: bool,
+    output_format: str,
+    **flags: Any,
+) -> None:
+    """Check what viewers of a playlist get, as a Nagios plugin: a line with performance data, and its exit codes.
+
+    0 plays, 1 WARNING (slow, late, a segment missing, silent), 2 gone, stalled or black, 3 unknown. URL is an HLS
+    playlist, and needs neither platform nor token. An EVENT has the address of the settings, also while the probe is
+    off. With --plan nothing is judged: it reads the playlists of each event once, and no segment.
+    """
+    if (target is None) != plan:
+        raise WrongUse("give a URL or an EVENT, or --plan alone", ctx)
+
+    async def work() -> int:
+        try:
+            settings = load(**merge_flags(ctx, flags))
+            _check_installed()
+            if target is None:
+                return await print_plan(settings, as_json=output_format == "json")
+            memory = await _probe(settings, target, rounds, None if no_media else make_looks())
+        except (click.ClickException, ApiError, SettingsError) as error:
+            text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            echo(f"VIEWER UNKNOWN - {text}")
+            return ServiceState.UNKNOWN
+        state = check_viewer(memory.viewer, is_picture_asked=not no_media)
+        if output_format == "json":
+            echo_json({"state": state.name, "viewer": viewer_document(memory.viewer), "plan": None})
+        else:
+            echo(viewer_line(memory.viewer, state), err=picture == "-")
+        if picture:
+            await _write_picture(picture, memory.image, force=force)
+        return state
+
+    ctx.exit(run(work))
+
+
+def _check_installed() -> None:
+    """Raise SettingsError if the extra for playlists is missing."""
+    from livedeck.probe.playlist import is_installed
+
+    if not is_installed():
+        raise SettingsError("playlists need the package m3u8: pip install '.[probe]' in the checkout")
+
+
+async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | None) -> Memory:
+    """Make the rounds, and return what is known after them. Raises UsageError, SettingsError, ApiError."""
+    from livedeck.probe.asking import ask
+    from livedeck.probe.fetch import host_of
+    from livedeck.probe.rounds import begin, step
+
+    address = await _address(settings, target)
+    memory = begin(host_of(address.text))
+    clock = SystemClock()
+    async with make_outgoing(settings) as outgoing:
+        fetcher = make_fetcher(settings, outgoing)
+        try:
+            for number in range(rounds):
+                if number:
+                    shortest, longest = _PAUSES
+                    await clock.sleep(min(longest, max(shortest, 1.6 * (memory.viewer.target or 0.0))))
+                memory = step(memory, await ask(memory, address.text, fetcher.round(address.home), looks, clock.now))
+        finally:
+            if looks is not None:
+                await looks.close()
+    return memory
+
+
+async def _address(settings: Settings, target: str) -> Address:
+    """Return the address of a URL or of a named event. Raises UsageError, SettingsError, ApiError."""
+    from livedeck.probe.plan import given
+
+    if "://" in target:
+        address = given(target)
+    else:
+        async with make_api(settings) as api:
+            address = make_probe_plan(settings).address(viewed(await lookup_event(api, target)))
+    if not address.text:
+        raise SettingsError(f"{safe(target, 60) if '://' not in target else 'URL'}: {address.reason}")
+    return address
+
+
+def viewed(event: Event) -> Viewed:
+    """Return an event in the form of the probe."""
+    return Viewed(event.id, (event.stream and event.stream.id) or "", event.play_link or "")
+
+
+async def _write_picture(place: str, image: bytes, *, force: bool) -> None:
+    """Write the picture to a file or, for `-`, to standard output. Raises SettingsError, or OSError of that output."""
+    if not image:
+        echo("livedeck probe: no picture was seen; see `livedeck docs probe`", err=True)
+        return
+    if place == "-":
+        click.echo(image, nl=False)
+        return
+    from livedeck.atomic_file import AtomicFile
+
+    def write() -> None:
+        with AtomicFile(Path(place), replace=force) as atomic:
+            atomic.file.write(image)
+
+    try:
+        await asyncio.to_thread(write)
+    except FileExistsError:
+        raise SettingsError(f"{place} exists already; add --force to replace it") from None
+    except OSError as error:
+        raise SettingsError(f"{place}: {error.strerror}") from None
+
+
+async def plan_of(settings: Settings) -> tuple[list[Planned], dict[str, str]]:
+    """Return the traffic of each event, and the names of the events.
+
+    Raises SettingsError, ApiError.
+    """
+    from livedeck.probe.estimate import estimate
+
+    async with make_api(settings) as api, make_outgoing(settings) as outgoing:
+        events = [event async for event in api.events.iterate()]
+        planned = await estimate(
+            make_probe_plan(settings), make_fetcher(settings, outgoing), [viewed(event) for event in events]
+        )
+        return planned, {event.id: event.name or event.id for event in events}
+
+
+def sum_text(settings: Settings, planned: list[Planned]) -> str:
+    """Return the sum of the traffic in words."""
+    from livedeck.probe.plan import gigabytes_a_day, stretched
+
+    rates = [row.rate for row in planned if row.rate is not None]
+    rate, budget, interval = sum(rates), settings.probe.budget_kbit * 1000, settings.probe.interval
+    unknown = sum(bool(row.address.text) and row.rate is None for row in planned)
+    parts = [
+        f"{counted(len(rates), 'event')}: {bits(rate)}bit/s, {gigabytes_a_day(rate):.2f} GB a day if all are on air"
+    ]
+    if unknown:
+        parts.append(f"{counted(unknown, 'event')} of unknown traffic")
+    if rate > budget:
+        rarer = stretched(interval, rate, budget)
+        parts.append(
+            f"over the budget of {bits(budget)}bit/s, so a round every {rarer:.0f} s instead of {interval:.0f} s"
+        )
+    return "; ".join(parts)
+
+
+async def print_plan(settings: Settings, *, as_json: bool) -> int:
+    """Print the traffic of each event, and the sum. Returns the exit code. Raises SettingsError, ApiError."""
+    from livedeck.probe.plan import gigabytes_a_day
+
+    planned, names = await plan_of(settings)
+    if as_json:
+        rows: list[ProbePlan] = [
+            {
+                "event_id": row.event_id,
+                "event": names[row.event_id],
+                "origin": row.address.origin.value,
+                "lowest": row.lowest,
+                "rate": row.rate,
+                "daily": None if row.rate is None else gigabytes_a_day(row.rate),
+                "reason": row.reason,
+            }
+            for row in planned
+        ]
+        echo_json({"state": None, "viewer": None, "plan": rows})
+        return DONE
+    for row in planned:
+        rate = f"{bits(row.rate)}bit/s  {gigabytes_a_day(row.rate):.2f} GB a day" if row.rate else row.reason
+        echo(f"{safe(names[row.event_id], 32):<32}  {row.address.origin:<14}  {row.lowest:<12}  {rate}")
+    echo(sum_text(settings, planned))
+    if not settings.probe.enabled:
+        echo("The probe is off: set `enabled = true` in [probe]. Each deck without a collector probes by itself.")
+    return DONE

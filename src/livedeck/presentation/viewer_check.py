@@ -1,0 +1,101 @@
+"""What viewers get, as a line of a monitoring plugin and as JSON (probe.md). Pure."""
+
+from __future__ import annotations
+
+from livedeck.monitor import Delivery, Picture, Sound, Source, ViewerState
+from livedeck.presentation.check import ServiceState, plain
+from livedeck.presentation.documents import ViewerDocument
+from livedeck.text.times import isoformat_utc
+from livedeck.text.values import counted, safe
+
+LATE = 30.0
+"""Seconds behind the encoder from which a stream is late."""
+
+_SLOW = 0.8
+
+
+def check_viewer(viewer: ViewerState, *, is_picture_asked: bool) -> ServiceState:
+    """Return the exit code of a plugin. `is_picture_asked`: an unknown picture of an encrypted stream is unknown."""
+    if viewer.delivery in {Delivery.GONE, Delivery.STALLED} or viewer.picture is Picture.BLACK:
+        return ServiceState.CRITICAL
+    if viewer.delivery is Delivery.UNKNOWN or not viewer.source.is_probed:
+        return ServiceState.UNKNOWN
+    is_late = viewer.latency is not None and viewer.latency > LATE
+    is_doubtful = viewer.delivery in {Delivery.SLOW, Delivery.ENDED} or viewer.missing or viewer.apart
+    if is_doubtful or is_late or viewer.sound in {Sound.SILENT, Sound.NONE}:
+        return ServiceState.WARNING
+    if is_picture_asked and viewer.source is Source.ENCRYPTED:
+        return ServiceState.UNKNOWN
+    return ServiceState.OK
+
+
+def viewer_line(viewer: ViewerState, state: ServiceState) -> str:
+    """Return the line of a plugin: state, words and performance data."""
+    measures = {
+        "latency": "" if viewer.latency is None else f"{viewer.latency:.1f}s;{LATE:g}",
+        "ratio": "" if viewer.ratio is None else f"{viewer.ratio:.2f};{_SLOW:g}",
+        "loudness": "" if viewer.loudness is None else f"{viewer.loudness:.0f}",
+    }
+    performance = " ".join(f"{name}={value}" for name, value in measures.items() if value)
+    return f"VIEWER {state.name} - {plain(viewer_text(viewer))} | {performance}".rstrip(" |")
+
+
+def viewer_text(viewer: ViewerState) -> str:
+    """Return what viewers get in words: `plays, 2 rounds: late about 8 s, 3 rungs 144p to 1080p, picture moves`."""
+    if not viewer.source.is_probed:
+        return viewer.error or "no address"
+    facts = [
+        *([viewer.error] if viewer.error else []),
+        *viewer.missing,
+        *viewer.apart,
+        *([f"late about {viewer.latency:.0f} s"] if viewer.latency is not None else []),
+        *([_rungs_text(viewer.rungs)] if viewer.rungs else []),
+        *([f"fetch {viewer.ratio:.2f}"] if viewer.ratio is not None else []),
+        _picture_text(viewer),
+        *_sound_texts(viewer),
+    ]
+    return safe(f"{viewer.delivery}, {counted(viewer.rounds, 'round')}: {', '.join(facts)}", 1000)
+
+
+def _rungs_text(rungs: tuple[int, ...]) -> str:
+    heights = f"{rungs[0]}p" if len(set(rungs)) == 1 else f"{rungs[0]}p to {rungs[-1]}p"
+    return f"{counted(len(rungs), 'rung')} {heights}"
+
+
+def _picture_text(viewer: ViewerState) -> str:
+    if viewer.source is Source.ENCRYPTED:
+        return "encrypted, picture not judged"
+    return f"picture {'?' if viewer.picture is Picture.UNKNOWN else viewer.picture}"
+
+
+def _sound_texts(viewer: ViewerState) -> list[str]:
+    if viewer.sound in {Sound.SILENT, Sound.NONE}:
+        return ["silent" if viewer.sound is Sound.SILENT else "no sound"]
+    return [] if viewer.loudness is None else [f"{viewer.loudness:.0f} LUFS"]
+
+
+def viewer_document(viewer: ViewerState) -> ViewerDocument:
+    """Return what viewers get as JSON."""
+    return {
+        "source": viewer.source.value,
+        "delivery": viewer.delivery.value,
+        "picture": viewer.picture.value,
+        "sound": viewer.sound.value,
+        "rounds": viewer.rounds,
+        "latency": viewer.latency,
+        "ratio": viewer.ratio,
+        "target": viewer.target,
+        "head_time": isoformat_utc(viewer.head_time),
+        "rungs": [*viewer.rungs],
+        "missing": [*viewer.missing],
+        "apart": [*viewer.apart],
+        "listed": viewer.listed,
+        "missed": viewer.missed,
+        "loudness": viewer.loudness,
+        "peaks": [*viewer.peaks],
+        "luma": viewer.luma,
+        "change": viewer.change,
+        "host": viewer.host,
+        "image": viewer.image,
+        "error": viewer.error,
+    }

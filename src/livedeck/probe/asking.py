@@ -1,0 +1,222 @@
+"""Requests of one round of an event: playlists, the newest segment whole, and the presence of the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from livedeck.monitor import Source
+from livedeck.probe.container import container_of, cut_off
+from livedeck.probe.fetch import Answer, Round, Want
+from livedeck.probe.plan import MASTER_INTERVAL
+from livedeck.probe.playlist import Master, Media, Part, Rung, Segment, Unusable, read_playlist
+from livedeck.probe.rounds import Found, Memory
+from livedeck.probe.sight import Sight
+from livedeck.text.values import safe
+
+_LONG = 64 * 2**10
+"""Bytes of a playlist that is read in a thread."""
+
+_MAX_PRESENCES = 12
+"""Maximum number of segments of a round that are only asked whether they are there."""
+
+_APART_SEGMENTS = 2
+"""Segments by which two renditions may differ; players ask for the same place of another one when they switch."""
+
+
+class Looks(Protocol):
+    """Decoder of segments."""
+
+    async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
+        """Return picture and sound of a segment. `kind`: mpegts, mp4 or aac. `init`: its initialization."""
+
+    async def close(self) -> None:
+        """End the decoder."""
+
+
+class _Round:
+    """Findings of a round while it runs."""
+
+    def __init__(self, memory: Memory, requests: Round, looks: Looks | None) -> None:
+        self._memory, self._requests, self._looks = memory, requests, looks
+        self.missing: list[str] = []
+        self.listed = 0
+        self.error = ""
+        self.inits: dict[Part, bytes] = {}
+
+    async def playlist(self, address: str) -> tuple[Answer, Master | Media | Unusable | None]:
+        """Return the reply of an address, and its playlist, the reason why it is none, or None without a reply."""
+        answer = await self._requests.get(Part(address), Want.PLAYLIST)
+        if answer.error:
+            return answer, None
+        try:
+            if len(answer.body) > _LONG:
+                return answer, await asyncio.to_thread(read_playlist, answer.body, answer.address)
+            return answer, read_playlist(answer.body, answer.address)
+        except Unusable as reason:
+            return answer, reason
+
+    async def segment(self, name: str, segments: Sequence[Segment]) -> tuple[Segment, Answer] | None:
+        """Return the newest of these segments that comes whole, with its reply; at most two are tried."""
+        for segment in reversed(segments[-2:]):
+            answer = await self._requests.get(segment.part, Want.SEGMENT)
+            if self._is_unasked(answer):
+                return None
+            self.listed += 1
+            if answer.is_late and answer.body:  # slow, and perhaps not missing
+                return segment, answer
+            reason = answer.error or cut_off(answer.body)
+            if not reason:
+                return segment, answer
+            self.missing.append(f"segment {segment.number} of {name}: {reason}")
+        return None
+
+    async def presence(self, name: str, segments: Sequence[Segment]) -> None:
+        """Ask whether these segments are there."""
+        for segment in segments[-_MAX_PRESENCES:]:
+            answer = await self._requests.get(segment.part, Want.PRESENCE)
+            if self._is_unasked(answer):
+                return
+            self.listed += 1
+            if answer.error:
+                self.missing.append(f"segment {segment.number} of {name}: {answer.error}")
+
+    def _is_unasked(self, answer: Answer) -> bool:
+        if answer.is_refused:
+            self.error = answer.error
+        return answer.is_held or answer.is_refused
+
+    async def sight(self, segment: Segment, body: bytes) -> Sight | None:
+        """Return picture and sound of a segment; None without a decoder, or if its container is unknown."""
+        kind = container_of(body)
+        if self._looks is None or not kind:
+            return None
+        init = b""
+        if segment.init is not None:
+            init = self._memory.inits.get(segment.init, b"")
+            if not init:
+                answer = await self._requests.get(segment.init, Want.INIT)
+                if answer.error:
+                    self.error = f"initialization: {answer.error}"
+                    return None
+                init = answer.body
+            self.inits[segment.init] = init
+        return await self._looks.look(kind, body, init)
+
+
+async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None, now: Callable[[], datetime]) -> Found:
+    """Make the requests of a round, and return what it found. `address`: of the master or media playlist."""
+    work = _Round(memory, requests, looks)
+    rungs, has_read_master = memory.rungs, False
+    is_due = memory.master_at is None or now() - memory.master_at >= timedelta(seconds=MASTER_INTERVAL)
+    answer, found = await work.playlist(address if is_due or not rungs else rungs[0].address)
+    if isinstance(found, Master):
+        rungs, has_read_master = found.rungs, True
+        answer, found = await work.playlist(rungs[0].address)
+    elif is_due:
+        rungs, has_read_master = (), isinstance(found, Media)
+    at = now()
+    if not isinstance(found, Media):
+        source = found.source if isinstance(found, Unusable) else Source.NONE
+        return Found(
+            at, source=source, fault=_fault(answer, found), is_held=answer.is_held, is_refused=answer.is_refused
+        )
+    head_before = -1 if memory.head is None else memory.head.number
+    apart = await _compare(work, memory, rungs, found, head_before)
+    name = rungs[0].name if rungs else "the playlist"
+    new = [segment for segment in found.segments if segment.number > head_before]
+    ratio, sight = None, None
+    if new and not found.is_ended:
+        got = await work.segment(name, new)
+        if memory.head is not None:
+            await work.presence(name, [segment for segment in new[:-1] if got is None or segment is not got[0]])
+        if got is not None:
+            segment, reply = got
+            ratio = _ratio(reply, segment)
+            if not found.is_encrypted and not reply.is_late:
+                sight = await work.sight(segment, reply.body)
+    sound_head, sound_sight = await _hear(work, memory, rungs, is_judged=sight is not None)
+    return Found(
+        at,
+        rungs=rungs,
+        has_read_master=has_read_master,
+        media=found,
+        ratio=ratio,
+        missing=tuple(work.missing),
+        listed=work.listed,
+        apart=apart,
+        sight=sight,
+        sound_sight=sound_sight,
+        inits=work.inits or memory.inits,
+        sound_head=sound_head,
+        error=work.error,
+    )
+
+
+async def _compare(
+    work: _Round, memory: Memory, rungs: Sequence[Rung], lowest: Media, head_before: int
+) -> dict[str, str]:
+    """Return rendition -> why it is not with the lowest, or empty, of one rendition in turn."""
+    if len(rungs) < 2:
+        return {}
+    rung = rungs[1 + memory.viewer.rounds % (len(rungs) - 1)]
+    answer, found = await work.playlist(rung.address)
+    if answer.is_held:
+        return {}
+    if not isinstance(found, Media):
+        return {rung.name: f"{rung.name}: {_fault(answer, found)}"}
+    if rung is rungs[-1] and found.head is not None and found.head.number > head_before:
+        await work.presence(rung.name, [found.head])
+    return {rung.name: _distance(rung, found, lowest)}
+
+
+def _fault(answer: Answer, found: Master | Media | Unusable | None) -> str:
+    """Return the reason why a reply is no playlist with segments, in words."""
+    reason = str(found) if isinstance(found, Unusable) else "a playlist without segments"
+    return str(safe(answer.error or reason, 200))
+
+
+def _distance(rung: Rung, media: Media, lowest: Media) -> str:
+    head, own = lowest.head, media.head
+    if head is None or own is None:
+        return "" if head is own else f"{rung.name}: no segments"
+    if head.end and own.end:
+        segments = (own.end - head.end).total_seconds() / lowest.target
+    else:
+        segments = float(own.number - head.number)
+    if abs(segments) <= _APART_SEGMENTS:
+        return ""
+    return (
+        f"{rung.name} is {abs(segments):.0f} segments {'ahead of' if segments > 0 else 'behind'} the lowest rendition"
+    )
+
+
+async def _hear(
+    work: _Round, memory: Memory, rungs: Sequence[Rung], *, is_judged: bool
+) -> tuple[int | None, Sight | None]:
+    """Return the number of the newest segment of sound apart, and its sight."""
+    if not rungs or not rungs[0].sound:
+        return None, None
+    answer, found = await work.playlist(rungs[0].sound)
+    if answer.is_held:
+        return memory.sound_head, None
+    if not isinstance(found, Media) or found.head is None:
+        work.missing.append(f"the playlist of the sound: {_fault(answer, found)}")
+        work.listed += 1
+        return memory.sound_head, None
+    if memory.sound_head is not None and found.head.number <= memory.sound_head:
+        return found.head.number, None
+    got = await work.segment("the sound", found.segments)
+    if got is None or got[1].is_late or not is_judged:
+        return found.head.number, None
+    return found.head.number, await work.sight(*(got[0], got[1].body))
+
+
+def _ratio(answer: Answer, segment: Segment) -> float | None:
+    """Return the seconds of fetching a second of media; at least these, if the time was over before its end."""
+    if not segment.seconds:
+        return None
+    whole = answer.size / len(answer.body) if answer.is_late and answer.size else 1.0
+    return answer.seconds * whole / segment.seconds

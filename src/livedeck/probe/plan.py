@@ -1,0 +1,140 @@
+"""Addresses of playlists, and the traffic that their rounds cost. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from hashlib import sha256
+from math import ceil
+from urllib.parse import quote
+
+from msgspec import field
+
+from livedeck.client import Misconfigured, check_outgoing, check_public
+from livedeck.monitor import Viewed
+from livedeck.probe.fetch import REQUEST_WEIGHT
+from livedeck.record import Record
+
+OFF = "off"
+"""Address of an event that is not to be probed."""
+
+DOUBT_INTERVAL, DOUBT_SECONDS = 4.0, 60.0
+"""Seconds between two rounds of a doubted event, and the time after which they are as rare as before."""
+
+MASTER_INTERVAL = 60.0
+"""Seconds between two reads of a master playlist."""
+
+_PLAYLIST_SIZE = 2500
+"""Usual bytes of a media playlist: a dozen segments with their times."""
+
+
+class Origin(StrEnum):
+    """Source of an address, strongest first."""
+
+    EVENT = "events.ID"
+    FILE = "playlists_file"
+    TEMPLATE = "playlist"
+    LINK = "play_link"
+    GIVEN = "given"
+    NONE = "none"
+
+
+class Address(Record):
+    """Address of an event's playlist. `home`: address whose network it may lead to. `reason`: why there is none."""
+
+    text: str = ""
+    origin: Origin = Origin.NONE
+    home: str = ""
+    reason: str = ""
+
+
+class Plan(Record):
+    """Settings of the probe. `own`, `secret`: event id -> address. `platform`: address of the platform's API.
+
+    `interval`: seconds between two rounds of an event. `budget`: maximum traffic of all events together, in bit/s.
+    """
+
+    template: str = ""
+    use_play_link: bool = False
+    platform: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
+    secret: Mapping[str, str] = field(default_factory=dict)
+    interval: float = 10.0
+    budget: float = 2e6
+
+    def address(self, event: Viewed) -> Address:
+        """Return the address of an event's playlist, by the order of `Origin`."""
+        own = self.own.get(event.event_id, "") or self.secret.get(event.event_id, "")
+        if own == OFF:
+            return Address(reason="off in the settings")
+        if own:
+            return _checked(own, Origin.EVENT if event.event_id in self.own else Origin.FILE, own)
+        if self.template and ("{stream_id}" not in self.template or event.stream_id):
+            text = self.template.replace("{event_id}", quote(event.event_id, safe=""))
+            text = text.replace("{stream_id}", quote(event.stream_id, safe=""))
+            return _checked(text, Origin.TEMPLATE, text)
+        if self.use_play_link and event.link:
+            return _checked(event.link, Origin.LINK, self.platform or event.link)
+        if self.template:
+            return Address(reason="it has no stream yet")
+        return Address(reason="no address: set playlist in [probe] or in its [events] table")
+
+
+def given(text: str) -> Address:
+    """Return an address that a person typed."""
+    return _checked(text, Origin.GIVEN, text)
+
+
+def _checked(text: str, origin: Origin, home: str) -> Address:
+    try:
+        check_outgoing(text)
+        check_public(text, home)
+    except Misconfigured as error:
+        return Address(origin=origin, reason=str(error))
+    return Address(text, origin, home)
+
+
+class Cost(Record):
+    """Shape of a playlist that decides what its rounds cost.
+
+    `bandwidth`: of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: their number.
+    `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has a playlist of its own.
+    """
+
+    bandwidth: float
+    target: float = 6.0
+    rungs: int = 1
+    playlist_size: int = 0
+    master_size: int = 0
+    has_sound_apart: bool = False
+
+    def rate(self, interval: float) -> float:
+        """Return the traffic of an event with rounds at this interval, in bit/s."""
+        new_segments = max(1.0, interval / self.target)
+        shares = min(1.0, interval / self.target)  # of the rounds that find a new segment
+        tracks = 2 if self.has_sound_apart else 1
+        playlists = tracks + (self.rungs > 1)
+        size = self.playlist_size or _PLAYLIST_SIZE
+        requests = playlists + (tracks + max(0.0, ceil(new_segments) - 1) + (self.rungs > 1)) * shares
+        a_round = requests * REQUEST_WEIGHT + playlists * size + shares * self.bandwidth / 8 * self.target
+        masters = (self.master_size + REQUEST_WEIGHT) / MASTER_INTERVAL if self.master_size else 0.0
+        return 8 * (a_round / interval + masters)
+
+
+def stretched(interval: float, rate: float, budget: float) -> float:
+    """Return the interval at which rounds fit the budget. `rate`: traffic at `interval`, in bit/s."""
+    return interval * max(1.0, rate / budget)
+
+
+def gigabytes_a_day(rate: float) -> float:
+    """Return the gigabytes of a day at a rate in bit/s."""
+    return rate * 86_400 / 8e9
+
+
+def phases(events: Collection[str]) -> dict[str, float]:
+    """Return event id -> its share of the interval at which its rounds start.
+
+    The order is that of a hash of the ids, and the distances are equal, so that no second has many of them.
+    """
+    ordered = sorted(events, key=lambda event: sha256(event.encode()).digest())
+    return {event: place / len(ordered) for place, event in enumerate(ordered)}

@@ -1,0 +1,204 @@
+"""Fold of the rounds of an event into the state that viewers get. Pure: `step` takes what a round found, and no clock.
+
+A round proves one thing each: a reply or its failure, a head that moved, a segment that came whole. What no round has
+proved stays unknown: an event plays from the second round on, because a head that stands may be all that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+
+from msgspec import field
+
+from livedeck.monitor import Delivery, Picture, Source, ViewerState
+from livedeck.probe.playlist import Media, Part, Rung, Segment
+from livedeck.probe.sight import Sight
+from livedeck.record import Record
+
+STANDS_FOR = 1.5
+"""Target durations for which a head may stand still; it should move once in each."""
+
+SLOW_RATIO = 0.8
+"""Seconds of fetching a second of media from which players run dry as soon as anything else uses the line."""
+
+_CHANGED_CELL, _CHANGED_CELLS, _CHANGED_MEAN = 6, 2, 0.25
+"""Change of a cell that counts, number of such cells, and mean change, that a moving picture reaches one of."""
+
+
+class Found(Record):
+    """What a round found.
+
+    `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`.
+    `rungs`: of a master that this round read. `media`: playlist of the lowest rung. `ratio`: seconds of fetching a
+    second of media. `missing`: segments that are listed and did not come whole, in words; `listed`: number of segments
+    asked for. `apart`: rendition -> why it is not with the lowest, or empty. `sight`, `sound_sight`: of the newest
+    segment, and of its sound if that is apart. `error`: why a segment could not be looked at.
+    """
+
+    at: datetime
+    source: Source = Source.PLAYLIST
+    fault: str = ""
+    is_held: bool = False
+    is_refused: bool = False
+    rungs: tuple[Rung, ...] = ()
+    has_read_master: bool = False
+    media: Media | None = None
+    ratio: float | None = None
+    missing: tuple[str, ...] = ()
+    listed: int = 0
+    apart: Mapping[str, str] = field(default_factory=dict)
+    sight: Sight | None = None
+    sound_sight: Sight | None = None
+    inits: Mapping[Part, bytes] = field(default_factory=dict)
+    sound_head: int | None = None
+    error: str = ""
+
+
+class Memory(Record):
+    """What is known of an event's playlist between two rounds.
+
+    `moved_at`: time of the last round in which the head moved. `cells`: of the last picture. `inits`: initializations
+    of segments. `sound_head`: number of the newest segment of sound apart. `image`: newest picture as JPEG. `is_sure`:
+    the address is meant to be a playlist, and not perhaps a page.
+    """
+
+    viewer: ViewerState
+    is_sure: bool = True
+    rungs: tuple[Rung, ...] = ()
+    master_at: datetime | None = None
+    head: Segment | None = None
+    moved_at: datetime | None = None
+    sound_head: int | None = None
+    cells: bytes = b""
+    inits: Mapping[Part, bytes] = field(default_factory=dict)
+    apart: Mapping[str, str] = field(default_factory=dict)
+    image: bytes = b""
+
+
+def step(memory: Memory, found: Found) -> Memory:
+    """Return the memory after a round. A round that the host put off changes nothing."""
+    if found.is_held:
+        return memory
+    at, before = found.at, memory.viewer
+    memory = replace(memory, viewer=replace(before, as_of=at, rounds=before.rounds + 1, error=found.error, missing=()))
+    if found.media is None:
+        return _without_playlist(memory, found)
+    rungs = found.rungs if found.has_read_master else memory.rungs
+    memory = replace(
+        memory,
+        rungs=rungs,
+        master_at=at if found.has_read_master else memory.master_at,
+        inits=found.inits,
+        sound_head=found.sound_head,
+        apart={rung.name: words for rung in rungs if (words := {**memory.apart, **found.apart}.get(rung.name))},
+    )
+    return _seen(_delivered(memory, found, found.media), found)
+
+
+def _without_playlist(memory: Memory, found: Found) -> Memory:
+    """Return the memory after a round without a playlist.
+
+    A page in the place of a playlist that was read before is a fault; without such a playlist it is the wrong address.
+    """
+    before = memory.viewer
+    is_wrong_address = memory.head is None and (found.source is not Source.NONE or not memory.is_sure)
+    delivery = Delivery.UNKNOWN if is_wrong_address or found.is_refused else Delivery.GONE
+    source = before.source if before.source.is_probed or found.is_refused else Source.PLAYLIST
+    if is_wrong_address:
+        source = found.source
+    viewer = replace(before, source=source, error=found.fault, advances=0, latency=None, ratio=None)
+    return replace(memory, viewer=_since(viewer, found.at, delivery), master_at=None)
+
+
+def _delivered(memory: Memory, found: Found, media: Media) -> Memory:
+    at, before, head = found.at, memory.viewer, media.head
+    is_first = memory.head is None
+    has_moved = head is not None and (memory.head is None or head.number > memory.head.number)
+    moved_at = at if has_moved or memory.moved_at is None else memory.moved_at
+    delivery = before.delivery
+    if media.is_ended:
+        delivery = Delivery.ENDED
+    elif has_moved and not is_first:
+        delivery = Delivery.SLOW if found.ratio is not None and found.ratio > SLOW_RATIO else Delivery.PLAYS
+    elif (at - moved_at).total_seconds() > STANDS_FOR * media.target:
+        delivery = Delivery.STALLED
+    elif delivery not in {Delivery.PLAYS, Delivery.SLOW}:
+        delivery = Delivery.UNKNOWN
+    end = head.end if head else None
+    viewer = replace(
+        _since(before, at, delivery),
+        source=Source.ENCRYPTED if media.is_encrypted else Source.PLAYLIST,
+        advances=before.advances + 1 if has_moved and not is_first else 0,
+        head_time=end,
+        target=media.target,
+        latency=max(0.0, (at - end).total_seconds()) if end and not media.is_ended else None,
+        ratio=found.ratio if has_moved else before.ratio,
+        rungs=tuple(rung.height for rung in memory.rungs if rung.height),
+        missing=found.missing,
+        apart=tuple(memory.apart.values()),
+        listed=before.listed + found.listed,
+        missed=before.missed + len(found.missing),
+    )
+    return replace(memory, viewer=viewer, head=head, moved_at=moved_at)
+
+
+def _since(viewer: ViewerState, at: datetime, delivery: Delivery) -> ViewerState:
+    if delivery is viewer.delivery and viewer.since is not None:
+        return viewer
+    return replace(viewer, delivery=delivery, since=at)
+
+
+def _seen(memory: Memory, found: Found) -> Memory:
+    """Return the memory with picture and sound of the round; without a look both stay as they were."""
+    sight = found.sight
+    if sight is None:
+        return memory
+    heard = found.sound_sight or sight
+    at, viewer = found.at, memory.viewer
+    change = changed(memory.cells, sight.cells)
+    picture = sight.picture
+    if change is not None and picture in {Picture.UNKNOWN, Picture.STILL}:
+        picture = Picture.MOVES if change.is_movement else Picture.STILL
+    if picture is not viewer.picture or viewer.picture_since is None:
+        viewer = replace(viewer, picture=picture, picture_since=at)
+    if heard.sound is not viewer.sound or viewer.sound_since is None:
+        viewer = replace(viewer, sound=heard.sound, sound_since=at)
+    viewer = replace(
+        viewer,
+        loudness=heard.loudness,
+        peaks=heard.peaks,
+        luma=sight.luma,
+        change=change.mean if sight.change is None and change else sight.change,
+        error=viewer.error or sight.error or heard.error,
+    )
+    if sight.jpeg:
+        viewer = replace(viewer, image=sha256(sight.jpeg).hexdigest(), image_at=at)
+    return replace(memory, viewer=viewer, cells=sight.cells or memory.cells, image=sight.jpeg or memory.image)
+
+
+def begin(host: str, *, interval: float = 10.0, is_sure: bool = True, reason: str = "") -> Memory:
+    """Return the memory before the first round. `reason`: why no round will come."""
+    return Memory(ViewerState(host=host, interval=interval, error=reason), is_sure)
+
+
+class Change(Record):
+    """Difference of two pictures. `mean`: mean change of a cell (0 to 255). `cells`: number of those that changed."""
+
+    mean: float
+    cells: int
+
+    @property
+    def is_movement(self) -> bool:
+        """True if the picture moves: noise of a camera changes the mean, and a small clock changes few cells."""
+        return self.cells >= _CHANGED_CELLS or self.mean >= _CHANGED_MEAN
+
+
+def changed(before: bytes, now: bytes) -> Change | None:
+    """Return the difference of the cells of two pictures; None if one is missing."""
+    if not now or len(before) != len(now):
+        return None
+    differences = [abs(first - second) for first, second in zip(before, now, strict=True)]
+    return Change(sum(differences) / len(differences), sum(difference > _CHANGED_CELL for difference in differences))

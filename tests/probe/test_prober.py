@@ -1,0 +1,212 @@
+"""Rounds of many events on a virtual clock: when they start, how often, and what a monitor sees of them."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from livedeck.monitor import Delivery, Picture, Source, Viewed
+from livedeck.probe import prober as module
+from livedeck.probe.fetch import Fetcher
+from livedeck.probe.plan import Plan
+from livedeck.probe.prober import Prober
+from probe.stage import SEGMENT, Cdn, Looks
+from virtual_clock import VirtualClock
+
+PLAN = Plan("https://cdn.example/{event_id}/master.m3u8")
+
+
+def events(count: int = 1) -> list[Viewed]:
+    return [Viewed(f"event-{number}", f"stream-{number}") for number in range(count)]
+
+
+@asynccontextmanager
+async def running(
+    plan: Plan = PLAN, looks: Looks | None = None
+) -> AsyncIterator[tuple[Prober, Cdn, Callable[[float], Awaitable[None]]]]:
+    """A prober that runs, its CDN, and a way to let time pass."""
+    clock = VirtualClock()
+    cdn = Cdn(clock)
+    prober = Prober(plan, Fetcher(cdn, timer=clock.monotonic), clock, looks)
+    task = asyncio.create_task(prober.run())
+
+    async def wait(seconds: float) -> None:
+        await clock.run(clock.sleep(seconds))
+
+    try:
+        yield prober, cdn, wait
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def test_nothing_is_asked_before_an_event_is_wanted_and_after_it_is_left() -> None:
+    async with running() as (prober, cdn, wait):
+        await wait(60)
+        assert cdn.asked == []
+        prober.want([Viewed("event-0", "s")])
+        await wait(60)
+        count = len(cdn.asked)
+        assert count > 0
+        prober.want([])
+        await wait(60)
+        assert (len(cdn.asked), prober.states()) == (count, {})
+
+
+async def test_an_event_without_an_address_is_never_asked() -> None:
+    async with running(Plan()) as (prober, cdn, wait):
+        prober.want(events(3))
+        await wait(60)
+        assert cdn.asked == []
+        state = prober.states()["event-0"]
+        assert (state.source, state.as_of, state.error[:10]) == (Source.NONE, None, "no address")
+
+
+async def test_an_event_has_a_round_each_interval_and_its_master_each_minute() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(125)
+        times = [at for at, _ in cdn.rounds]
+        assert {later - earlier for earlier, later in itertools.pairwise(times)} == {10.0}
+        masters = [at for at, address, _ in cdn.asked if address.endswith("master.m3u8")]
+        assert len(masters) == 3
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.host, state.rungs) == (Delivery.PLAYS, "cdn.example", (144, 720))
+
+
+async def test_each_new_segment_is_asked_for_and_the_newest_alone_is_read() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(61)
+        low = [(address.rpartition("/")[2], part) for _, address, part in cdn.asked if address.endswith(".ts")]
+        whole = {name for name, part in low if not part}
+        present = {name for name, part in low if part}
+        numbers = sorted(int(name.partition(".")[0]) for name in whole | present)
+        assert numbers == [*range(numbers[0], numbers[-1] + 1)]
+        assert len(whole) == 7
+        assert prober.states()["event-0"].missed == 0
+
+
+async def test_rounds_of_many_events_are_spread_over_the_interval() -> None:
+    async with running(Plan(PLAN.template, budget=1e9)) as (prober, cdn, wait):
+        prober.want(events(25))
+        await wait(100)
+        by_second = Counter(int(at) for at, _ in cdn.rounds if 10 <= at < 90)
+        assert sum(by_second.values()) == 8 * 25
+        assert max(by_second.values()) <= 3
+
+
+async def test_a_doubted_event_is_asked_more_often_for_a_minute() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(30)
+        prober.want([events()[0]._replace(is_doubted=True)])
+        await wait(50)
+        assert prober.states()["event-0"].interval == 4.0
+        times = [at for at, _ in cdn.rounds if 34 <= at <= 80]
+        assert {round(later - earlier, 3) for earlier, later in itertools.pairwise(times)} == {4.0}
+        await wait(60)
+        assert prober.states()["event-0"].interval == 10.0
+        times = [at for at, _ in cdn.rounds if at > 100]
+        assert {round(later - earlier, 3) for earlier, later in itertools.pairwise(times)} == {10.0}
+
+
+async def test_over_the_budget_rounds_become_rarer_and_the_note_says_so() -> None:
+    """A round of an event is 75 kB, so ten of them are 600 kbit/s at 10 s."""
+    async with running(Plan(PLAN.template, budget=300_000)) as (prober, cdn, wait):
+        prober.want(events(10))
+        await wait(200)
+        interval = prober.states()["event-0"].interval
+        assert 18 < interval < 24
+        assert prober.traffic == pytest.approx(300_000)
+        assert prober.note == f"probe 10 of 10, 300kbit/s, every {interval:.0f} s to stay within the budget"
+        begin = prober.fetcher.weights["cdn.example"]
+        await wait(200)
+        assert (prober.fetcher.weights["cdn.example"] - begin) * 8 / 200 < 330_000
+        assert len(cdn.rounds) < 300
+
+
+async def test_a_state_without_rounds_for_three_intervals_is_stale() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(25)
+        cdn.headers["Retry-After"] = "600"
+        cdn.faults["low.m3u8"] = (503, b"")
+        await wait(12)
+        assert (prober.states()["event-0"].delivery, prober.states()["event-0"].is_stale) == (Delivery.GONE, False)
+        await wait(31)
+        assert prober.states()["event-0"].is_stale
+
+
+async def test_an_address_that_is_a_page_is_asked_once_a_minute() -> None:
+    async with running() as (prober, cdn, wait):
+        cdn.faults["master.m3u8"] = (200, b"<html><body>a player</body></html>")
+        prober.want(events())
+        await wait(200)
+        assert prober.states()["event-0"].source is Source.PLAYER_PAGE
+        assert len(cdn.asked) <= 5
+
+
+async def test_a_picture_is_kept_unless_the_event_is_protected() -> None:
+    looks = Looks()
+    async with running(looks=looks) as (prober, _, wait):
+        prober.want(events())
+        await wait(30)
+        state = prober.states()["event-0"]
+        assert (state.picture, state.loudness, len(state.image)) == (Picture.MOVES, -21.0, 64)
+        assert prober.picture("event-0") == looks.sight.jpeg
+        prober.want([events()[0]._replace(is_protected=True)])
+        assert (prober.picture("event-0"), prober.states()["event-0"].image) == (b"", "")
+        count = len(looks.seen)
+        await wait(30)
+        assert (len(looks.seen), prober.picture("event-0")) == (count, b"")
+
+
+async def test_without_the_extra_the_state_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "is_installed", lambda: False)
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(60)
+        assert cdn.asked == []
+        assert "pip install '.[probe]'" in prober.states()["event-0"].error
+
+
+FAULTS: dict[str, tuple[dict[str, tuple[int, bytes] | str], Delivery, str]] = {
+    "gone": ({"low.m3u8": (404, b"")}, Delivery.GONE, "HTTP 404"),
+    "refused": ({".m3u8": "no reply (refused)"}, Delivery.GONE, "refused"),
+    "a page": ({".m3u8": (200, b"<html>")}, Delivery.GONE, "a player page"),
+    "a segment is missing": ({"50.ts": (404, b"")}, Delivery.PLAYS, "segment 150 of 144p: HTTP 404"),
+    "a segment is cut off": ({".ts": (200, SEGMENT[:1000])}, Delivery.PLAYS, "cut off in mid-packet"),
+    "a rung is missing": ({"high.m3u8": (404, b"")}, Delivery.PLAYS, "720p: HTTP 404"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_fault_is_named_by_the_next_round(name: str) -> None:
+    faults, delivery, words = FAULTS[name]
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.faults |= faults
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert state.delivery is delivery
+        assert words in " ".join([state.error, *state.missing, *state.apart])
+        cdn.faults.clear()
+        await wait(20)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, state.apart, state.error) == (Delivery.PLAYS, (), (), "")
+
+
+async def test_a_stopped_head_is_stalled_in_the_second_round() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.head = 147
+        await wait(20)
+        assert prober.states()["event-0"].delivery is Delivery.STALLED
