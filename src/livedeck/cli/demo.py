@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from livedeck.collector.serving.hub import Hub
     from livedeck.monitor import Monitor
 
-PROBED: Mapping[str, Any] = {}
+PROBED: Mapping[str, Any] = {"probe": {"enabled": True, "use_play_link": True, "interval": 4}}
 """Settings of a deck that probes what viewers get, at each `play_link`."""
 
 IN_PROCESS = "http://127.0.0.1:8787"
