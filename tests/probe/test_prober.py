@@ -167,6 +167,24 @@ async def test_a_picture_is_kept_unless_the_event_is_protected() -> None:
         assert (len(looks.seen), prober.picture("event-0")) == (count, b"")
 
 
+async def test_an_address_that_is_signed_anew_goes_on_and_another_one_begins_anew() -> None:
+    addresses = [f"https://cdn.example/gala/master.m3u8?sign={number}" for number in range(2)]
+    async with running(Plan(secret={"event-0": addresses[0]})) as (prober, cdn, wait):
+        prober.want(events())
+        await wait(35)
+        prober.replan(Plan(secret={"event-0": addresses[1]}))
+        count = len(cdn.asked)
+        await wait(10)
+        assert (cdn.asked[count][1], prober.states()["event-0"].delivery) == (addresses[1], Delivery.PLAYS)
+        prober.replan(Plan(secret={"event-0": "https://cdn.example/other/master.m3u8"}))
+        assert prober.states()["event-0"].rounds == 0
+        prober.replan(Plan())
+        assert prober.states()["event-0"].error[:10] == "no address"
+        count = len(cdn.asked)
+        await wait(30)
+        assert len(cdn.asked) == count
+
+
 async def test_without_the_extra_the_state_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "is_installed", lambda: False)
     async with running() as (prober, cdn, wait):

@@ -57,11 +57,12 @@ def command(
     output_format: str,
     **flags: Any,
 ) -> None:
-    """Check what viewers of a playlist get, as a Nagios plugin: a line with performance data, and its exit codes.
+    """Check what viewers of an event or a playlist get from here.
 
-    0 plays, 1 WARNING (slow, late, a segment missing, silent), 2 gone, stalled or black, 3 unknown. URL is an HLS
-    playlist, and needs neither platform nor token. An EVENT has the address of the settings, also while the probe is
-    off. With --plan nothing is judged: it reads the playlists of each event once, and no segment.
+    It is a Nagios plugin: a line with performance data, and its exit codes. 0 plays, 1 WARNING (slow, late, a segment
+    missing, silent), 2 gone, stalled or black, 3 unknown. URL is an HLS playlist, and needs neither platform nor token.
+    An EVENT has the address of the settings, also while the probe is off. With --plan nothing is judged: it reads the
+    playlists of each event once, and no segment.
     """
     if (target is None) != plan:
         raise WrongUse("give a URL or an EVENT, or --plan alone", ctx)

@@ -18,6 +18,7 @@ from livedeck import connect
 from livedeck.client import Api, Misconfigured, Outgoing, QosSamples, Secret
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, this_process
+from livedeck.log import Log
 from livedeck.monitor import (
     BitrateUnit,
     Clock,
@@ -55,6 +56,11 @@ if TYPE_CHECKING:
 from livedeck.monitor import Ruling, Rulings
 
 T = TypeVar("T")
+
+_log = Log("livedeck.probe")
+
+_RENEWAL = 60.0
+"""Seconds between two reads of the file of signed addresses."""
 
 _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Clock that also counts while the machine sleeps; on Linux CLOCK_MONOTONIC stops then."""
@@ -326,6 +332,19 @@ def make_looks() -> Looks | None:
     return looks
 
 
+async def _renew_addresses(settings: Settings, prober: Prober) -> None:
+    """Read the file of signed addresses again each minute, until cancelled. A fault of it is logged."""
+    while True:
+        await asyncio.sleep(_RENEWAL)
+        try:
+            plan = await asyncio.to_thread(make_probe_plan, settings)
+        except SettingsError as error:
+            _log.warning("the addresses of playlists are not renewed", reason=str(error))
+            continue
+        if plan != prober.plan:
+            prober.replan(plan)
+
+
 @asynccontextmanager
 async def open_prober(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Prober | None]:
     """Run the probe of playlists while the block runs; yields None if it is off. Raises SettingsError, Misconfigured.
@@ -340,12 +359,15 @@ async def open_prober(settings: Settings, clock: Clock | None = None) -> AsyncIt
     async with make_outgoing(settings) as outgoing:
         looks = make_looks() if settings.probe.pictures else None
         prober = Prober(make_probe_plan(settings), make_fetcher(settings, outgoing), clock or SystemClock(), looks)
-        running = asyncio.create_task(prober.run(), name="probe")
+        running = [asyncio.create_task(prober.run(), name="probe")]
+        if settings.probe.playlists_file:
+            running.append(asyncio.create_task(_renew_addresses(settings, prober), name="probe addresses"))
         try:
             yield prober
         finally:
-            running.cancel()
-            await asyncio.wait([running])
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running)
             if looks is not None:
                 await looks.close()
 

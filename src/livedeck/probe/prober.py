@@ -81,13 +81,24 @@ class Prober:
             self._schedule(now)
             self._news.set()
 
+    def replan(self, plan: Plan) -> None:
+        """Take other addresses, such as those that were signed anew."""
+        self.plan, now = plan, self.clock.monotonic()
+        for target in [*self._targets.values()]:
+            self._take(target.event, target, now)
+        self._schedule(now)
+        self._news.set()
+
     def _take(self, event: Viewed, target: _Target | None, now: float) -> bool:
         """Take a new event, or its new values. Returns whether its rounds change."""
         address = Address(reason=self.blocked) if self.blocked else self.plan.address(event)
-        if target is None or target.address != address:
+        register_address(address.text)
+        if target is not None and _path(target.address) == _path(address):
+            if target.address != address:  # signed anew, and so are the addresses in the master playlist
+                target.address, target.memory = address, replace(target.memory, master_at=None)
+        else:
             if target is not None:
                 self._drop(event.event_id)
-            register_address(address.text)
             target = self._targets[event.event_id] = _Target(event, address, self._begin(address))
         has_doubt_changed = event.is_doubted != (target.doubted_at is not None)
         target.event = event
@@ -197,6 +208,8 @@ class Prober:
             requests = self.fetcher.round(target.address.home)
             looks = None if target.event.is_protected else self.looks
             found = await ask(target.memory, target.address.text, requests, looks, self.clock.now)
+            if target.event.is_protected:  # perhaps only since the round began
+                found = replace(found, sight=None)
             target.memory = step(target.memory, found)
             newest = float(requests.weight)
             target.weight += (newest - target.weight) * (_SHARE_OF_NEWEST if target.weight else 1.0)
@@ -205,3 +218,8 @@ class Prober:
         finally:
             target.round = None
             self._news.set()
+
+
+def _path(address: Address) -> tuple[str, str]:
+    """Return what stays the same when an address is signed anew, and why there is none."""
+    return address.text.partition("?")[0], address.reason

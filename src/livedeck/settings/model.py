@@ -202,8 +202,8 @@ def _check_playlist(text: str, *, is_template: bool = False) -> str:
 class EventSettings(_Judging):
     """Settings of one event. Their key is the id of the event, because names change and are not unique."""
 
-    playlist: Annotated[str, AfterValidator(_check_playlist)] = Field(
-        default="", description="address of the HLS playlist that viewers of this event get, or `off` (`probe.md`)"
+    playlist: Annotated[str, AfterValidator(_check_playlist)] | None = Field(
+        default=None, description="address of the HLS playlist that viewers of this event get, or `off` (`probe.md`)"
     )
 
 
