@@ -7,7 +7,8 @@
 # same bytes. Another version gives other bytes of the same form, which tests/simulator/test_hls.py checks.
 #
 # Every picture of a rung has the same parameter sets (x264's `stitchable`), so that one init segment serves all of
-# them. A key frame each second lets a probe see movement inside one segment. A still has one segment of 2 s.
+# them. A key frame each second lets a probe see movement inside one segment. A still has one segment of 2 s with one key
+# frame, because two key frames of the same picture differ by some levels of luma.
 # A sound is cut from the middle of a longer one: 375 frames of AAC last 8 s, and no edit list is needed.
 set -eu
 
@@ -26,15 +27,15 @@ ff() {
 picture() {
     for height in 72 180; do
         scaled="scale=$((height * 16 / 9)):$height:flags=area${4:+,$4}"
-        encode "$1" "$scaled" "$2" "${3:-30}" 8
-        [ "$1" = black ] || encode "$1-still" "$scaled,select=eq(n\\,0),loop=-1:1,setpts=N/$rate/TB" "$2" "${3:-30}" 2
+        encode "$1" "$scaled" "$2" "${3:-30}" 8 "$rate"
+        [ "$1" = black ] || encode "$1-still" "$scaled,select=eq(n\\,0),loop=-1:1,setpts=N/$rate/TB" "$2" "${3:-30}" 2 $((2 * rate))
     done
 }
 
-# encode NAME FILTERS GRAPH CRF SECONDS, of $height
+# encode NAME FILTERS GRAPH CRF SECONDS FRAMES: FRAMES from key frame to key frame, and the height in $height.
 encode() {
     ff -f lavfi -i "$3,format=yuv420p,$2" -t "$5" -r "$rate" -an -map_metadata -1 -fflags +bitexact -flags:v +bitexact \
-        -c:v libx264 -preset veryslow -profile:v main -level 2.1 -threads 1 -crf "$4" -g "$rate" \
+        -c:v libx264 -preset veryslow -profile:v main -level 2.1 -threads 1 -crf "$4" -g "$6" \
         -x264-params "bframes=0:scenecut=0:open-gop=0:stitchable=1:ref=2" -bsf:v "filter_units=remove_types=6" \
         -video_track_timescale 12800 -movflags empty_moov+default_base_moof+skip_trailer -use_editlist 0 -frag_duration 2000000 \
         -f mp4 "$folder/$1-$height.mp4"

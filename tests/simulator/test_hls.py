@@ -84,6 +84,15 @@ def all_loops() -> list[Loop]:
     return [*pictures, *map(loop, SOUNDS)]
 
 
+def key_frames(segment: bytes) -> int:
+    """The number of pictures that a player can begin with (NAL units of type 5)."""
+    coded, at, found = samples_of(segment), 8, 0
+    while at < len(coded):
+        found += coded[at] & 31 == 5
+        at += int.from_bytes(coded[at - 4 : at]) + 4
+    return found
+
+
 def test_the_committed_media_have_the_form_that_the_playlists_declare() -> None:
     for each in all_loops():
         assert [time_of(segment) for segment in each.segments] == [*map(each.track.start, range(len(each.segments)))]
@@ -91,6 +100,12 @@ def test_the_committed_media_have_the_form_that_the_playlists_declare() -> None:
         assert not any(b"sidx" in segment for segment in each.segments)
     assert PICTURE.start(4) / PICTURE.timescale == SOUND.start(4) / SOUND.timescale == 8
     assert sum(file.stat().st_size for file in Path(str(DATA / "media")).iterdir()) < 700_000
+
+
+def test_a_still_has_one_key_frame_and_every_other_segment_two() -> None:
+    for height in HEIGHTS:
+        assert {key_frames(segment) for name in PICTURES for segment in loop(name, height).segments} == {2}
+        assert [[*map(key_frames, loop(name, height).segments)] for name in STILLS] == [[1]] * len(STILLS)
 
 
 def test_one_init_segment_serves_every_picture_of_a_rung() -> None:
@@ -142,7 +157,8 @@ async def test_every_listed_segment_is_there_and_follows_the_one_before(player: 
         segments = [(await read(player, f"{rung}/{number}.m4s")).content for number in listed]
         assert [time_of(segment) for segment in segments] == [track.start(number) for number in listed]
         assert len({*map(samples_of, segments)}) == 4
-        assert (await read(player, f"{rung}/{listed[-1] + 1}.m4s")).status_code == 404
+        for number in (str(listed[-1] + 1), "0", "-1", "x", "9" * 5000):
+            assert (await read(player, f"{rung}/{number}.m4s")).status_code == 404
         assert (await read(player, f"{rung}/init.mp4")).content[4:8] == b"ftyp"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -42,7 +42,7 @@ class Stage:
     """Event as its viewers get it now: its segments, its rungs, and the faults that hit this request."""
 
     event: Document
-    shapes: dict[str, Shape]
+    shapes: Mapping[str, Shape]
     playout: Playout
     is_ended: bool
     faults: Sequence[Fault]
@@ -66,7 +66,7 @@ class Stage:
 
     def serves(self, number: int) -> bool:
         """Return whether a segment can be fetched."""
-        return self.listed.start - SERVED_LONGER <= number < self.playout.total
+        return max(0, self.listed.start - SERVED_LONGER) <= number < self.playout.total
 
     def date(self, time: float) -> float:
         """Return the date that the playlist shows for a time (epoch seconds)."""
@@ -118,7 +118,7 @@ def _stage(request: Request) -> Stage:
         ends = datetime.fromisoformat(stream["finished_at"]).timestamp()
     stopped = [fault.since for fault in faults if fault.kind == "hls-stalled"]
     ready = min([now, *stopped]) - DELAYS[event["latency_mode"]]
-    shapes = dict(request.world.encoders.shapes)
+    shapes = request.world.encoders.shapes
     segments = playout(encoder_states(event["encoder"]), shapes, min(ready, ends))
     if not segments.total:
         raise not_found()
@@ -167,8 +167,9 @@ async def read_init_segment(request: Request) -> Response:
 
 async def read_segment(request: Request) -> Response:
     """Return a segment of a rung, or of the sound."""
-    stage, number = _stage(request), request.http.path_params["number"]
+    stage, digits = _stage(request), request.http.path_params["number"]
     height, missing = _rung(request, stage), stage.fault("hls-missing")
+    number = int(digits) if re.fullmatch("[0-9]{1,12}", digits) else -1
     if not stage.serves(number) or (height and missing and number % missing.every == 0):
         raise not_found()
     medium = stage.picture(height, number) if height else stage.sound(number)
@@ -201,6 +202,6 @@ ENDPOINTS = (
     Endpoint("GET", f"{_RUNG}/index.m3u8", read_media_playlist),
     Endpoint("GET", f"{_RUNG}/init.mp4", read_init_segment),
     Endpoint("GET", f"{_RUNG}/key", read_key),
-    Endpoint("GET", f"{_RUNG}/{{number:int}}.m4s", read_segment),
+    Endpoint("GET", f"{_RUNG}/{{number}}.m4s", read_segment),
 )
 """Endpoints that need no token."""
