@@ -97,6 +97,10 @@ class SharedPolls:
         """Current fault of the sharing; NO_SHARING_FAULT while this process polls alone."""
         return self._shares.fault if self._shares else NO_SHARING_FAULT
 
+    def holds(self, event_id: str) -> bool:
+        """Return whether this process polls an event: it has the lease, or polls alone."""
+        return self._shares is None or self._shares.holds(event_id)
+
     def share_out(
         self,
         schedule: dict[PollKey, PollSpec],

@@ -6,7 +6,8 @@ ingest and health, and never a part of the health score.
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from livedeck.record import Record
@@ -71,8 +72,9 @@ class ViewerState(Record):
     loudness (LUFS), `peaks`: peak of each channel (dBFS); None and empty if unknown. `luma`: mean brightness (0 to
     255), `change`: mean change between key frames (0 to 255); None if unknown.
 
-    `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
-    does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
+    `rungs`: heights of the renditions in pixels, lowest first. `apart`: seconds between the heads of two renditions,
+    the largest found; None if unknown. `missing`: segments that the playlist lists and the host does not serve, in
+    words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
     `host`: host of the playlist; no other part of an address leaves the probe. `image`: SHA-256 of the newest picture
     as JPEG; empty without one. `image_at`: time of this picture. `error`: reason of the last failure, in words.
     """
@@ -98,6 +100,7 @@ class ViewerState(Record):
     luma: float | None = None
     change: float | None = None
     rungs: tuple[int, ...] = ()
+    apart: float | None = None
     missing: tuple[str, ...] = ()
     listed: int = 0
     missed: int = 0
@@ -105,3 +108,30 @@ class ViewerState(Record):
     image: str = ""
     image_at: datetime | None = None
     error: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """True if the last rounds show whether the playlist plays."""
+        return self.source.is_probed and not self.is_stale and self.delivery is not Delivery.UNKNOWN
+
+    @property
+    def is_playing(self) -> bool:
+        """True if the last round found a playlist that plays, at any speed."""
+        return self.is_known and self.delivery in {Delivery.PLAYS, Delivery.SLOW}
+
+    @property
+    def is_failing(self) -> bool:
+        """True if the last round found no playlist, or one that stands still."""
+        return self.is_known and self.delivery in {Delivery.GONE, Delivery.STALLED}
+
+    def moved(self, seconds: float) -> ViewerState:
+        """Return the same state with the times of this machine by a clock that is `seconds` ahead."""
+        if not seconds:
+            return self
+        ahead = timedelta(seconds=seconds)
+        times = {name: at + ahead for name in _LOCAL if (at := getattr(self, name)) is not None}
+        return replace(self, **times)
+
+
+_LOCAL = ("since", "picture_since", "sound_since", "as_of", "image_at")
+"""Names of the times by this machine's clock."""
