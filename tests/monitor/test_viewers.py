@@ -41,10 +41,10 @@ from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.monitor.model.alarm import DECK
 from livedeck.monitor.model.state import Ingest, IngestState, Phase
+from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.polling.playlists import wanted
 from livedeck.monitor.published import codec
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
-from livedeck.monitor.signal.viewing import Viewing
 from monitor.alarm_stage import WELL, state
 from monitor.probing import HOST, Packager, Probe, moment, seen
 from monitor.stage import NOW, Deck, Stage, event, model
@@ -108,7 +108,7 @@ def test_a_fault_is_raised_by_its_last_bad_round_and_cleared_by_the_second_good_
     until = bad[-1].as_of
     assert until
     after = (until - NOW).total_seconds()
-    well = {"rungs": (360, 720)}
+    well: dict[str, Any] = {"rungs": (360, 720)}
     assert kind in found(folded([*bad, seen(after + 10, **well)], of=of))
     assert found(folded([*bad, *rounds(2, after + 10, **well)], of=of)) == {}
 

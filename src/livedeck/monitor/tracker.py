@@ -61,13 +61,13 @@ from livedeck.monitor.model.state import (
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.monitor.model.viewer import ViewerState
+from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
 from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
-from livedeck.monitor.signal.viewing import Viewing
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import age
 

@@ -44,7 +44,7 @@ from livedeck.monitor.model.state import (
 )
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.model.viewer import Delivery
-from livedeck.monitor.signal.viewing import VIEWER_GONE
+from livedeck.monitor.model.viewing import VIEWER_GONE
 from livedeck.record import Record
 
 _SAME_ROUND = timedelta(seconds=1)

@@ -10,8 +10,8 @@ from livedeck.client import Event
 from livedeck.monitor.kinds.viewer import VIEWER_RULES, Look, Mark, ViewerRule
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.model.viewer import ViewerState
+from livedeck.monitor.model.viewing import ViewerFault, Viewing
 from livedeck.monitor.signal.hysteresis import Level
-from livedeck.monitor.signal.viewing import ViewerFault, Viewing
 
 _WINDOW = timedelta(seconds=60)
 """Rounds of this time are kept."""

@@ -14,7 +14,7 @@ from livedeck.monitor.evidence.blame import with_playlists
 from livedeck.monitor.model.blame import Blame, Culprit
 from livedeck.monitor.model.state import EventState
 from livedeck.monitor.model.viewer import Delivery
-from livedeck.monitor.signal.viewing import VIEWER_GONE, VIEWER_STALLED
+from livedeck.monitor.model.viewing import VIEWER_GONE, VIEWER_STALLED
 from livedeck.record import Record
 
 _LOST = frozenset({VIEWER_GONE, VIEWER_STALLED})

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from livedeck.monitor.model.state import BroadcastState, EventState
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.model.viewer import Picture, Sound, ViewerState
-from livedeck.monitor.signal.viewing import Viewing
+from livedeck.monitor.model.viewing import Viewing
 
 _LEAST_ROUNDS = 2
 """Number of rounds of the present that a witness needs: one may have read an old copy from a cache."""

@@ -29,10 +29,10 @@ from livedeck.monitor.model.state import (
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Hold, Thresholds
+from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
-from livedeck.monitor.signal.viewing import Viewing
 from livedeck.record import Record
 
 API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"

@@ -26,8 +26,8 @@ from livedeck.monitor.model.alarm import Diagnosis, Severity
 from livedeck.monitor.model.state import Component
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.model.viewer import Delivery, Picture, Sound, ViewerState
+from livedeck.monitor.model.viewing import VIEWER_GONE, VIEWER_STALLED
 from livedeck.monitor.signal.hysteresis import Level
-from livedeck.monitor.signal.viewing import VIEWER_GONE, VIEWER_STALLED
 from livedeck.text.values import age, safe
 
 VIEWER_SLOW, VIEWER_SEGMENTS = "VIEWER_SLOW", "VIEWER_SEGMENTS"
