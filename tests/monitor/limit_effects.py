@@ -414,7 +414,7 @@ def _fault_by_chance(random: Random) -> dict[str, Any]:
             {},
             {"delivery": random.choice([Delivery.GONE, Delivery.STALLED])},
             {"ratio": random.choice([0.3, 0.6, 1.2, 3.0])},
-            {"apart": random.choice([1.0, 3.0, 6.0, 20.0])},
+            {"rungs": (360,)},
             {"latency": random.choice([6.0, 13.0, 18.0, 25.0, 45.0, 90.0])},
             {"picture": random.choice([Picture.BLACK, Picture.STILL])},
             {"sound": Sound.SILENT},

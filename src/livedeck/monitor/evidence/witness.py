@@ -17,6 +17,9 @@ from livedeck.monitor.model.viewing import Viewing
 _LEAST_ROUNDS = 2
 """Number of rounds of the present that a witness needs: one may have read an old copy from a cache."""
 
+_SLOW_ROUNDS = 2.5
+"""Intervals in which a probe whose rounds are rare makes two of them."""
+
 
 class Witness(Enum):
     """Proof of a probe. LIVE: viewers get pictures that are newer than the newest sample. AGAINST: they get nothing."""
@@ -42,22 +45,24 @@ def witness(viewing: Viewing | None, newest: float | None, now: datetime, thresh
     if viewing is None or newest is None:
         return Witness.NONE
     skew, state = timedelta(seconds=viewing.skew), viewing.newest
-    since = now - skew - timedelta(seconds=thresholds.viewer_witness)
+    longest = max(thresholds.viewer_witness, _SLOW_ROUNDS * state.interval)
+    since = now - skew - timedelta(seconds=longest)
     recent = [each for each in viewing.rounds if each.as_of and each.as_of >= since]
     if len(recent) < _LEAST_ROUNDS:
         return Witness.NONE
     if viewing.is_lost:
         return Witness.AGAINST
     is_programme = state.picture not in {Picture.STILL, Picture.BLACK}
-    if not (state.is_playing and state.advances and is_programme and state.target):
+    is_moving = any(each.advances for each in recent)
+    if not (state.is_playing and is_moving and is_programme and state.target):
         return Witness.NONE
     buffered = newest + thresholds.viewer_witness_segments * state.target
     if state.head_time and state.latency is not None:
         is_newer = state.head_time.timestamp() > buffered + state.latency
         return Witness.LIVE if is_newer else Witness.NONE
     moved = [each for each in viewing.rounds if each.as_of and each.advances and _server(each, viewing) > buffered]
-    is_moving = state.head_time is None and len(moved) >= thresholds.viewer_witness_rounds
-    return Witness.LIVE if is_moving and state.advances >= len(moved) else Witness.NONE
+    is_undated = state.head_time is None
+    return Witness.LIVE if is_undated and len(moved) >= thresholds.viewer_witness_rounds else Witness.NONE
 
 
 def _server(state: ViewerState, viewing: Viewing) -> float:

@@ -129,7 +129,7 @@ def _judge_slow(look: Look, thresholds: Thresholds) -> Mark:
     return Mark(Level.BAD, actual, f"{thresholds.viewer_slow:g} s at most", since)
 
 
-def _judge_rungs(look: Look, thresholds: Thresholds) -> Mark:
+def _judge_rungs(look: Look, _thresholds: Thresholds) -> Mark:
     state = look.state
     if not state.rungs or state.delivery not in _PLAYING:
         return _NOTHING
@@ -137,9 +137,8 @@ def _judge_rungs(look: Look, thresholds: Thresholds) -> Mark:
     if lacking:
         names = ", ".join(f"{preset}p" for preset in sorted(lacking))
         return Mark(Level.BAD, _here(state, f"{names} missing"), "a rendition for each preset")
-    if state.apart is not None and state.target and state.apart > thresholds.viewer_apart * state.target:
-        actual = _here(state, f"renditions are {age(round(state.apart))} apart")
-        return Mark(Level.BAD, actual, f"within {thresholds.viewer_apart:g} segments")
+    if state.apart:
+        return Mark(Level.BAD, _here(state, "; ".join(state.apart)), "renditions that are together")
     return _GOOD
 
 

@@ -593,9 +593,6 @@ class Thresholds(Record, kw_only=True):
     viewer_slow: Annotated[
         float, Limit("s for 1 s of media", "players need the rest of the time to fill their buffer again")
     ] = 0.8
-    viewer_apart: Annotated[
-        float, Limit("segments", "players that switch the quality stall if renditions are further apart")
-    ] = 2.0
     viewer_late: Annotated[float, Limit("s", "VIEWER_LATE: the playlist is this far behind the encoder")] = 30.0
     viewer_late_reduced: Annotated[float, Limit("s", "the same for an event with reduced latency")] = 10.0
     viewer_blank: Annotated[

@@ -74,9 +74,9 @@ class ViewerState(Record):
     loudness (LUFS), `peaks`: peak of each channel (dBFS); None and empty if unknown. `luma`: mean brightness (0 to
     255), `change`: mean change between key frames (0 to 255); None if unknown.
 
-    `rungs`: heights of the renditions in pixels, lowest first. `apart`: seconds between the heads of two renditions,
-    the largest found; None if unknown. `missing`: segments that the playlist lists and the host does not serve, in
-    words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
+    `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
+    does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
+    `apart`: renditions that were missing or over 2 segments away from the lowest when last compared, in words.
     `host`: host of the playlist; no other part of an address leaves the probe. `image`: SHA-256 of the newest picture
     as JPEG; empty without one. `image_at`: time of this picture. `error`: reason of the last failure, in words.
     """
@@ -102,8 +102,8 @@ class ViewerState(Record):
     luma: float | None = None
     change: float | None = None
     rungs: tuple[int, ...] = ()
-    apart: float | None = None
     missing: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
     listed: int = 0
     missed: int = 0
     host: str = ""

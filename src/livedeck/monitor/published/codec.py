@@ -70,8 +70,8 @@ _FIELDS: Mapping[type, str] = {
     EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence blame "
     "viewer",
     ViewerState: "source delivery picture sound since picture_since sound_since as_of rounds advances is_stale "
-    "interval head_time target latency ratio loudness peaks luma change rungs apart missing listed missed host "
-    "image image_at error",
+    "interval head_time target latency ratio loudness peaks luma change rungs missing apart listed missed host image "
+    "image_at error",
     state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
