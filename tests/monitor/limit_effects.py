@@ -390,7 +390,7 @@ async def viewers(_name: str, rules: Rules) -> Trace:
             now, rounds = now + every, rounds + 1
             listed, missed = listed + 5, missed + (random.choice([0, 0, 1, 2, 3]) if fault == {} else 0)
             head = random.choice([None, second(now - 3.0), second(now - 8.0)])
-            counts = {"listed": listed, "missed": missed, "rounds": rounds, "advances": rounds}
+            counts = {"listed": listed, "missed": missed, "rounds": rounds, "advances": rounds, "interval": every}
             newest = seen(now, begun=begun, head_time=head, **counts, **fault)
             viewing = update(viewing, newest, of, 0.0, limits)
             case = EventCase(SignalAnalysis(), _ON_AIR, DataQuality(), second(now), viewer=viewing)

@@ -238,7 +238,8 @@ class AlarmEngine:
             may_coincide=self._may_coincide_at(state),
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
             unexplained=self._unexplained(steps, case, state),
-            unasked=self._unasked(steps, wave, case, state) | self._unseen(steps, state),
+            unasked=self._unasked(steps, wave, case, state)
+            | (self._unseen(steps, state) if state.is_probing else set()),
         )
         announcement = announce(self._held, steps, gate, self._limits)
         changes = [change for change in by_people if change.alarm.key not in self._held]
@@ -441,6 +442,8 @@ class AlarmEngine:
         incidents = {}
         for key, (kind, detector) in _INCIDENTS.items():
             alarm = self.alarms.get(key)
+            if kind.name == CDN and alarm is None and not state.is_probing:
+                continue
             previous = alarm if alarm and alarm.is_ongoing else None
             case = self._viewer_case(alarms, state) if kind.name == CDN else encoders
             incident = detector.observe(replace(case, previous=previous), self._limits)

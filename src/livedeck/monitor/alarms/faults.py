@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.monitor.detection.patterns import diagnose
-from livedeck.monitor.evidence.playlists import playlists_of
+from livedeck.monitor.evidence.playlists import Playlists, playlists_of
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR, LATE_START, QOS_STALE, is_of_gone_event
 from livedeck.monitor.kinds.kind import (
@@ -67,6 +67,7 @@ _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastSta
 _END_LASTS = 600.0
 """Seconds after which ENDED_ON_AIR clears by itself if the event still exists."""
 
+_DECK_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, DeckDetector))
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
@@ -364,13 +365,20 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
         state.now,
         state.unit_question,
         unserved=sum(_is_refused_long(event, state, thresholds) for event in state.events),
-        playlists=playlists_of(state.events, None if state.connection.state.is_answering else state.connection.as_of),
+        playlists=_playlists(state),
         probe_fault=state.probe_fault,
     )
-    for kind in ALARM_KINDS.values():
-        if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
+    for kind, detector in _DECK_KINDS:
+        if seen := detector.observe(case, thresholds):
             finding = kind.finding(seen)
-            yield ActiveFault(finding, _local(finding.since, state), kind.detector.subject, kind.diagnose(seen))
+            yield ActiveFault(finding, _local(finding.since, state), detector.subject, kind.diagnose(seen))
+
+
+def _playlists(state: MonitorState) -> Playlists | None:
+    """Return the playlists of the events on air; while the platform is silent, only those probed since."""
+    if not state.is_probing:
+        return None
+    return playlists_of(state.events, None if state.connection.state.is_answering else state.connection.as_of)
 
 
 def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> ActiveFault:

@@ -226,7 +226,8 @@ class Doubts:
             if self._is_gone(key, doubt, at, are_denied=are_denied)
         }
         self._doubts = {key: doubt for key, doubt in self._doubts.items() if key not in gone}
-        self._proven_at = {key: proven for key, proven in self._proven_at.items() if key in self._doubts}
+        if self._proven_at:
+            self._proven_at = {key: proven for key, proven in self._proven_at.items() if key in self._doubts}
         return gone
 
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:

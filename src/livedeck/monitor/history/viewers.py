@@ -6,7 +6,6 @@ The table is added before the first round, because an older version shows no fil
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,12 +68,26 @@ def is_known(words: Iterable[Any]) -> bool:
 
 
 def _round(row: tuple[Any, ...]) -> ViewerRound:
-    event_id, at, delivery, picture, sound, *measured, listed, missed = row
-    moment = datetime.fromtimestamp(at / 1000, UTC)
-    found = ViewerRound(moment, event_id, Delivery(delivery), Picture(picture), Sound(sound))
-    names = ("latency", "ratio", "luma", "change", "loudness", "peak")
-    values = (None if value is None else value / _SCALE for value in measured)
-    return replace(found, **dict(zip(names, values, strict=True)), listed=listed, missed=missed)
+    event_id, at, delivery, picture, sound, latency, ratio, luma, change, loudness, peak, listed, missed = row
+    return ViewerRound(
+        datetime.fromtimestamp(at / _SCALE, UTC),
+        event_id,
+        Delivery(delivery),
+        Picture(picture),
+        Sound(sound),
+        _scaled(latency),
+        _scaled(ratio),
+        _scaled(luma),
+        _scaled(change),
+        _scaled(loudness),
+        _scaled(peak),
+        listed,
+        missed,
+    )
+
+
+def _scaled(value: int | None) -> float | None:
+    return None if value is None else value / _SCALE
 
 
 def prune(db: Database, before: int, step: int) -> bool:

@@ -54,9 +54,11 @@ def _observe_probe(case: DeckCase, thresholds: Thresholds) -> Observation | None
     if case.probe_fault:
         return Observation(safe(case.probe_fault), "a probe that sees pictures")
     limits, playlists = thresholds.attention, case.playlists
+    if playlists is None or not playlists.proven:
+        return None
     is_answering = case.connection.state.is_answering
     way = way_of(playlists, is_answering=is_answering, least=limits.shared_events, part=limits.shared_part)
-    if playlists is None or way is not Way.OWN_WAY or not playlists.proven:
+    if way is not Way.OWN_WAY:
         return None
     hosts = f"{playlists.asked} of {playlists.asked} playlists on {len(playlists.hosts)} hosts fail"
     return Observation(f"{hosts}: this machine's way out, or several CDNs", "playlists that play")
