@@ -831,7 +831,8 @@ class Monitor:
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
         if self._viewer:
             states = self._viewer.states()
-            self._world.take_viewers({key: each.moved(-self._clock.offset) for key, each in states.items()}, at)
+            own = {key: each.moved(-self._clock.offset) for key, each in states.items()}
+            self._world.take_viewers(self._others.with_viewers(own), at)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()
         await asyncio.sleep(0)  # evaluating events and stepping alarms take one turn of the loop each
