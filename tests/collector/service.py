@@ -16,7 +16,7 @@ from livedeck.collector.serving.access import Access
 from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger
-from livedeck.monitor import History, Snapshot
+from livedeck.monitor import History, Snapshot, Viewer
 from livedeck.presentation.metrics import Counted
 from livedeck.settings import CollectorTokenSettings
 from livedeck.settings.model import May
@@ -75,11 +75,12 @@ async def service(
     make_ledger: Callable[[VirtualClock], Ledger] | None = None,
     links: Links | None = None,
     history: History | None = None,
+    make_probe: Callable[[VirtualClock], Viewer] | None = None,
 ) -> AsyncIterator[Service]:
     """One that has published so many snapshots of these events."""
     clock = VirtualClock()
     stage = Stage(clock, *(events or [event("one"), event("two")]))
-    deck, tokens = Deck(stage), known(MAY)
+    deck, tokens = Deck(stage, viewer=make_probe(clock) if make_probe else None), known(MAY)
     hub = Hub(deck.monitor.clock, "b00t")
     ledger = make_ledger(clock) if make_ledger else None
     access = Access(lambda: tokens, deck.monitor.clock, is_proxied=is_proxied, ledger=ledger)

@@ -51,7 +51,9 @@ from livedeck.monitor import (
 )
 from livedeck.monitor.model.own import NotWatched, Why
 from livedeck.monitor.model.span import Span
+from monitor.probing import seen
 from monitor.recordings import snapshot
+from monitor.stage import NOW as NOW_OF_STAGE
 from monitor.stage import Deck, Stage
 from monitor.test_history import alarm
 from virtual_clock import VirtualClock
@@ -104,7 +106,8 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         history.record_silence(Silence("u1", "s-1", matchers, START, later, "anna", "swap", START, "anna"))
         shown = snapshot({"e": Readings()})
         gap = Span(START.timestamp() - 3600, START.timestamp() + 3600)
-        states = [replace(state, qos=replace(state.qos, not_watched=(gap,))) for state in shown.events]
+        viewer = seen((START - NOW_OF_STAGE).total_seconds(), listed=5, missed=1)
+        states = [replace(state, qos=replace(state.qos, not_watched=(gap,)), viewer=viewer) for state in shown.events]
         stop = NotWatched(START - timedelta(minutes=5), START, Why.SLEPT)
         link = replace(shown.link, own=replace(shown.link.own, stops=(stop,)))
         await history.append(replace(shown, events=tuple(states), link=link))

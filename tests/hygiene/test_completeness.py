@@ -521,7 +521,8 @@ WITHOUT_RIGHT = {"/healthz": "a supervisor has no token", "/readyz": "a supervis
 """Routes that anybody may ask, with the reason."""
 
 NO_CLIENT = {"/healthz": "for a supervisor", "/readyz": "for a supervisor", "/metrics": "for Prometheus"} | {
-    "/v1/link/{ticket}": "for the browser of whoever got the link"
+    "/v1/link/{ticket}": "for the browser of whoever got the link",
+    "/v1/events/{id:path}/viewer": "for scripts; a deck asks the history",
 }
 """Routes that nothing of ours asks, with the reason."""
 

@@ -31,6 +31,7 @@ from livedeck.monitor import (
     BroadcastState,
     Cadence,
     Content,
+    Delivery,
     EventState,
     Finding,
     Freshness,
@@ -39,24 +40,35 @@ from livedeck.monitor import (
     Limits,
     Monitor,
     Phase,
+    Picture,
     QosState,
     Reading,
     Readings,
     Severity,
     Snapshot,
+    Sound,
     Thresholds,
 )
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.health import assess
+from livedeck.monitor.detection.health import find as findings
+from livedeck.monitor.detection.viewers import update
+from livedeck.monitor.evidence.ends import Answer, Doubts, Known, Standing
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
+from livedeck.monitor.evidence.witness import Witness, contradiction, witness
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import EventCase
+from livedeck.monitor.kinds.viewer import VIEWER_RULES
+from livedeck.monitor.polling.playlists import wanted
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from livedeck.simulator import Simulator, load_scenario, scenario_names
 from monitor.alarm_stage import WELL, finding, state
-from monitor.stage import NOW, Stage, event, samples
+from monitor.probing import moment as second
+from monitor.probing import seen
+from monitor.stage import NOW, Stage, event, model, samples
 
 T = TypeVar("T")
 
@@ -366,6 +378,50 @@ async def own(_name: str, rules: Rules) -> Trace:
             yield stop, watch.judge(at, now, rules.thresholds, 9), watch.capacity
 
 
+async def viewers(_name: str, rules: Rules) -> Trace:
+    """Judge the rounds of a probe that change by chance for three hours, beside samples and lists that are missing."""
+    random, doubts, viewing, limits = Random(6), Doubts(), None, rules.thresholds
+    kinds = [model(latency_mode=mode) for mode in ("standard", "reduced")]
+    now, listed, missed, rounds = 0.0, 0, 0, 0
+    while now < 10_000:
+        fault = _fault_by_chance(random)
+        of, begun, every = random.choice(kinds), now, random.choice([4.0, 10.0])
+        for _ in range(random.choice([1, 2, 3, 5, 9, 14])):
+            now, rounds = now + every, rounds + 1
+            listed, missed = listed + 5, missed + (random.choice([0, 0, 1, 2, 3]) if fault == {} else 0)
+            head = random.choice([None, second(now - 3.0), second(now - 8.0)])
+            counts = {"listed": listed, "missed": missed, "rounds": rounds, "advances": rounds, "interval": every}
+            newest = seen(now, begun=begun, head_time=head, **counts, **fault)
+            viewing = update(viewing, newest, of, 0.0, limits)
+            case = EventCase(SignalAnalysis(), _ON_AIR, DataQuality(), second(now), viewer=viewing)
+            found = [each for kind in VIEWER_RULES for each in findings(ALARM_KINDS[kind], case, limits)]
+            last = NOW.timestamp() + now
+            yield found, [witness(viewing, last - back, second(now + back / 2), limits) for back in range(9, 60, 3)]
+    over = replace(state(), viewer=seen(0))
+    for tick in range(200):
+        doubts.take_list((), {"one": Known(Standing.SENDING)}, tick, tick)
+        doubts.take_answer("one", Answer.NOT_FOUND, tick)
+        doubts.take_witnesses({"one": Witness.LIVE}, limits.viewer_unlisted)
+        ended = replace(over, phase=Phase(BroadcastState.COMPLETED, second(-tick)))
+        yield doubts.take_gone(tick), contradiction(ended, NOW, limits), [*wanted([ended], NOW, limits)]
+
+
+def _fault_by_chance(random: Random) -> dict[str, Any]:
+    """Return what a probe finds wrong, or nothing."""
+    return random.choice(
+        [
+            {},
+            {},
+            {"delivery": random.choice([Delivery.GONE, Delivery.STALLED])},
+            {"ratio": random.choice([0.3, 0.6, 1.2, 3.0])},
+            {"rungs": (360,)},
+            {"latency": random.choice([6.0, 13.0, 18.0, 25.0, 45.0, 90.0])},
+            {"picture": random.choice([Picture.BLACK, Picture.STILL])},
+            {"sound": Sound.SILENT},
+        ]
+    )
+
+
 ROWS: Mapping[str, tuple[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """Path of a limit -> the stages that show half and double of it, or in brackets why there is none."""
 
@@ -381,6 +437,7 @@ STAGES: dict[str, Callable[[str, Rules], Trace]] = {
     "persons": persons,
     "play": play,
     "trouble": trouble,
+    "viewers": viewers,
 }
 """First word of a stage -> the function that plays it by rules."""
 
@@ -427,6 +484,7 @@ def every_stage() -> Iterator[str]:
     yield "persons"
     yield from (f"trouble {name}" for name in _TROUBLES)
     yield "own"
+    yield "viewers"
     yield from (f"family {name}" for name in (*FAULTS, *CLEAN))
     yield from (f"play {name}" for name in scenario_names())
 

@@ -16,6 +16,7 @@ from livedeck.monitor import Hold, Share, Thresholds, kinds, with_overrides
 from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
 from livedeck.monitor.kinds import ALARM_KINDS, audio, delivery, is_normal, video
 from livedeck.monitor.kinds.kind import AlarmKind, EventDetector, Observation, SampleDetector
+from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.state import Component, Pattern
 from livedeck.monitor.model.thresholds import Duty
@@ -154,10 +155,11 @@ def test_the_documents_list_every_parent_with_its_children() -> None:
     words = {
         "every kind that samples raise, and RESTREAM_DOWN": by_samples | {"RESTREAM_DOWN"},
         "the same but DROPOUTS": by_samples - {"DROPOUTS"} | {"RESTREAM_DOWN"},
-        "every alarm of every event; PLATFORM; LIST_WRONG; RATE_LIMITED": {
+        "every alarm of every event; PLATFORM; LIST_WRONG; RATE_LIMITED; CDN; PROBE_BLIND": {
             kind.name for kind in ALARM_KINDS.values() if not kind.is_of_deck
         }
-        | {"PLATFORM", "LIST_WRONG", "RATE_LIMITED"},
+        | {"PLATFORM", "LIST_WRONG", "RATE_LIMITED", "CDN", "PROBE_BLIND"},
+        "every kind of viewers": {*VIEWER_RULES},
         "the shared kinds of the events that it lists": set(
             re.findall(r"[A-Z]+_[A-Z]+|BLACKOUT|RECONNECTING|DROPOUTS", shared)
         ),

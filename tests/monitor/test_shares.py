@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 
-from livedeck.monitor import Severity, Snapshot, Thresholds
+from livedeck.monitor import Delivery, Severity, Snapshot, Thresholds, ViewerState
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.model.state import SharingFault
 from livedeck.monitor.shares import SharedAnswer
 from monitor.alarm_stage import WELL
+from monitor.probing import Probe, seen
 from monitor.stage import NOW, Deck, Stage, event
 from virtual_clock import VirtualClock
 
@@ -80,8 +81,15 @@ class Pair:
         self.clock, self.table = VirtualClock(), Table()
         self.members = {name: Member(name, self.table, self.clock) for name in names}
         self.stages = {name: Stage(self.clock, *(event(event_id) for event_id in EVENTS)) for name in names}
-        self.decks = {name: Deck(self.stages[name], shares=self.members[name]) for name in names}
+        self.probes = {name: Probe(self.clock, self._see) for name in names}
+        self.decks = {
+            name: Deck(self.stages[name], shares=self.members[name], viewer=self.probes[name]) for name in names
+        }
+        self.gone: set[str] = set()
         self.last: dict[str, Snapshot] = {}
+
+    def _see(self, event_id: str, at: float) -> ViewerState:
+        return seen(at, delivery=Delivery.GONE if event_id in self.gone else Delivery.PLAYS, begun=60.0)
 
     async def run(self, seconds: float) -> None:
         """Until that many seconds after NOW."""
@@ -221,3 +229,26 @@ async def test_samples_of_another_stream_are_not_taken() -> None:
         await pair.run(60)
         assert all(before.values())
         assert {len(state.qos.readings) for state in pair.last["b"].events} == {0}
+
+
+async def test_a_playlist_is_probed_by_one_and_judged_by_all() -> None:
+    async with two() as pair:
+        await pair.run(50)
+        probed = {name: {*probe.wanted} for name, probe in pair.probes.items()}
+        assert probed["a"] | probed["b"] == {*EVENTS}
+        assert not probed["a"] & probed["b"], "a CDN sees one probe"
+        pair.gone = {EVENTS[0]}
+        await pair.run(110)
+        for name in ("a", "b"):
+            viewers = {state.id: state.viewer for state in pair.last[name].events}
+            assert all(viewer and viewer.is_known for viewer in viewers.values())
+            alarms = [(alarm.event_id, alarm.kind) for alarm in pair.last[name].alarms]
+            assert alarms == [(EVENTS[0], "VIEWER_GONE")]
+        for member in pair.members.values():
+            member.is_deaf = True
+        await pair.run(170)
+        own = next(name for name in ("a", "b") if EVENTS[0] in probed[name])
+        other = next(name for name in ("a", "b") if name != own)
+        viewer = next(state.viewer for state in pair.last[other].events if state.id == EVENTS[0])
+        assert viewer
+        assert viewer.is_stale, "nothing arrives of it any more"

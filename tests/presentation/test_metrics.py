@@ -15,13 +15,15 @@ from livedeck.cli.demo import demo_settings
 from livedeck.cli.screenshots import EVENING, LOOKS_APART, FixedClock, watch_until_evening
 from livedeck.cli.wiring import make_api, make_monitor
 from livedeck.client import Durations, RequestCounts
-from livedeck.monitor import AlarmTransition, EventState, Silenced, Snapshot
-from livedeck.presentation.metrics import MAX_EVENTS, NOTHING_COUNTED, Counted, count_turns, metrics_text
+from livedeck.monitor import AlarmTransition, Delivery, EventState, Picture, Silenced, Snapshot, Source
+from livedeck.presentation.metrics import MAX_EVENTS, NOTHING_COUNTED, Counted, count_rounds, count_turns, metrics_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.simulator import Simulator, SimulatorClock
 from livedeck.text.secrets import register_secret
+from monitor.probing import seen
 
 BOUNDED = {
+    "host",
     "event_id",
     "name",
     "kind",
@@ -80,7 +82,8 @@ def everything_counted() -> Counted:
     counted = Counted(
         {"raised": 3}, requests, {("ops", "taken"): 7}, 2, since, 20, since, 12, is_apart=False, writes_refused=1
     )
-    return replace(counted, announced={("VIDEO_LOW", "warning"): 5}, flood_seconds=90.0)
+    probed = replace(counted, rounds={"plays": 9, "gone": 1}, probe_bytes={"cdn.example": 4096}, probe_restarts=2)
+    return replace(probed, announced={("VIDEO_LOW", "warning"): 5}, flood_seconds=90.0)
 
 
 def renamed(state: EventState, **fields: Any) -> EventState:
@@ -206,11 +209,45 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
         "livedeck_writes_refused_total 1",
         'livedeck_alarms_announced_total{kind="VIDEO_LOW",severity="warning"} 5',
         "livedeck_alarm_flood_seconds_total 90",
+        'livedeck_viewer_rounds_total{result="gone"} 1',
+        'livedeck_probe_bytes_total{host="cdn.example"} 4096',
+        "livedeck_probe_child_restarts_total 2",
         f"livedeck_heartbeat_last_success_timestamp_seconds {EVENING.timestamp() - 42:.12g}",
     ):
         assert f"\n{line}\n" in told
     assert "livedeck_spool" not in text_of(evening())
     assert "livedeck_spool_oldest_seconds 0\n" in text_of(evening(), counted=Counted(spool_messages=0))
+
+
+def probed(snapshot: Snapshot, **fields: Any) -> Snapshot:
+    """That snapshot, with a round of the probe for each event."""
+    return replace(snapshot, events=tuple(replace(event, viewer=seen(0, **fields)) for event in snapshot.events))
+
+
+def test_what_viewers_get_is_told_while_a_round_is_fresh() -> None:
+    name = next(event.id for event in evening().events if event.phase.tally.expects_signal)
+    told = text_of(probed(evening(), loudness=-21.5, missed=3, picture=Picture.BLACK))
+    for metric, value in (("up", 1), ("latency_seconds", 8), ("fetch_ratio", 0.1), ("loudness_lufs", -21.5)):
+        assert f'livedeck_viewer_{metric}{{event_id="{name}"}} {value}\n' in told
+    assert f'livedeck_viewer_missing_segments_total{{event_id="{name}"}} 3\n' in told
+    assert f'livedeck_viewer_picture{{event_id="{name}",state="black"}} 1\n' in told
+    gone = text_of(probed(evening(), delivery=Delivery.GONE, loudness=None))
+    assert f'livedeck_viewer_up{{event_id="{name}"}} 0\n' in gone
+    assert "loudness" not in gone
+    for unknown in ({"is_stale": True}, {"source": Source.PLAYER_PAGE}, {"delivery": Delivery.UNKNOWN}):
+        assert "livedeck_viewer" not in text_of(probed(evening(), **unknown))
+
+
+def test_each_round_of_a_probe_is_counted_once() -> None:
+    before, one, none = probed(evening()), probed(evening(), delivery=Delivery.GONE), evening()
+    count = len(before.events)
+    rounds = count_rounds({}, none, before)
+    assert rounds == {"plays": count}
+    assert count_rounds(rounds, before, before) == rounds
+    assert count_rounds(rounds, before, one) == rounds, "another state of the same round"
+    assert count_rounds(rounds, before, none) == rounds
+    later = replace(one, events=tuple(replace(each, viewer=seen(10, delivery=Delivery.GONE)) for each in one.events))
+    assert count_rounds(rounds, before, later) == {"plays": count, "gone": count}
 
 
 def test_a_histogram_adds_up_and_ends_with_all() -> None:

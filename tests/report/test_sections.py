@@ -14,10 +14,12 @@ from livedeck.monitor import (
     AlarmState,
     AlarmTransition,
     AuditOutcome,
+    Delivery,
     EpisodeRecord,
     Marker,
     RestreamRecord,
     Severity,
+    ViewerRound,
     WatchRecord,
 )
 from livedeck.presentation.documents import ReportEvent
@@ -48,6 +50,7 @@ def recorded() -> Recorded:
         watched=tuple(WatchRecord(at(since), at(until), "p") for since, until in ((0, 600), (1000, 1200))),
         samples={("e1", "s1"): samples((0, 300), (400, 700), (900, 1200))},
         unrecorded=frozenset({"unwatched"}),
+        rounds=tuple(ViewerRound(at(seconds), "e1", Delivery.PLAYS, latency=8.0) for seconds in range(0, 600, 10)),
     )
 
 

@@ -141,7 +141,7 @@ from livedeck.monitor.model.thresholds import (
     with_overrides,
 )
 from livedeck.monitor.model.unit import BitrateUnit
-from livedeck.monitor.model.viewer import Delivery, Picture, Sound, Source, ViewerState
+from livedeck.monitor.model.viewer import Delivery, Picture, Sound, Source, ViewerRound, ViewerState, round_columns
 from livedeck.monitor.model.withheld import destination, enabled, is_enabled
 from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
@@ -299,6 +299,7 @@ __all__ = [
     "Video",
     "Viewed",
     "Viewer",
+    "ViewerRound",
     "ViewerState",
     "WatchRecord",
     "alarm_figures",
@@ -328,6 +329,7 @@ __all__ = [
     "read_figures",
     "recordings_key",
     "remembered_streams",
+    "round_columns",
     "silence_of",
     "silence_of_draft",
     "stale_blame",

@@ -26,6 +26,7 @@ from livedeck.monitor.history import StreamKey, events, journal, samples
 from livedeck.monitor.history.foreign import Foreign, check_whole, in_thread, open_foreign
 from livedeck.monitor.kinds import ALARM_KINDS, onset_tolerance
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
+from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, AlarmTransition, Severity
 from livedeck.monitor.model.limits import Limits
 from livedeck.monitor.model.readings import Readings
@@ -236,7 +237,7 @@ class Recorded(NamedTuple):
             return all(event.presets is not None for event in states)
         if kind == RESTREAM_KIND.name:
             return all(restream.changed_at is not None for event in states for restream in event.restreams)
-        return kind not in _NOT_RECORDED and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
+        return kind not in {*_NOT_RECORDED, *VIEWER_RULES} and kind in ALARM_KINDS and not ALARM_KINDS[kind].is_of_deck
 
     def stretches(self) -> Iterator[tuple[datetime, datetime]]:
         """Yield the time ranges within `_NEAR` of a record or sample, in order."""

@@ -40,6 +40,7 @@ from livedeck.monitor.polling.losses import CallTally, LossMeter, is_passing
 from livedeck.monitor.polling.machine import Load, Machine
 from livedeck.monitor.polling.on_demand import ResourceCache
 from livedeck.monitor.polling.pace import Pace
+from livedeck.monitor.polling.playlists import wanted
 from livedeck.monitor.polling.poller import EventList, Poller, PollPayload, PollResult, RoundDebounce, wait_first
 from livedeck.monitor.polling.schedule import (
     LIST,
@@ -828,6 +829,10 @@ class Monitor:
             capacity=self._others.of_all(self._own.capacity),
         )
         is_urgent = self._debounce.is_urgent or (bool(self._actions) and not self._rule_changes)
+        if self._viewer:
+            states = self._viewer.states()
+            own = {key: each.moved(-self._clock.offset) for key, each in states.items()}
+            self._world.take_viewers(self._others.with_viewers(own), at)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()
         await asyncio.sleep(0)  # evaluating events and stepping alarms take one turn of the loop each
@@ -845,9 +850,14 @@ class Monitor:
             list_doubt=self._world.list_doubt,
             expected=self._world.expected,
             failing_alike=self._world.failing_alike(self._calls.failed_share),
+            is_probing=self._viewer is not None,
+            probe_fault=self._viewer.fault() if self._viewer else "",
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
         self._keep_silences(state)
+        if self._viewer:
+            ours = (event for event in state.events if self._others.holds(event.id))
+            self._viewer.want(tuple(wanted(ours, self._server_time(), self._limits.base)))
         changes, bells, log = self._alarms.step(state)
         offset, wall = self._clock.offset, self._machine_time()
         wait = self._poller.seconds_to_retry(self._schedule()) if self._poller.is_backing_off else None

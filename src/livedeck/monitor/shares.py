@@ -7,14 +7,16 @@ event's samples, and publishes them to the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from datetime import timedelta
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from livedeck.client import QosSamples
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.model.state import NO_SHARING_FAULT, Clock, SharingFault
 from livedeck.monitor.model.thresholds import Cadence
+from livedeck.monitor.model.viewer import ViewerState
 from livedeck.monitor.polling.poller import Poller, PollResult
 from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec
 from livedeck.monitor.tracker import WorldTracker
@@ -27,6 +29,15 @@ _OVERLAP = 30.0
 """
 
 
+_STALE_AFTER = 3
+"""Intervals after which the last round of another process's probe proves nothing about now."""
+
+_ON_THE_WAY = 10.0
+"""Seconds that a round of another process may be older, because it comes with the next samples of its event."""
+
+_FORGOTTEN = 60.0
+"""Seconds after which a stale state of another process is dropped."""
+
 _SAME_RETRY = 1.0
 """Two retry times that differ by at most this many seconds count as equal."""
 
@@ -35,7 +46,7 @@ class SharedAnswer(NamedTuple):
     """Newest samples of an event's stream, from a reply that a process received `age` seconds ago.
 
     `dated`: times of the request and the reply, by the platform's clock, which all processes share; None from a process
-    of an older version.
+    of an older version. `viewer`: newest state of the event's probe, by the same clock; None without one.
     """
 
     event_id: str
@@ -43,6 +54,7 @@ class SharedAnswer(NamedTuple):
     samples: QosSamples
     age: float = 0.0
     dated: Dated | None = None
+    viewer: ViewerState | None = None
 
 
 class Shares(Protocol):
@@ -91,11 +103,31 @@ class SharedPolls:
     ) -> None:
         self._shares, self._poller, self._world = shares, poller, world
         self._clock, self._cadence = clock, cadence
+        self._viewers: Mapping[str, ViewerState] = {}  # states of this process's probe
+        self._others_viewers: dict[str, ViewerState] = {}  # newest states of the others' probes
+
+    def with_viewers(self, viewers: Mapping[str, ViewerState]) -> Mapping[str, ViewerState]:
+        """Return the states of the probes of all processes, each event by the process with its lease.
+
+        `viewers`: event id -> newest state of this process's probe, by the monitor's clock.
+        """
+        self._viewers = viewers
+        if not self._others_viewers:
+            return viewers
+        now = self._clock.now()
+        others = {key: state for key, state in self._others_viewers.items() if not self.holds(key)}
+        self._others_viewers = {key: state for key, state in others.items() if not _is_older(state, now, _FORGOTTEN)}
+        aged = {key: replace(state, is_stale=_is_older(state, now, 0.0)) for key, state in self._others_viewers.items()}
+        return {**aged, **viewers}
 
     @property
     def fault(self) -> SharingFault:
         """Current fault of the sharing; NO_SHARING_FAULT while this process polls alone."""
         return self._shares.fault if self._shares else NO_SHARING_FAULT
+
+    def holds(self, event_id: str) -> bool:
+        """Return whether this process polls an event: it has the lease, or polls alone."""
+        return self._shares is None or self._shares.holds(event_id)
 
     def share_out(
         self,
@@ -148,6 +180,8 @@ class SharedPolls:
             if self._poller.note_answer(shared.event_id, monotonic):
                 at = self._clock.now() - timedelta(seconds=shared.age)
                 dated = shared.dated.moved(-self._world.status.skew) if shared.dated else None
+                if shared.viewer:
+                    self._others_viewers[shared.event_id] = shared.viewer.moved(-self._world.status.skew)
                 result = PollResult(shared.event_id, at, monotonic, shared.samples, dated=dated, is_part=True)
                 is_news |= await self._world.ingest(result)
                 await asyncio.sleep(0)
@@ -163,7 +197,9 @@ class SharedPolls:
         newest = tracker.newest.time if tracker.newest else max(result.payload.time, default=0.0)
         samples = result.payload.since(newest - _OVERLAP)
         dated = result.moments.moved(self._world.status.skew)
-        self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples, dated=dated))
+        viewer = self._viewers.get(str(key))
+        viewer = viewer.moved(self._world.status.skew) if viewer and viewer.as_of else None
+        self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples, dated=dated, viewer=viewer))
 
     def _share_retry(self, shares: Shares) -> None:
         """Pass a retry time that the platform demanded on to the other processes, or from them to this one."""
@@ -180,3 +216,9 @@ class SharedPolls:
             return
         await self._shares.wait()
         await self._clock.sleep(self._cadence.together)
+
+
+def _is_older(state: ViewerState, now: datetime, seconds: float) -> bool:
+    """Return whether the last round of another process's probe is stale since some seconds."""
+    limit = timedelta(seconds=_STALE_AFTER * state.interval + _ON_THE_WAY + seconds)
+    return state.as_of is None or now - state.as_of > limit

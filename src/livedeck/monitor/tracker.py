@@ -20,11 +20,13 @@ from livedeck.monitor.detection.judged import DeliveryJudge, Judged
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.detection.phase import IngestEvidence, derive
 from livedeck.monitor.detection.units import UnitEvidence, UnitVerdict, in_bits, judge_unit
+from livedeck.monitor.detection.viewers import update as update_viewing
 from livedeck.monitor.evidence.blame import Facts, blame, is_common, seen
 from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
 from livedeck.monitor.evidence.presence import ANSWERS_APART, Asks, EncoderStanding, Presence, usual_of_platform
+from livedeck.monitor.evidence.witness import Witness, witness
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
@@ -58,6 +60,8 @@ from livedeck.monitor.model.state import (
 )
 from livedeck.monitor.model.thresholds import Cadence, Thresholds
 from livedeck.monitor.model.unit import BitrateUnit
+from livedeck.monitor.model.viewer import ViewerState
+from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
@@ -184,9 +188,11 @@ class EventTracker:
         self._false_silence: _FalseSilence | None = None
         self._rulings: tuple[Ruling, ...] = ()
         self._folded_by: StreamRules | None = None  # rules of the analysis
-        self._assessed: tuple[SignalAnalysis, Thresholds] | None = None  # inputs of the assessment
+        self._assessed: tuple[SignalAnalysis, Thresholds, Viewing | None] | None = None  # inputs of the assessment
         self._restreams = RestreamHistory()
         self._case: EventCase | None = None  # input of the last assessment
+        self._viewer: ViewerState | None = None  # newest state of the event's probe
+        self._viewing: Viewing | None = None  # rounds of the event's probe
 
     @property
     def stream_id(self) -> str | None:
@@ -227,6 +233,16 @@ class EventTracker:
         newest = self._readings.last
         is_on_air = tally in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING}
         return is_on_air and newest is not None and at - newest.time <= self._thresholds.ended_samples + (self.lag or 0)
+
+    def take_viewer(self, state: ViewerState | None, status: ConnectionStatus) -> None:
+        """Take the newest state of the event's probe; None while no probe asks."""
+        self._viewer = state
+        self._viewing = update_viewing(self._viewing, state, self.event, status.skew, self._thresholds)
+
+    def witness(self, now: datetime) -> Witness:
+        """Return what viewers prove about missing samples at `now` (server time)."""
+        newest = self._readings.last
+        return witness(self._viewing, newest.time if newest else None, now, self._thresholds)
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
         """Use these thresholds and rulings from now on. `thresholds`: with the content that a person chose."""
@@ -556,7 +572,7 @@ class EventTracker:
         qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
         quality = self._quality(of_answer, of_samples, status, qos, now)
         stops = tuple(stop.moved(status.skew) for stop in status.own.stops)
-        self._case = case = EventCase(self._analysis, phase, quality, now, self._restreams, stops)
+        self._case = case = EventCase(self._analysis, phase, quality, now, self._restreams, stops, self._viewing)
         is_blind = self._is_blind(status, at)
         if is_blind:
             assessment = unknown(phase.tally)
@@ -564,7 +580,7 @@ class EventTracker:
             assessment = before.assessment
         else:
             assessment = assess(case, self._thresholds)
-            self._assessed = self._analysis, self._thresholds
+            self._assessed = self._analysis, self._thresholds, self._viewing
         is_stale = is_blind or (interval is not None and quality.freshness is Freshness.STALE)
         is_of_link = is_blind or not status.state.is_answering
         cause = (status.blame if is_of_link and status.blame.text else quality.blame) if is_stale else NO_BLAME
@@ -591,17 +607,18 @@ class EventTracker:
             self._rulings,
             self._claim_evidence(phase),
             cause,
+            self._viewer,
         )
         self.state = before if before == state else state  # the same object saves readers a comparison
         return self.state
 
     @property
     def _is_assessed(self) -> bool:
-        """True if the last assessment was made from the present analysis and limits."""
+        """True if the last assessment was made from the present analysis, limits and rounds of the probe."""
         if self._assessed is None:
             return False
-        analysis, thresholds = self._assessed
-        return analysis is self._analysis and thresholds is self._thresholds
+        analysis, thresholds, viewing = self._assessed
+        return analysis is self._analysis and thresholds is self._thresholds and viewing is self._viewing
 
     def _episodes(self) -> tuple[Episode, ...]:
         found = (*episodes(self._analysis), *restreams.restream_episodes(self._restreams))
@@ -971,6 +988,14 @@ class WorldTracker:
     @property
     def _thresholds(self) -> Thresholds:
         return self._limits.base
+
+    def take_viewers(self, viewers: Mapping[str, ViewerState], at: ClockReading) -> None:
+        """Take the newest states of the probe. `viewers`: event id -> state, by the monitor's clock."""
+        for event_id, tracker in self._trackers.items():
+            tracker.take_viewer(viewers.get(event_id), self.status)
+        now = server_time(self.status, at.wall)
+        found = {key: self._trackers[key].witness(now) for key in self._doubts.doubted(self._trackers)}
+        self._doubts.take_witnesses(found, self._thresholds.viewer_unlisted)
 
     def find(self, event_id: str) -> EventTracker | None:
         """Return the event's tracker, or None."""

@@ -33,5 +33,8 @@ class Viewer(Protocol):
     def states(self) -> Mapping[str, ViewerState]:
         """Return event id -> newest state, of the events that were wanted last."""
 
+    def fault(self) -> str:
+        """Return the fault of the probe itself, in words; empty without one."""
+
     def picture(self, event_id: str) -> bytes:
         """Return the newest picture of an event as JPEG, 160 x 90 pixels; empty without one."""

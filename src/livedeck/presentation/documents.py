@@ -700,6 +700,26 @@ class ReportRestream(TypedDict):
     down: list[Span]
 
 
+class ReportViewers(TypedDict):
+    """What viewers got, as a probe at one place saw it.
+
+    `played`: percent of the seen time. `latency`: median seconds from the encoder to the playlist.
+    """
+
+    rounds: int
+    seen_seconds: float
+    played: float | None
+    gone: list[Span]
+    stalled: list[Span]
+    black: list[Span]
+    still: list[Span]
+    silent: list[Span]
+    latency: float | None
+    worst_latency: float | None
+    missing_segments: int
+    listed_segments: int
+
+
 class ReportMarker(TypedDict):
     """Note that an operator set at a time of the show."""
 
@@ -739,6 +759,7 @@ class ReportEvent(TypedDict):
     faults: list[ReportFault]
     seconds_by_kind: dict[str, float]
     worst: Span | None
+    viewers: ReportViewers | None
     restreams: list[ReportRestream]
     markers: list[ReportMarker]
     actions: list[Entry]

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from livedeck.client import BOUNDS, RequestCounts
-from livedeck.monitor import Alarm, BroadcastState, ConnectionState, EventState, Reading, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, ConnectionState, EventState, Reading, Snapshot, ViewerState
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.secrets import masked_line
@@ -51,7 +51,8 @@ class Counted:
     decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
     events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
     number of its writes that the engine refused. `announced`: number of announced alarms by kind and severity.
-    `flood_seconds`: seconds in an alarm flood.
+    `flood_seconds`: seconds in an alarm flood. `rounds`: number of rounds of the probe by result (`count_rounds`).
+    `probe_bytes`: bytes that the probe received, by host. `probe_restarts`: number of restarts of its decoder.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -66,6 +67,9 @@ class Counted:
     writes_refused: int | None = None
     announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
     flood_seconds: float | None = None
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    probe_bytes: Mapping[str, int] = field(default_factory=dict)
+    probe_restarts: int | None = None
 
 
 NOTHING_COUNTED = Counted()
@@ -109,6 +113,20 @@ def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, in
     """Return the counts after the addition of the alarm transitions in `snapshot`."""
     news = Counter(change.transition.value for change in snapshot.changes)
     return {name: turns.get(name, 0) + news[name] for name in {*turns, *news}}
+
+
+def count_rounds(rounds: Mapping[str, int], before: Snapshot | None, snapshot: Snapshot) -> Mapping[str, int]:
+    """Return the counts after the addition of the new rounds of the probe in `snapshot`. `before`: the one before."""
+    if all(state.viewer is None for state in snapshot.events):
+        return rounds
+    earlier = {state.id: state.viewer for state in before.events} if before else {}
+    pairs = ((state.viewer, earlier.get(state.id)) for state in snapshot.events if state.viewer)
+    news = Counter(
+        viewer.delivery.value
+        for viewer, last in pairs
+        if viewer.as_of and viewer.is_known and (last is None or last.as_of != viewer.as_of)
+    )
+    return {name: rounds.get(name, 0) + news[name] for name in {*rounds, *news}}
 
 
 def _due(snapshot: Snapshot, render_time: RenderTime) -> Iterator[EventState]:
@@ -162,6 +180,23 @@ def _reading(read: Callable[[Reading], float | None], unit: int = 1) -> Callable
         return None if value is None else value / unit
 
     return _of_events(of_event)
+
+
+def _of_viewers(read: Callable[[ViewerState], float | None]) -> Callable[[Scrape], Iterable[Sample]]:
+    """Return a function that reads a value of what viewers get. Events without a fresh round have no value."""
+
+    def samples(scrape: Scrape) -> Iterator[Sample]:
+        for label, state in scrape.exported.items():
+            if state.viewer and state.viewer.is_known:
+                yield Sample((label,), read(state.viewer))
+
+    return samples
+
+
+def _pictures(scrape: Scrape) -> Iterator[Sample]:
+    for label, state in scrape.exported.items():
+        if state.viewer and state.viewer.is_known:
+            yield Sample((label, state.viewer.picture.value), 1)
 
 
 def _health(state: EventState, _: RenderTime) -> float | None:
@@ -233,6 +268,11 @@ def _is_up(scrape: Scrape) -> float:
 
 def _event(name: str, words: str, read: Callable[[Scrape], Iterable[Sample]]) -> Metric:
     return Metric(f"livedeck_event_{name}", "gauge", words, ("event_id",), read)
+
+
+def _viewer(name: str, words: str, read: Callable[[Scrape], Iterable[Sample]], *labels: str) -> Metric:
+    kind = "counter" if name.endswith("_total") else "gauge"
+    return Metric(f"livedeck_viewer_{name}", kind, words, ("event_id", *labels), read)
 
 
 LINK_UP = Metric("livedeck_platform_link_up", "gauge", "1 if the platform responds.", (), _alone(_is_up))
@@ -368,9 +408,51 @@ WRITES_REFUSED = Metric(
     _alone(lambda scrape: scrape.counted.writes_refused),
 )
 
+VIEWER_UP = _viewer(
+    "up", "1 if the playlist of the event plays, from here.", _of_viewers(lambda viewer: float(viewer.is_playing))
+)
+VIEWER_LATENCY = _viewer(
+    "latency_seconds", "Seconds from the encoder to the playlist, about.", _of_viewers(lambda viewer: viewer.latency)
+)
+VIEWER_RATIO = _viewer(
+    "fetch_ratio", "Seconds of fetching a second of media.", _of_viewers(lambda viewer: viewer.ratio)
+)
+VIEWER_LOUDNESS = _viewer(
+    "loudness_lufs", "Momentary loudness of the newest segment.", _of_viewers(lambda viewer: viewer.loudness)
+)
+VIEWER_PICTURE = _viewer("picture", "1 for the state of the picture in the newest segment.", _pictures, "state")
+VIEWER_MISSING = _viewer(
+    "missing_segments_total",
+    "Segments that the playlist listed and its host did not serve.",
+    _of_viewers(lambda viewer: viewer.missed),
+)
+VIEWER_ROUNDS = Metric(
+    "livedeck_viewer_rounds_total",
+    "counter",
+    "Rounds of the probe over all events, by result.",
+    ("result",),
+    lambda scrape: [Sample((result,), count) for result, count in sorted(scrape.counted.rounds.items())],
+)
+PROBE_BYTES = Metric(
+    "livedeck_probe_bytes_total",
+    "counter",
+    "Bytes that the probe received, by host.",
+    ("host",),
+    lambda scrape: [Sample((host,), count) for host, count in sorted(scrape.counted.probe_bytes.items())],
+)
+PROBE_RESTARTS = Metric(
+    "livedeck_probe_child_restarts_total",
+    "counter",
+    "Restarts of the probe's decoder.",
+    (),
+    _alone(lambda scrape: scrape.counted.probe_restarts),
+)
+
 METRICS = (
     *(BUILD, LINK_UP, ANSWER_AGE, CLOCK_SKEW, ALARMS, ALARM_CHANGES, ANNOUNCED, FLOOD, NOT_EXPORTED),
     *(INFO, ON_AIR, HEALTH, VIDEO, AUDIO, FRAMES, SAMPLE_AGE),
+    *(VIEWER_UP, VIEWER_LATENCY, VIEWER_RATIO, VIEWER_LOUDNESS, VIEWER_PICTURE, VIEWER_MISSING, VIEWER_ROUNDS),
+    *(PROBE_BYTES, PROBE_RESTARTS),
     *(REQUESTS, DURATIONS, NOTIFICATIONS, SPOOL_MESSAGES, SPOOL_AGE, HEARTBEAT, READERS),
     *(EVENTS_OWNED, APART, WRITES_REFUSED),
 )

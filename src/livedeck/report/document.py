@@ -11,6 +11,7 @@ from livedeck.report.sections import UNWATCHED_TYPE, csv_facts, span_fact
 from livedeck.report.spans import Spans, seconds_of
 from livedeck.report.tables import csv_of, span_object
 from livedeck.report.timeline import EntryKind
+from livedeck.report.viewers import ViewerFacts
 from livedeck.text.times import isoformat_utc
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def event_object(facts: EventFacts) -> documents.ReportEvent:
         "faults": [_fault(fault) for fault in facts.faults],
         "seconds_by_kind": {kind: round(seconds, 3) for kind, (_, _, seconds) in facts.minutes_by_kind.items()},
         "worst": span_object(facts.worst) if facts.worst else None,
+        "viewers": _viewers(facts.viewers),
         "restreams": [{"name": name, "down": _spans(downs)} for name, downs in facts.restreams.items()],
         "markers": [{"at": isoformat_utc(marker.at), "text": marker.text} for marker in facts.markers],
         "actions": [entry.as_object() for entry in facts.of_kind(EntryKind.ACTION, EntryKind.RULING)],
@@ -77,6 +79,25 @@ def event_object(facts: EventFacts) -> documents.ReportEvent:
 
 def _spans(spans: Spans) -> list[documents.Span]:
     return [span_object(span) for span in spans]
+
+
+def _viewers(viewers: ViewerFacts) -> documents.ReportViewers | None:
+    if not viewers.rounds:
+        return None
+    return {
+        "rounds": viewers.rounds,
+        "seen_seconds": round(seconds_of(viewers.seen), 3),
+        "played": None if viewers.played is None else round(viewers.played, 4),
+        "gone": _spans(viewers.gone),
+        "stalled": _spans(viewers.stalled),
+        "black": _spans(viewers.black),
+        "still": _spans(viewers.still),
+        "silent": _spans(viewers.silent),
+        "latency": viewers.latency,
+        "worst_latency": viewers.worst_latency,
+        "missing_segments": viewers.missing,
+        "listed_segments": viewers.listed,
+    }
 
 
 def _fault(fault: Fault) -> documents.ReportFault:

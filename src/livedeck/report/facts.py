@@ -25,11 +25,13 @@ from livedeck.monitor import (
     alarm_figures,
     person,
 )
+from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.presentation import qos
 from livedeck.report.recorded import Recorded
 from livedeck.report.samples import cadence_of
 from livedeck.report.spans import Span, Spans, common, joined, seconds_of, seconds_within, without
 from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
+from livedeck.report.viewers import NO_VIEWERS, ViewerFacts, viewer_facts
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import evidence_text, safe
 
@@ -99,7 +101,8 @@ class EventFacts:
     `bad`: time of outages and of critical faults of picture or sound. `restreams`: name -> time in which the restream
     was down. `worst`: the five minutes with the most bad seconds. `figures`: key figures of the event's alarms. `chat`:
     minute -> number of messages; None if unknown. `planned`: planned start of the first stream; None if not recorded.
-    `unrecorded`: as in `Recorded`. `until`: end of the data, to which a fault without an end lasts.
+    `unrecorded`: as in `Recorded`. `until`: end of the data, to which a fault without an end lasts. `viewers`: what
+    viewers got, as a probe saw it; its rounds are 0 without one. It is no part of `bad`, which is about the ingest.
     """
 
     event: EventRecord
@@ -123,6 +126,7 @@ class EventFacts:
     planned: datetime | None = None
     unrecorded: frozenset[str] = frozenset()
     until: datetime | None = None
+    viewers: ViewerFacts = NO_VIEWERS
 
     @property
     def name(self) -> str:
@@ -228,6 +232,7 @@ def facts_of(
         planned=_planned(recorded, on_air),
         unrecorded=recorded.unrecorded,
         until=until,
+        viewers=viewer_facts(recorded.rounds, on_air),
     )
     return replace(facts, worst=_worst(facts))
 
@@ -327,7 +332,7 @@ def _critical(faults: Iterable[Fault], end: datetime) -> Spans:
     return joined(
         fault.span(end)
         for fault in faults
-        if fault.severity is Severity.CRITICAL and fault.kind not in _SILENCE | {RESTREAM_DOWN}
+        if fault.severity is Severity.CRITICAL and fault.kind not in {*_SILENCE, RESTREAM_DOWN, *VIEWER_RULES}
     )
 
 

@@ -21,6 +21,7 @@ from livedeck.monitor import (
     Readings,
     Ruling,
     UnwatchedRecord,
+    ViewerRound,
     WatchRecord,
 )
 from livedeck.report.spans import Span
@@ -38,7 +39,7 @@ class Recorded:
     `alarms`: begins before the span, because alarms may be present at its start. `alarm_actions`: actions of operators
     on alarms. `actions`: changes that livedeck sent to the platform; with an `event_id`, only those of this event.
     `samples`: samples by event and stream. `known_until`: time up to which `watched` is complete; None for the end of
-    the span. `unrecorded`: names of fields that an older collector cannot fill.
+    the span. `unrecorded`: names of fields that an older collector cannot fill. `rounds`: rounds of the event's probe.
     """
 
     span: Span
@@ -58,6 +59,7 @@ class Recorded:
     samples: Mapping[tuple[str, str], Readings] = field(default_factory=dict)
     known_until: datetime | None = None
     unrecorded: frozenset[str] = frozenset()
+    rounds: tuple[ViewerRound, ...] = ()
 
     def name_of(self, event_id: str) -> str:
         """Return the latest name of the event, or its id if the event had no name."""
@@ -82,6 +84,7 @@ async def gather(
     spans = await history.spans(topic) if has_samples else ()
     streams = [(span.event_id, span.stream_id) for span in spans if span.first < until and span.last >= since]
     bounds = since.timestamp(), until.timestamp()
+    rounds = await history.viewer_rounds(event_id, since, until) if event_id and has_samples else ()
 
     def is_relevant(other: str, at: datetime) -> bool:
         return at < until and (not event_id or other in {"", event_id})
@@ -107,7 +110,8 @@ async def gather(
         await history.unwatched(since, until, topic),
         {key: found for key in streams if len(found := await history.readings(*key, *bounds))},
         min(until, now - WATCH_WRITTEN_EACH),
-        history.unknown_questions,
+        history.unknown_questions - {HistoryReads.viewer_rounds.__name__},
+        rounds,
     )
 
 

@@ -18,6 +18,7 @@ from livedeck.presentation.kpi import goal_text, value_text
 from livedeck.report.facts import Acknowledgement, EventFacts, Fault
 from livedeck.report.spans import Span, Spans, common, seconds_of
 from livedeck.report.timeline import Entry, EntryKind
+from livedeck.report.viewers import ViewerFigure
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, duration, safe, short_duration
 
@@ -189,6 +190,11 @@ def _figure(figure: Figure) -> Iterator[CsvFact]:
     yield {"name": figure.key, "value": figure.value, "text": f"{figure.title}: {value_text(figure)}"}
 
 
+def _viewer_figure(item: ViewerFigure) -> Iterator[CsvFact]:
+    name, text, value = item
+    yield {"name": name, "value": None if value is None else round(value, 3), "text": text}
+
+
 _KindTime = tuple[str, tuple[Severity, int, float]]
 
 SECTIONS: tuple[Section[Any], ...] = (
@@ -234,6 +240,14 @@ SECTIONS: tuple[Section[Any], ...] = (
             Column("Observed", lambda fault: fault.text, is_wide=True),
         ),
         _fault,
+    ),
+    Section[ViewerFigure](
+        "viewers",
+        "viewers",
+        "What viewers got",
+        lambda facts: facts.viewers.figures(facts.on_air),
+        (Column("Figure", lambda item: item[0]), Column("Value", lambda item: item[1], is_wide=True)),
+        _viewer_figure,
     ),
     Section[tuple[str, Spans]](
         "restreams",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from datetime import UTC, datetime
 from math import nan
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,9 @@ from livedeck.monitor import (
     SharedAnswer,
     UnitChoice,
     UsualMark,
+    ViewerState,
 )
+from monitor.probing import seen
 
 AT = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 _NUMBERS = st.floats(-(2**53), 2**53) | st.just(nan)
@@ -44,6 +47,31 @@ def test_samples_come_out_as_they_went_in(rows: list[tuple[float, float, float, 
         repr(column) for column in columns
     ]
     assert (after.status, after.dropped, dict(after.unreadable)) == (status, 2, {"status": 1})
+
+
+def through(viewer: ViewerState) -> ViewerState | None:
+    """What arrives of the state of a probe."""
+    return decode_answer("e", encode_answer(SharedAnswer("e", "s", QosSamples(), viewer=viewer), 0), 0).viewer
+
+
+def test_what_viewers_get_comes_out_as_it_went_in() -> None:
+    state = seen(0, missing=("segment 7",), peaks=(-6.0, -7.5), loudness=-21.5, image="ab", image_at=AT)
+    assert through(state) == state
+    assert decode_answer("e", encode_answer(SharedAnswer("e", "s", QosSamples()), 0), 0).viewer is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"latency": 1e300},
+        {"as_of": AT.replace(year=1970)},
+        {"as_of": AT.replace(tzinfo=None)},
+        {"error": "x" * 3000},
+        {"peaks": (nan,)},
+    ],
+)
+def test_an_odd_state_of_a_probe_is_dropped_and_the_samples_are_not(odd: dict[str, Any]) -> None:
+    assert through(seen(0, **odd)) is None
 
 
 @pytest.mark.parametrize(

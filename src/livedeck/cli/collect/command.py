@@ -43,7 +43,7 @@ from livedeck.monitor import AlarmLimits, AnnouncementTally, ConnectionState, Hi
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import ShownChanges, change_lines
 from livedeck.presentation.connection import poor_text
-from livedeck.presentation.metrics import Counted, count_turns
+from livedeck.presentation.metrics import Counted, count_rounds, count_turns
 from livedeck.settings import (
     OFF,
     REHEARSAL_HISTORY,
@@ -226,6 +226,8 @@ class Collector:
         self._reported = ConnectionState.CONNECTING
         self._shown = ShownChanges()
         self._turns: Mapping[str, int] = {}
+        self._rounds: Mapping[str, int] = {}
+        self._last: Snapshot | None = None
         self._tally = AnnouncementTally(AlarmLimits())
 
     def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
@@ -247,6 +249,7 @@ class Collector:
         engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
+            rounds=self._rounds,
             announced=self._tally.counts,
             flood_seconds=self._tally.flood_seconds,
             requests=deepcopy(self._requests),
@@ -284,6 +287,7 @@ class Collector:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
                 self._turns = count_turns(self._turns, snapshot)
+                self._rounds, self._last = count_rounds(self._rounds, self._last, snapshot), snapshot
                 self._tally.take(snapshot.changes, snapshot.at)
                 await self.hub.publish(snapshot)
                 self._print(snapshot)

@@ -123,6 +123,14 @@ class Link:
         """Send a GET request and return the plain text of the reply. Raises CollectorError."""
         return await self._exchange("GET", path, {"Accept": "text/plain, application/json"}, self._read_text)
 
+    async def get_picture(self, path: str, tag: str = "") -> tuple[str, bytes] | None:
+        """Send a GET request and return the ETag and the JPEG of the reply; None if `tag` is still that of the picture.
+
+        Raises CollectorError.
+        """
+        headers = {"Accept": "image/jpeg, application/json", **({"If-None-Match": tag} if tag else {})}
+        return await self._exchange("GET", path, headers, self._read_picture)
+
     async def post(self, path: str, body: Mapping[str, Any], *, idempotency_key: str = "") -> dict[str, Any]:
         """Send a POST request and return the JSON object of the reply. Raises CollectorError.
 
@@ -220,6 +228,15 @@ class Link:
         """Move on from `host` to the next address, unless another request has done so."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
+
+    def _read_picture(self, response: _Response, host: str) -> tuple[str, bytes] | None:
+        """Return the picture of a reply; None for 304. Raises CollectorError for anything else."""
+        if response.status == 304:
+            return None
+        if response.status == 200 and _media_type(response.headers) == "image/jpeg":
+            return response.headers.get("etag", ""), response.body
+        self._read(response, host)
+        raise CollectorAwayError(f"{host} did not send a picture as a collector does; check collector_url")
 
     def _read_text(self, response: _Response, host: str) -> str:
         """Return the text of a reply. Raises CollectorError for a refusal, or a reply that is not a collector's."""

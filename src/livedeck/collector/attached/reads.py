@@ -98,6 +98,7 @@ class RemoteHistory(HistoryReads):
     stops = _asked(HistoryReads.stops)
     answer_log = _asked(HistoryReads.answer_log)
     silence_log = _asked(HistoryReads.silence_log)
+    viewer_rounds = _asked(HistoryReads.viewer_rounds)
     ruling_log = _asked(HistoryReads.ruling_log)
     collected_streams = _asked(HistoryReads.collected_streams)
     alarm_log = _asked(HistoryReads.alarm_log)

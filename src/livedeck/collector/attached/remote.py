@@ -83,6 +83,9 @@ _STUCK_AFTER = 60.0
 _RINGS = timedelta(seconds=10)
 """Maximum age of a change that rings, so that a deck does not ring for old changes after a break."""
 
+_MAX_PICTURES = 50
+"""Number of newest pictures that are kept, so that none is transferred twice."""
+
 _TICK = 1.0
 _INTEREST_SECONDS, _INTEREST_TTL = 10.0, 25.0
 _TRIES, _TRY_SECONDS = 3, 1.0
@@ -170,6 +173,7 @@ class Remote:
         self._seen: Snapshot | None = None  # latest snapshot of the collector
         self._seen_at = clock.monotonic()  # time of its arrival
         self._alone: Monitor | None = None
+        self._pictures: dict[str, tuple[str, bytes]] = {}  # event id -> ETag and newest picture that viewers get
         self._alone_last: Snapshot | None = None
         self._alone_task: asyncio.Task[None] | None = None
         self._goes_alone = self._comes_back = False  # requests of the user
@@ -460,8 +464,27 @@ class Remote:
         return await self._find_video(video_id) if self._find_video else Video(video_id)
 
     async def viewer_picture(self, event_id: str) -> bytes:
-        """Return the newest picture that viewers of an event get, as JPEG; empty without one."""
-        return await self._alone.viewer_picture(event_id) if self._alone else b""
+        """Return the newest picture that viewers of an event get, as JPEG; empty without one.
+
+        The collector probes for all of its decks. A picture that this deck has is not transferred again.
+        """
+        if self._alone:
+            return await self._alone.viewer_picture(event_id)
+        tag, content = self._pictures.get(event_id, ("", b""))
+        try:
+            newer = await self._link.get_picture(f"/v1/events/{quote(event_id, safe='')}/picture", tag)
+        except CollectorRefusedError:
+            self._pictures.pop(event_id, None)
+            return b""
+        except CollectorAwayError:
+            return content
+        if newer is None:
+            return content
+        self._pictures.pop(event_id, None)
+        self._pictures[event_id] = newer
+        for old in tuple(self._pictures)[:-_MAX_PICTURES]:
+            del self._pictures[old]
+        return newer[1]
 
     async def explain(self, event_id: str, kind: str = "") -> Explanation | None:
         """Return the explanation of an event's alarms; None without such an event. `kind`: empty for all kinds.

@@ -28,6 +28,7 @@ from livedeck.monitor import (
     Silence,
     UnitChoice,
     UsualMark,
+    ViewerState,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ _ROWS: dict[str, TypeAdapter[Any]] = {
     for kind in (AlarmAction, Silence, UsualMark, ProfileChoice, UnitChoice, IntentRecord)
 }
 
+_VIEWER: TypeAdapter[ViewerState] = TypeAdapter(ViewerState)
+
 _MAX_NUMBER = 2**53
+_MAX_TEXT = 2000
+"""Maximum number of characters of a text in the state of a probe."""
+
 _YEARS = range(2000, 2100)
 _LATEST = 4_102_444_800.0
 """Latest accepted time (epoch s); date arithmetic fails on much later times."""
@@ -62,6 +68,7 @@ def encode_answer(answer: SharedAnswer, at_ms: int) -> str:
             "dropped": samples.dropped,
             "unreadable": dict(samples.unreadable),
             "dated": dated and [dated.sent, dated.read, dated.date, dated.age],
+            **({"viewer": json.loads(_VIEWER.dump_json(answer.viewer))} if answer.viewer else {}),
         },
         separators=(",", ":"),
     )
@@ -95,7 +102,8 @@ def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
         if max(samples.dropped, *samples.unreadable.values(), 0) > _MAX_NUMBER:
             raise ValueError("a count out of range")
         dated = _dated(values.get("dated"))  # missing from collectors of an older version
-        return SharedAnswer(event_id, str(values["stream"]), samples, max(0.0, now_ms / 1000 - at), dated)
+        age, viewer = max(0.0, now_ms / 1000 - at), _viewer(values.get("viewer"))
+        return SharedAnswer(event_id, str(values["stream"]), samples, age, dated, viewer)
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a reply from a collector: {error}") from error
 
@@ -109,6 +117,19 @@ def _dated(values: Any) -> Dated | None:
     if not all(0 <= moment < _LATEST for moment in (dated.sent, dated.read, dated.date or 0.0, dated.age)):
         raise ValueError("a moment out of range")
     return dated
+
+
+def _viewer(values: Any) -> ViewerState | None:
+    """Return the state of a probe; None without one, or if it is not what a collector can produce."""
+    if values is None:
+        return None
+    try:
+        state: ViewerState = _VIEWER.validate_python(values)
+        check_plausible(state)
+    except ValueError:
+        return None
+    texts = (leaf for leaf in _leaves(asdict(state)) if isinstance(leaf, str))
+    return state if all(len(text) <= _MAX_TEXT for text in texts) else None
 
 
 def _nullable(column: array[float]) -> list[float | None]:

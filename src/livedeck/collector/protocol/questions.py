@@ -203,6 +203,7 @@ _QUESTIONS = (
     _records(HistoryReads.stops),
     _records(HistoryReads.answer_log),
     _records(HistoryReads.silence_log),
+    _records(HistoryReads.viewer_rounds),
     _records(HistoryReads.ruling_log),
     _records(HistoryReads.collected_streams),
     _records(HistoryReads.alarm_log),

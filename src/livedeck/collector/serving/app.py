@@ -7,6 +7,8 @@ import gzip
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from datetime import UTC, datetime
+from hashlib import sha256
 from math import inf
 from typing import Any
 
@@ -25,7 +27,7 @@ from livedeck.collector.serving.access import Access, Doorkeeper
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LinkPages
-from livedeck.monitor import ConnectionState, History, Monitor, Snapshot
+from livedeck.monitor import ConnectionState, History, Monitor, Snapshot, round_columns
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.published.codec import encode_record
 from livedeck.monitor.signal.series import MAX_SAMPLES
@@ -65,7 +67,7 @@ def collector_app(
         notifier: Sends notifications; None if this collector sends none.
         links: Makes links that acknowledge an alarm; None if this collector makes none.
     """
-    pages = _Pages(hub, monitor, access, counted)
+    pages = _Pages(hub, monitor, history, access, counted)
     routes = [
         Route("/healthz", pages.health),
         Route("/readyz", pages.readiness),
@@ -74,6 +76,8 @@ def collector_app(
         Route("/v1/changes", endpoint("read", pages.changes)),
         Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
         Route("/v1/events/{id:path}/explain", endpoint("read", pages.explain)),
+        Route("/v1/events/{id:path}/picture", endpoint("read", pages.picture)),
+        Route("/v1/events/{id:path}/viewer", endpoint("read", pages.viewer)),
         *LinkPages(monitor, history, access, links).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
@@ -82,8 +86,10 @@ def collector_app(
 
 
 class _Pages:
-    def __init__(self, hub: Hub, monitor: Monitor, access: Access, counted: Callable[[], Counted]) -> None:
-        self._hub, self._monitor, self._access = hub, monitor, access
+    def __init__(
+        self, hub: Hub, monitor: Monitor, history: History | None, access: Access, counted: Callable[[], Counted]
+    ) -> None:
+        self._hub, self._monitor, self._history, self._access = hub, monitor, history, access
         self._counted, self._metrics_text = counted, (-inf, "")
         self._making_metrics, self._listings = asyncio.Lock(), asyncio.Semaphore(MAX_LISTINGS)
         self._was_settled = False
@@ -163,6 +169,26 @@ class _Pages:
             raise Refusal(404, "gone", "no such event")
         return encode_record(found)
 
+    async def picture(self, request: Request, _: Caller) -> Response:
+        """Respond with the newest picture that viewers of an event get, or with 304 if the reader has it."""
+        state = self._published().find(request.path_params["id"])
+        content = await self._monitor.viewer_picture(state.id) if state else b""
+        if not content:
+            raise Refusal(404, "gone", "no such event" if state is None else "no picture of this event")
+        tag = f'"{sha256(content).hexdigest()}"'  # the picture may be newer than the snapshot
+        headers = {"Cache-Control": "private, no-cache", "ETag": tag, "X-Content-Type-Options": "nosniff"}
+        if tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type="image/jpeg")
+
+    async def viewer(self, request: Request, _: Caller) -> dict[str, list[Any]]:
+        """Return the rounds of an event's probe between two times (the collector's clock, epoch ms), in columns."""
+        begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
+        if self._history is None:
+            raise Refusal(503, "no history", "this collector keeps no history")
+        since, until = (datetime.fromtimestamp(min(each, _LAST_ROUND) / 1000, UTC) for each in (begin, end))
+        return round_columns(await self._history.viewer_rounds(request.path_params["id"], since, until))
+
     def _published(self) -> Snapshot:
         if self._hub.snapshot is None:
             raise Refusal(503, wire.STARTING, "the collector has no data yet; retry in a few seconds")
@@ -199,6 +225,9 @@ _GZIP = {"Content-Encoding": "gzip"}
 
 _LAST = 2**53
 """Time later than every sample (epoch ms)."""
+
+_LAST_ROUND = 7_000_000_000_000
+"""Time later than every round of a probe (epoch ms), in the calendar."""
 
 
 def _word(status: int, word: str) -> Response:

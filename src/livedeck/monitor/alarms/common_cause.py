@@ -23,6 +23,8 @@ def diagnose_incident(
         events: All events.
         general: Diagnosis of the kind, which says the effect on viewers.
     """
+    if case.hosts:
+        return general
     on_air = [event for event in events if event.id in case.inputs]
     members = [event for event in on_air if event.id in incident.affects]
     others = [event for event in on_air if event.id not in incident.affects]
@@ -41,7 +43,18 @@ def diagnose_incident(
     else:
         cause = "Unknown: the failed events share no ingest address or project that the other events on air lack."
         advice = "Ask two sites what they share (line, power, encoder); check the platform's status page."
-    return Diagnosis(cause, general.viewers, advice)
+    return Diagnosis(cause, _viewers_of(members) or general.viewers, advice)
+
+
+def _viewers_of(members: Collection[EventState]) -> str:
+    """Return what viewers of the failed events get, in a sentence; empty without a probe."""
+    viewers = [event.viewer for event in members if event.viewer and event.viewer.is_known]
+    if not viewers:
+        return ""
+    lost = sum(viewer.is_failing for viewer in viewers)
+    if lost * 2 > len(viewers):
+        return f"{lost} of {len(viewers)} are gone for viewers, from here."
+    return f"{sum(viewer.is_playing for viewer in viewers)} of {len(viewers)} play for viewers, from here."
 
 
 def _common(members: set[str], others: set[str]) -> str:

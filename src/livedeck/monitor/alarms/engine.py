@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import inf
@@ -31,7 +31,7 @@ from livedeck.monitor.alarms.suppression import hidden_by, incident_of, priority
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.deck import Wave, needed_inputs, newest_wave
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
-from livedeck.monitor.kinds.kind import RECONNECTING, IncidentCase, IncidentDetector
+from livedeck.monitor.kinds.kind import CDN, RECONNECTING, IncidentCase, IncidentDetector
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.silence import MaintenanceWindow, Silence, Silences
@@ -45,6 +45,10 @@ _INCIDENTS = {
     if isinstance(kind.detector, IncidentDetector)
 }
 """Incident kinds and their detectors, by alarm key. Their alarms derive from other alarms."""
+
+_OF_VIEWERS = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared and kind.incident == CDN)
+_OF_ENCODERS = SHARED - _OF_VIEWERS
+"""Shared kinds, by the incident that they make: CDN, or PLATFORM."""
 
 _MAX_COMMANDS = 10_000
 """Number of newest commands with a remembered result, so that a repeated command is not carried out twice."""
@@ -204,7 +208,7 @@ class AlarmEngine:
         unjudged = faults.unjudged_events(state)
         after = self._with_faults(state, unjudged)
         case = self._incident_case(after, state)
-        after |= self._incidents(case, state)
+        after |= self._incidents(after, case, state)
         on_air = ids_on_air(state.events)
         after = {key: self._handled(alarm, now, on_air=key.event_id in on_air) for key, alarm in after.items()}
         waiting, may_coincide = {*self._held}, self._may_coincide_at(state)
@@ -234,7 +238,8 @@ class AlarmEngine:
             may_coincide=self._may_coincide_at(state),
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
             unexplained=self._unexplained(steps, case, state),
-            unasked=self._unasked(steps, wave, case, state),
+            unasked=self._unasked(steps, wave, case, state)
+            | (self._unseen(steps, state) if state.is_probing else set()),
         )
         announcement = announce(self._held, steps, gate, self._limits)
         changes = [change for change in by_people if change.alarm.key not in self._held]
@@ -286,7 +291,7 @@ class AlarmEngine:
         if not onsets:
             return frozenset()
         on_air = [event for event in state.events if event.phase.tally.expects_signal]
-        failing = {step.alarm.event_id for step in steps if _may_be_shared(step.alarm)}
+        failing = {step.alarm.event_id for step in steps if _may_be_of(step.alarm, _OF_ENCODERS)}
         inputs, skew = case.inputs or distinct_inputs(on_air), state.connection.skew
         return frozenset(
             onset.key
@@ -302,9 +307,7 @@ class AlarmEngine:
         The events that have not replied since the onset, together with those of the same wave, are enough for an
         incident. A slow machine polls each event so seldom that a fault of all shows first as a fault of one.
         """
-        waiting = {key: held.onset.at for key, held in self._held.items()}
-        new = {step.alarm.key: state.now for step in steps if step.alarm.kind in SHARED and step.change}
-        onsets = {**new, **waiting}
+        onsets = self._onsets(steps, _OF_ENCODERS, state)
         if not onsets:
             return frozenset()
         on_air = [event for event in state.events if event.phase.tally.expects_signal]
@@ -318,6 +321,31 @@ class AlarmEngine:
             return len({inputs[event.id] for event in on_air if event.id in late | failing}) >= needed
 
         return frozenset(key for key, since in onsets.items() if is_unasked(key, since))
+
+    def _unseen(self, steps: Sequence[Step], state: MonitorState) -> frozenset[AlarmKey]:
+        """Return the keys of new or waiting alarms of viewers that an incident of their host may still explain.
+
+        The events of the host that have not played since the onset are enough for an incident.
+        """
+        onsets = self._onsets(steps, _OF_VIEWERS, state)
+        if not onsets:
+            return frozenset()
+        alarms = {step.alarm.key: step.alarm for step in steps}
+        viewers = {event.id: event.viewer for event in state.events if event.viewer and event.viewer.is_known}
+
+        def is_open(key: AlarmKey) -> bool:
+            own, since = viewers.get(key.event_id), alarms[key].since if key in alarms else state.now
+            alike = [viewer for viewer in viewers.values() if own and viewer.host == own.host]
+            played = sum(viewer.is_playing and viewer.as_of is not None and viewer.as_of > since for viewer in alike)
+            return len(alike) - played >= needed_inputs(len(alike), self._limits)
+
+        return frozenset(key for key in onsets if is_open(key))
+
+    def _onsets(self, steps: Sequence[Step], kinds: Container[str], state: MonitorState) -> dict[AlarmKey, datetime]:
+        """Return the times of the new and the waiting onsets of some kinds."""
+        waiting = {key: held.onset.at for key, held in self._held.items() if key.kind in kinds}
+        new = {step.alarm.key: state.now for step in steps if step.alarm.kind in kinds and step.change}
+        return {**new, **waiting}
 
     def waiting(self) -> Mapping[AlarmKey, datetime]:
         """Return alarm -> time until which its onset waits for an incident at most."""
@@ -384,21 +412,40 @@ class AlarmEngine:
     def _incident_case(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> IncidentCase:
         """Return the alarms that may form an incident together, and the events whose samples are late or gone."""
         on_air = {event.id: event for event in state.events if event.phase.tally.expects_signal}
-        shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_shared(alarm)]
+        shared = [alarm for alarm in alarms.values() if alarm.event_id in on_air and _may_be_of(alarm, _OF_ENCODERS)]
         if not self._may_coincide(shared):
             return IncidentCase([], {}, state.now)
         skew = timedelta(seconds=state.connection.skew)
         late = {event.id: since - skew for event in on_air.values() if (since := event.late_since)}
-        is_late_counted = has_waited(self._held, state.now, self._limits)
+        of_encoders = {key: held for key, held in self._held.items() if key.kind in _OF_ENCODERS}
+        is_late_counted = has_waited(of_encoders, state.now, self._limits)
         inputs = distinct_inputs(on_air.values())
         return IncidentCase(shared, inputs, state.now, late=late, is_late_counted=is_late_counted)
 
-    def _incidents(self, case: IncidentCase, state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the incident alarms of this case, new and previous."""
+    def _viewer_case(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> IncidentCase:
+        """Return the alarms of viewers that may form an incident of a host together."""
+        shared = [alarm for alarm in alarms.values() if _may_be_of(alarm, _OF_VIEWERS)]
+        if not shared and AlarmKey(DECK, CDN) not in self.alarms:
+            return IncidentCase([], {}, state.now)
+        hosts = {
+            event.id: event.viewer.host
+            for event in state.events
+            if event.viewer and event.viewer.is_known and event.phase.tally.expects_signal
+        }
+        shared = [alarm for alarm in shared if alarm.event_id in hosts]
+        return IncidentCase(shared, {event_id: event_id for event_id in hosts}, state.now, hosts=hosts)
+
+    def _incidents(
+        self, alarms: Mapping[AlarmKey, Alarm], encoders: IncidentCase, state: MonitorState
+    ) -> dict[AlarmKey, Alarm]:
+        """Return the incident alarms, new and previous. `encoders`: the case of alarms of encoders."""
         incidents = {}
         for key, (kind, detector) in _INCIDENTS.items():
             alarm = self.alarms.get(key)
+            if kind.name == CDN and alarm is None and not state.is_probing:
+                continue
             previous = alarm if alarm and alarm.is_ongoing else None
+            case = self._viewer_case(alarms, state) if kind.name == CDN else encoders
             incident = detector.observe(replace(case, previous=previous), self._limits)
             diagnosis = diagnose_incident(incident, case, state.events, kind.diagnosis) if incident else kind.diagnosis
             fault = faults.incident_fault(kind, incident, diagnosis) if incident else None
@@ -452,9 +499,10 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
     return unhide(alarm, now) if is_of_future else alarm
 
 
-def _may_be_shared(alarm: Alarm) -> bool:
+def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
+    """Return whether an alarm may be part of an incident of these kinds."""
     is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO
-    return is_fault and alarm.kind in SHARED and not alarm.found
+    return is_fault and alarm.kind in kinds and not alarm.found
 
 
 def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: datetime) -> Step:

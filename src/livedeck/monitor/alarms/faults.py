@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.monitor.detection.patterns import diagnose
+from livedeck.monitor.evidence.playlists import Playlists, playlists_of
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR, LATE_START, QOS_STALE, is_of_gone_event
 from livedeck.monitor.kinds.kind import (
@@ -20,6 +21,7 @@ from livedeck.monitor.kinds.kind import (
     EndDetector,
     Incident,
 )
+from livedeck.monitor.kinds.viewer import VIEWER_RULES, VIEWER_SLOW
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import Sight
@@ -41,6 +43,8 @@ from livedeck.monitor.model.state import (
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.model.viewer import Delivery
+from livedeck.monitor.model.viewing import VIEWER_GONE
 from livedeck.record import Record
 
 _SAME_ROUND = timedelta(seconds=1)
@@ -63,6 +67,7 @@ _POLLED = frozenset({BroadcastState.ON_AIR, BroadcastState.UNKNOWN, BroadcastSta
 _END_LASTS = 600.0
 """Seconds after which ENDED_ON_AIR clears by itself if the event still exists."""
 
+_DECK_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, DeckDetector))
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
@@ -75,7 +80,7 @@ class MonitorState(Record):
     collectors that poll together. `list_doubt`: events that the list lacks without reason; None if no event is.
     `expected`: ids of events that only the history has, and that may still exist. `unit_question`: question about the
     unit of the bit rates, or empty. `failing_alike`: ids of events whose calls fail in the same way as those of several
-    others.
+    others. `is_probing`: this process probes playlists. `probe_fault`: fault of the probe itself, or empty.
     """
 
     events: tuple[EventState, ...]
@@ -91,6 +96,8 @@ class MonitorState(Record):
     expected: frozenset[str] = frozenset()
     unit_question: str = ""
     failing_alike: frozenset[str] = frozenset()
+    is_probing: bool = False
+    probe_fault: str = ""
 
     @property
     def is_unlisted(self) -> bool:
@@ -135,7 +142,7 @@ def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventSta
             return not is_excused and not _is_unproven(event, state, thresholds)
         if finding.kind in _ABSENCES:
             return not _is_unasked(event, state) and not _is_read_late(finding, event, state, thresholds)
-        return True
+        return finding.kind not in _BY_WAY or _is_proven_by_others(finding, event, state)
 
     def proven(event: EventState) -> EventState:
         findings = tuple(finding for finding in event.assessment.findings if is_proven(finding, event))
@@ -227,8 +234,41 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Contai
         if alarm.kind == ENDED_ON_AIR:
             if alarm.severity is not Severity.INFO and not is_end_over(alarm, state):
                 yield alarm.key
-        elif alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK):
+        elif alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK) or _is_unseen(alarm, state):
             yield alarm.key
+
+
+_BY_WAY = frozenset({VIEWER_GONE, VIEWER_SLOW})
+"""Kinds of viewers that this machine's way out may cause."""
+
+
+def _is_proven_by_others(finding: Finding, event: EventState, state: MonitorState) -> bool:
+    """Return whether this machine's way out is not the cause: since the onset, the API or another host has replied.
+
+    A slow playlist is proven if no other host is slow.
+    """
+    since, own = _local(finding.since, state), event.viewer.host if event.viewer else ""
+    viewers = (other.viewer for other in state.events if other.viewer and other.viewer.is_known)
+    others = [viewer for viewer in viewers if viewer.host != own and viewer.as_of and viewer.as_of > since]
+    if finding.kind == VIEWER_SLOW:
+        return all(viewer.delivery is not Delivery.SLOW for viewer in others)
+    is_answering = state.connection.as_of is not None and state.connection.as_of > since
+    return is_answering or any(viewer.is_playing for viewer in others)
+
+
+_SETTLES = 70.0
+"""Seconds of rounds after which a probe that has just started has judged every kind."""
+
+
+def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
+    """Return whether an alarm of viewers is older than the probe, which has not had enough rounds yet to clear it."""
+    if alarm.kind not in VIEWER_RULES:
+        return False
+    event = next((event for event in state.events if event.id == alarm.event_id), None)
+    if event is None or not (state.is_probing and event.phase.tally.expects_signal):
+        return False
+    viewer = event.viewer
+    return viewer is None or (viewer.source.is_probed and viewer.rounds * viewer.interval <= _SETTLES)
 
 
 def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
@@ -325,11 +365,20 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
         state.now,
         state.unit_question,
         unserved=sum(_is_refused_long(event, state, thresholds) for event in state.events),
+        playlists=_playlists(state),
+        probe_fault=state.probe_fault,
     )
-    for kind in ALARM_KINDS.values():
-        if isinstance(kind.detector, DeckDetector) and (seen := kind.detector.observe(case, thresholds)):
+    for kind, detector in _DECK_KINDS:
+        if seen := detector.observe(case, thresholds):
             finding = kind.finding(seen)
-            yield ActiveFault(finding, _local(finding.since, state), kind.detector.subject, kind.diagnose(seen))
+            yield ActiveFault(finding, _local(finding.since, state), detector.subject, kind.diagnose(seen))
+
+
+def _playlists(state: MonitorState) -> Playlists | None:
+    """Return the playlists of the events on air; while the platform is silent, only those probed since."""
+    if not state.is_probing:
+        return None
+    return playlists_of(state.events, None if state.connection.state.is_answering else state.connection.as_of)
 
 
 def _event_fault(finding: Finding, event: EventState, state: MonitorState) -> ActiveFault:

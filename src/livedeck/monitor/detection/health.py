@@ -15,6 +15,7 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.audio import low_audio_limit
 from livedeck.monitor.kinds.kind import AlarmKind, EventCase, EventDetector
 from livedeck.monitor.kinds.video import low_video_limit
+from livedeck.monitor.kinds.viewer import VIEWER_KINDS, VIEWER_RULES
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.blame import Blame
 from livedeck.monitor.model.readings import Readings
@@ -36,7 +37,7 @@ from livedeck.monitor.signal.series import mean_measured, missing_fields, peak_c
 from livedeck.monitor.signal.usual import Usual
 from livedeck.text.values import bits, frames
 
-_EVENT_KINDS = tuple(kind for kind in ALARM_KINDS.values() if not kind.is_of_deck)
+_EVENT_KINDS = tuple(kind for kind in ALARM_KINDS.values() if not kind.is_of_deck and kind.name not in VIEWER_RULES)
 
 _NEVER_ASSESSED = frozenset({BroadcastState.DRAFT, BroadcastState.COMPLETED})
 
@@ -100,7 +101,8 @@ def unseen(state: EventState, cause: Blame) -> EventState:
 
 def _find_all(case: EventCase, thresholds: Thresholds) -> tuple[Finding, ...]:
     """Return all findings, most severe first. A fault that was present when samples stopped stays a finding."""
-    findings = (finding for kind in _EVENT_KINDS for finding in find(kind, case, thresholds))
+    kinds = (*_EVENT_KINDS, *VIEWER_KINDS) if case.viewer else _EVENT_KINDS
+    findings = (finding for kind in kinds for finding in find(kind, case, thresholds))
     return tuple(sorted(findings, key=lambda finding: finding.severity.rank))
 
 

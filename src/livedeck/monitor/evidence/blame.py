@@ -155,6 +155,17 @@ def blame(facts: Facts) -> Blame:
     return NO_BLAME
 
 
+def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blame:
+    """Return the blame of a silent platform with what the probed playlists show.
+
+    A reply of any kind proves a nearer cause than the playlists do, so it stays and they are only added. `cause`,
+    `place`: the cause by the playlists, in the second way in words. `words`: what they show.
+    """
+    if found.cause in {Culprit.UNKNOWN, Culprit.OWN_LINK, Culprit.NONE} - {cause}:
+        return _blame(cause, f"{place}: {words}", place)
+    return Blame(found.cause, f"{found.text}; {words}", found.advice, found.short)
+
+
 def _list_text(doubt: ListDoubt) -> str:
     if doubt.served == doubt.missing:
         return f"the list lacks {doubt.served} of {doubt.listed + doubt.served} events that are still served"

@@ -30,6 +30,11 @@ def _of_samples(needs: str) -> Claim:
     return Claim(f"samples that were received: {needs}", "", _SAMPLES_GOOD)
 
 
+def _of_rounds(needs: str, ends: str, count: str = "two") -> Claim:
+    """Return the claim of a kind that rounds of a probe raise and clear."""
+    return Claim(f"{count} rounds of the probe in a row, from here: {needs}", "", f"two rounds in which {ends}")
+
+
 CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {
         "NO_INGEST": Claim(
@@ -130,6 +135,34 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "no claim of a lease for so long that its leases expired, and no sign-off",
             "",
             "the collector is back, or an hour has passed",
+        ),
+        "VIEWER_GONE": _of_rounds(
+            "no playlist from its host, while the API or another host has answered since", "the playlist is served"
+        ),
+        "VIEWER_STALLED": _of_rounds("no new segment, or a playlist that has ended", "the newest segment is new"),
+        "VIEWER_SEGMENTS": Claim(
+            "a segment that the playlist lists and its host does not serve whole",
+            "",
+            "two rounds of the probe without one",
+        ),
+        "VIEWER_SLOW": _of_rounds("segments that take most of their own time, on no other host", "they come fast"),
+        "VIEWER_RUNGS": _of_rounds("a rendition that is missing, or far behind another", "all are there", "three"),
+        "VIEWER_LATE": _of_rounds(
+            "a latency by the dates of the playlist, not falling, and no clock skew", "it is below the limit", "three"
+        ),
+        "VIEWER_BLACK": _of_rounds("a decoded segment that is black for 20 s", "the picture is not black"),
+        "VIEWER_FROZEN": _of_rounds("a decoded segment that does not move for 60 s", "the picture moves"),
+        "VIEWER_SILENT": _of_rounds("a decoded segment without sound for 20 s", "there is sound"),
+        "CDN": Claim(
+            "faults of viewers that began together on enough events of one host, while the API answers",
+            "",
+            "faults on fewer than two of its events, or on fewer than half of those that a new incident needs",
+        ),
+        "PROBE_BLIND": Claim(
+            "three playlists or more on two hosts or more, none of which plays, while the API answers; or a fault of "
+            "the probe itself",
+            "",
+            "a playlist that plays",
         ),
         "PLATFORM": Claim(
             "faults that began together on enough inputs",

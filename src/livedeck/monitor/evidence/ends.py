@@ -1,7 +1,7 @@
 """Rules for an event that the event list no longer holds. Pure.
 
 Such an event is in doubt, and livedeck requests it by id. It is gone only if both sources lack it: the list, and the
-request by id. Times are monotonic seconds.
+request by id. If viewers still get the event, that takes longer. Times are monotonic seconds.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
+
+from livedeck.monitor.evidence.witness import Witness
 
 LISTS_APART = 5.0
 """Minimum seconds between the first and the last list without the event. A single list may come from a bad replica."""
@@ -128,6 +130,9 @@ class Doubts:
         self._expected: set[str] = set()
         self._meant: set[str] = set()  # events that this user asked to end
         self._sample: dict[str, Answer | None] = {}  # sampled events off air, with the last result by id
+        self._witnesses: Mapping[str, Witness] = {}  # proofs of the probe
+        self._patience = 0.0  # seconds that an event is kept after it is proven gone, if viewers still get it
+        self._proven_at: dict[str, float] = {}  # events that are proven gone and kept for that long
 
     @property
     def count(self) -> int:
@@ -144,6 +149,14 @@ class Doubts:
         """Expected events whose fate is open: no list has held them, and they are not proven to be gone."""
         in_doubt = {key for key, doubt in self._doubts.items() if doubt.standing is Standing.EXPECTED}
         return frozenset(self._expected | in_doubt)
+
+    def doubted(self, known: Iterable[str]) -> tuple[str, ...]:
+        """Return the events of `known` that are in doubt."""
+        return tuple(event_id for event_id in known if event_id in self._doubts)
+
+    def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
+        """Take what viewers prove about the events in doubt. `patience`: seconds that a live one is kept longer."""
+        self._witnesses, self._patience = found, patience
 
     def expect(self, event_ids: Iterable[str]) -> None:
         """Expect these events in the next list, because the history has them on air."""
@@ -213,6 +226,8 @@ class Doubts:
             if self._is_gone(key, doubt, at, are_denied=are_denied)
         }
         self._doubts = {key: doubt for key, doubt in self._doubts.items() if key not in gone}
+        if self._proven_at:
+            self._proven_at = {key: proven for key, proven in self._proven_at.items() if key in self._doubts}
         return gone
 
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
@@ -223,9 +238,19 @@ class Doubts:
         if not doubt.is_quiet(at):
             return False
         if doubt.standing in _LASTING:
-            return doubt.is_denied_for_long
+            return self._is_lasting_gone(event_id, doubt, at, is_denied=is_denied)
         is_represented = doubt.standing is Standing.OFF_AIR and are_denied and _are_apart(doubt.lists, LISTS_APART)
         return is_denied or is_represented
+
+    def _is_lasting_gone(self, event_id: str, doubt: _Doubt, at: float, *, is_denied: bool) -> bool:
+        """Return whether an event that was on air is gone. `is_denied`: a list and a request by id lack it."""
+        found = self._witnesses.get(event_id, Witness.NONE)
+        if found is Witness.AGAINST and is_denied and doubt.is_confirmed:
+            return True
+        if not doubt.is_denied_for_long:
+            self._proven_at.pop(event_id, None)
+            return False
+        return found is not Witness.LIVE or at - self._proven_at.setdefault(event_id, at) >= self._patience
 
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack, but that the platform still serves by id or sends samples of.

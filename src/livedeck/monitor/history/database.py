@@ -80,6 +80,21 @@ CREATE TABLE IF NOT EXISTS silence (  -- actions on silences; times in microseco
 """
 """Statement that adds the table of silences to a file of any version (`silences.write`)."""
 
+VIEWER_ROUNDS = """
+CREATE TABLE IF NOT EXISTS viewer_round (  -- rounds of the probe; times in ms since the epoch, other numbers times 1000
+    event TEXT NOT NULL, at INTEGER NOT NULL, delivery TEXT NOT NULL, picture TEXT NOT NULL, sound TEXT NOT NULL,
+    latency INTEGER, ratio INTEGER, luma INTEGER, change INTEGER, loudness INTEGER, peak INTEGER,
+    listed INTEGER NOT NULL, missed INTEGER NOT NULL, PRIMARY KEY (event, at)
+) WITHOUT ROWID
+"""
+"""Statement that adds the table of the probe's rounds to a file of any version (`viewers.write`)."""
+
+ADDED = {"silence": SILENCES, "viewer_round": VIEWER_ROUNDS}
+"""Tables that a file has from its first such row on -> the statement that adds them.
+
+An older version shows no file with a table that it does not know.
+"""
+
 _OF_ALARMS = """
 CREATE TABLE IF NOT EXISTS answer (  -- alarm actions; times in microseconds since the epoch
     id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,

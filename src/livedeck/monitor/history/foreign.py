@@ -26,6 +26,7 @@ from weakref import WeakSet
 from livedeck.monitor.history.columns import TABLES as COLUMNS
 from livedeck.monitor.history.columns import sound
 from livedeck.monitor.history.database import (
+    ADDED,
     APPLICATION,
     BUSY_TIMEOUT,
     CACHE,
@@ -36,7 +37,6 @@ from livedeck.monitor.history.database import (
     OPEN_FILES,
     RECORDING,
     SCHEMA,
-    SILENCES,
     STREAM_COPY,
     Database,
     StorageError,
@@ -469,7 +469,7 @@ class _Entry(NamedTuple):
 def _allowed_entries() -> frozenset[_Entry]:
     """Return every schema entry that livedeck has made since schema 3."""
     entries = set[_Entry]()
-    for script in (f"{MADE[0]};{STREAM_COPY};{SILENCES}", _KEPT):
+    for script in (";".join([MADE[0], STREAM_COPY, *ADDED.values()]), _KEPT):
         with closing(sqlite3.connect(":memory:")) as db:
             db.executescript(script)
             entries |= {_Entry.of(*row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")}

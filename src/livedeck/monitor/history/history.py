@@ -34,6 +34,7 @@ from livedeck.monitor.model.records import (
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.silence import Silence
 from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.viewer import ViewerRound, ViewerState
 
 T = TypeVar("T")
 
@@ -237,7 +238,20 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
     has_changed = current.keys() != last.keys() or any(last[key] is not readings for key, readings in current.items())
-    return Batch(current if has_changed else {}, tuple(entries), snapshots=(now,))
+    return Batch(current if has_changed else {}, tuple(entries), snapshots=(now,), rounds=tuple(_rounds(before, now)))
+
+
+def _rounds(before: Snapshot | None, now: Snapshot) -> Iterator[ViewerRound]:
+    """Yield the new rounds of the probe, by this machine's clock with its steps."""
+    offset = now.link.clock_offset
+    earlier: dict[str, ViewerState | None] | None = None
+    for state in now.events:
+        if state.viewer is None:
+            continue
+        earlier = {event.id: event.viewer for event in before.events} if before and earlier is None else earlier
+        last = earlier.get(state.id) if earlier else None
+        if last is not state.viewer and (found := ViewerRound.of(state.id, state.viewer, last)):
+            yield replace(found, at=found.at + timedelta(seconds=offset))
 
 
 def _readings_by_stream(snapshot: Snapshot) -> dict[StreamKey, Readings]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import NamedTuple
 
-from livedeck.monitor.history import alarm_actions, events, journal, published, samples, silences
+from livedeck.monitor.history import alarm_actions, events, journal, published, samples, silences, viewers
 from livedeck.monitor.history.columns import SLOT, TABLES, sound
 from livedeck.monitor.history.database import Database, StorageError, check_file
 from livedeck.monitor.history.foreign import Foreign, open_foreign, open_to_change
@@ -238,6 +238,8 @@ def _parts(db: Database, pruning: Pruning) -> Iterator[_Part]:
         yield _Part("published", "segment, part", over, values)
         if silences.has_table(db):
             yield _Part("silence", "id", silences.OLD, {"before": end * 1000})
+    if viewers.has_table(db):
+        yield _Part("viewer_round", "event, at", "at < :end AND event = coalesce(:event, event)", values)
     yield _Part("learnt", "rowid", "at < :end AND event = coalesce(:event, event)", values)
     yield _Part("alarm", "rowid", "changed < :micro AND event = coalesce(:event, event)", values)
     yield _Part(

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from livedeck.monitor.history import published, samples
 from livedeck.monitor.history.columns import SLOT
-from livedeck.monitor.history.database import Database, StorageError, microseconds
+from livedeck.monitor.history.database import ADDED, Database, StorageError, microseconds
 from livedeck.monitor.history.foreign import ReadingEndedError, Stop, open_foreign
 from livedeck.monitor.history.published import Frame
 from livedeck.monitor.history.reads import HistoryReads
@@ -45,6 +45,7 @@ CREATE TEMP VIEW rollup AS SELECT rollup.* FROM main.rollup JOIN temp.known USIN
 CREATE TEMP VIEW journal AS SELECT * FROM main.journal WHERE at <= (SELECT at / 1000 FROM temp.cut);
 CREATE TEMP VIEW answer AS SELECT * FROM main.answer WHERE at <= (SELECT at FROM temp.cut);
 CREATE TEMP VIEW silence AS SELECT * FROM main.silence WHERE at <= (SELECT at FROM temp.cut);
+CREATE TEMP VIEW viewer_round AS SELECT * FROM main.viewer_round WHERE at <= (SELECT at / 1000 FROM temp.cut);
 CREATE TEMP VIEW alarm AS SELECT rowid, * FROM main.alarm WHERE changed <= (SELECT at FROM temp.cut);
 CREATE TEMP VIEW learnt AS SELECT * FROM main.learnt WHERE at <= (SELECT at / 1000 FROM temp.cut)
 """  # noqa: S608  constants
@@ -142,7 +143,7 @@ def _open(path: Path) -> Database:
     db = open_foreign(path, views=True)
     try:
         for statement in _VIEWS.split(";\n"):
-            if all(table in db.tables or f"TEMP VIEW {table} " not in statement for table in ("recent", "silence")):
+            if all(table in db.tables or f"TEMP VIEW {table} " not in statement for table in ("recent", *ADDED)):
                 db.run(statement)
     except BaseException:
         db.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples, silences
+from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples, silences, viewers
 from livedeck.monitor.history.database import Database, StorageError
 from livedeck.monitor.history.foreign import in_thread, open_foreign
 from livedeck.monitor.history.samples import StreamKey
@@ -39,6 +39,7 @@ from livedeck.monitor.model.records import (
 )
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.silence import Silence
+from livedeck.monitor.model.viewer import ViewerRound
 
 T = TypeVar("T")
 
@@ -257,6 +258,10 @@ class HistoryReads(ABC):
     async def silence_log(self, since: datetime) -> tuple[Silence, ...]:
         """Return the silences that end at a time or later, with their present values, in the order of their start."""
         return await self._read(partial(silences.since, moment=since), ())
+
+    async def viewer_rounds(self, event_id: str, since: datetime, until: datetime) -> tuple[ViewerRound, ...]:
+        """Return the rounds of an event's probe in a time range, oldest first."""
+        return await self._read(partial(viewers.read, event_id=event_id, since=since, until=until), ())
 
     async def ruling_log(self, since: datetime) -> tuple[Ruling, ...]:
         """Return the rulings of people since a time, in the order of writing."""

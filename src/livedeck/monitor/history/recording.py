@@ -11,16 +11,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from livedeck.atomic_file import AtomicFile
 from livedeck.monitor.history import events, journal, published
 from livedeck.monitor.history.columns import SLOT, TABLES
-from livedeck.monitor.history.database import SILENCES, Database, Values
+from livedeck.monitor.history.database import ADDED, Database, Values
+from livedeck.monitor.history.database import TABLES as TABLE_NAMES
 from livedeck.monitor.history.foreign import Foreign, check_whole, open_foreign
-from livedeck.monitor.history.silences import has_table
 from livedeck.monitor.model.alarm import DECK
 from livedeck.monitor.model.records import IntentRecord
 from livedeck.monitor.published.difference import Values as Published
@@ -40,6 +40,7 @@ The time counts from the stream's base; in `recent` it counts from the epoch.
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
 _ALARMS = "SELECT * FROM alarm WHERE changed >= :since * 1000 AND since < :until * 1000"
 _SILENCES = "SELECT * FROM silence WHERE at < :until * 1000 AND ends_at >= :since * 1000"
+_ROUNDS = "SELECT * FROM viewer_round WHERE at >= :since AND at < :until ORDER BY event, at"
 _ANSWERS = "SELECT * FROM answer WHERE at >= :since * 1000 AND at < :until * 1000"
 
 _BATCH = 1000
@@ -101,7 +102,8 @@ def export(
                         published.copy(history, db, bounds["since"] * 1000, bounds["until"] * 1000, keep)
                 copy.copy_samples()
             tables = ["event", "stream", "sample", "journal", "alarm", "answer", "published"]
-            tables += ["silence"] if has_table(db) else []
+            there = {name for (name,) in db.rows(TABLE_NAMES)}
+            tables += [table for table in ADDED if table in there]
             rows = {table: db.rows(f"SELECT count(*) FROM main.{table}")[0][0] for table in tables}  # noqa: S608  ours
             rows["sample"] += db.rows("SELECT count(*) FROM recent")[0][0]
         return Recording(target, rows, file.path.stat().st_size)
@@ -135,9 +137,10 @@ class _Copy:
         entries = self._read("journal", _ENTRIES, self._bounds)
         self._write("journal", ((None, *row) for _, *row in entries if is_all or self._is_about_chosen(row)))
         self._write("alarm", (row for row in self._read("alarm", _ALARMS, self._bounds) if row[0] in self._chosen))
-        if is_all and (silences := [*self._read("silence", _SILENCES, self._bounds)]):
-            self._target.run(SILENCES)
-            self._write("silence", silences)
+        rounds = (row for row in self._read("viewer_round", _ROUNDS, self._bounds) if row[0] in self._chosen)
+        self._write_added("viewer_round", rounds)
+        if is_all:
+            self._write_added("silence", self._read("silence", _SILENCES, self._bounds))
         self._write("answer", (row for row in self._read("answer", _ANSWERS, self._bounds) if row[2] in self._chosen))
 
     def _read(self, table: str, query: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
@@ -149,6 +152,12 @@ class _Copy:
     def _write(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" * len(TABLES[table]))
         self._target.run_many(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608  our tables
+
+    def _write_added(self, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
+        """Write rows into a table that the target gets with its first row."""
+        for row in rows:
+            self._target.run(ADDED[table])
+            self._write(table, chain([row], rows))
 
     def _is_about_chosen(self, row: Sequence[Any]) -> bool:
         """Return whether a journal row is about a chosen event; an intent names its event in the body."""

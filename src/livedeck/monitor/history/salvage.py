@@ -22,9 +22,9 @@ from msgspec import field
 from pydantic import TypeAdapter, ValidationError
 
 from livedeck.monitor.detection.learnt import parse_learnt
-from livedeck.monitor.history import alarm_actions, journal, published, samples, silences
+from livedeck.monitor.history import alarm_actions, journal, published, samples, silences, viewers
 from livedeck.monitor.history.columns import SLOT, TABLES, Column
-from livedeck.monitor.history.database import SILENCES, Database, StorageError, check_file, microseconds
+from livedeck.monitor.history.database import ADDED, Database, StorageError, check_file, microseconds
 from livedeck.monitor.history.foreign import current_stop, open_to_change
 from livedeck.monitor.history.pages import PageFile, Row
 from livedeck.monitor.history.samples import StreamKey
@@ -60,6 +60,7 @@ WORDS = {
     "alarm": "alarms",
     "answer": "alarm actions",
     "silence": "silence actions",
+    "viewer_round": "rounds of the probe",
     "published": "published snapshots",
 }
 """Table -> words for its rows in the result."""
@@ -68,7 +69,7 @@ _EMPTY = "the file is empty: its former contents are unknown"
 _FOREIGN = "no part of a history was found: a file of another kind, or damaged beyond reading"
 _UNSEEN = "a changed value in a saved row cannot be detected"
 
-_BEFORE_OTHERS = ("event", "stream", "answer", "silence", "alarm", "journal", "learnt")
+_BEFORE_OTHERS = ("event", "stream", "answer", "silence", "viewer_round", "alarm", "journal", "learnt")
 
 
 class Salvage(Record):
@@ -330,8 +331,8 @@ class _Salvage:
             sound = [row for row in values if is_sound_row(table, dict(zip(columns, row, strict=True)))]
             self._lost[table] += len(rows) - len(sound)
             self._saved[table] += len(sound)
-            if sound and table == "silence":
-                self._db.run(SILENCES)
+            if sound and table in ADDED:
+                self._db.run(ADDED[table])
             if sound:
                 self._db.run_many(statement, [(*row, *row) for row in sound])
             if table == "journal":
@@ -469,7 +470,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 def _shapes(db: Database) -> dict[str, _Shape]:
     """Return table -> form of its rows."""
     shapes = {}
-    scripts = {"silence": SILENCES, **dict(db.rows("SELECT name, sql FROM sqlite_master"))}
+    scripts = {**ADDED, **dict(db.rows("SELECT name, sql FROM sqlite_master"))}
     for table, columns in TABLES.items():
         script = scripts[table]
         shapes[table] = _Shape(columns, "WITHOUT ROWID" in script, "id INTEGER PRIMARY KEY" in script)
@@ -496,6 +497,7 @@ JUDGED: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "alarm": _is_alarm,
     "answer": alarm_actions.is_sound,
     "silence": silences.is_sound,
+    "viewer_round": lambda row: viewers.is_known((row["delivery"], row["picture"], row["sound"])),
     "learnt": lambda row: parse_learnt(row["body"]) is not None,
 }
 """Table -> function that returns whether this version can parse a row (column name -> value)."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from livedeck.monitor.history import alarm_actions, alarms, events, published, silences
+from livedeck.monitor.history import alarm_actions, alarms, events, published, silences, viewers
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import ROLL_UP, Database, microseconds
 from livedeck.monitor.history.journal import IN_FORCE, LASTING
@@ -300,5 +300,5 @@ def prune(db: Database, before: int) -> Iterator[None]:
     while db.rows("SELECT 1 FROM learnt WHERE at < ? LIMIT 1", [before]):
         db.run("DELETE FROM learnt WHERE rowid IN (SELECT rowid FROM learnt WHERE at < ? LIMIT ?)", [before, _STEP])
         yield
-    while any(rows.prune(db, before, _STEP) for rows in (alarm_actions, alarms, events, published, silences)):
+    while any(rows.prune(db, before, _STEP) for rows in (alarm_actions, alarms, events, published, silences, viewers)):
         yield

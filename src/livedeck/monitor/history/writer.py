@@ -21,7 +21,17 @@ from msgspec import field
 
 from livedeck.log import Log
 from livedeck.monitor.detection.learnt import Learnt
-from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, published, samples, silences
+from livedeck.monitor.history import (
+    alarm_actions,
+    alarms,
+    events,
+    journal,
+    learnt,
+    published,
+    samples,
+    silences,
+    viewers,
+)
 from livedeck.monitor.history.columns import SLOT
 from livedeck.monitor.history.database import CORRUPT, Database, StorageError, set_aside
 from livedeck.monitor.history.journal import Entry
@@ -32,6 +42,7 @@ from livedeck.monitor.model.readings import NO_STATUS, Readings
 from livedeck.monitor.model.records import LinkRecord
 from livedeck.monitor.model.silence import Silence
 from livedeck.monitor.model.snapshot import Snapshot
+from livedeck.monitor.model.viewer import ViewerRound
 from livedeck.record import Record
 
 _LARGEST = 2**62
@@ -251,6 +262,7 @@ class Batch(Record):
         alarms: State of each changed alarm, by key and onset.
         actions: Alarm actions.
         silences: Rows of silences.
+        rounds: Rounds of the probe.
         learnt: New baselines of streams.
         snapshots: Published snapshots, oldest first.
     """
@@ -262,6 +274,7 @@ class Batch(Record):
     learnt: Mapping[StreamKey, Learnt] = field(default_factory=dict)
     snapshots: tuple[Snapshot, ...] = ()
     silences: tuple[Silence, ...] = ()
+    rounds: tuple[ViewerRound, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.samples) or self.has_rows
@@ -269,7 +282,7 @@ class Batch(Record):
     @property
     def has_rows(self) -> bool:
         """True if the batch has anything besides samples."""
-        rows = self.entries, self.actions, self.silences, self.alarms, self.learnt, self.snapshots
+        rows = self.entries, self.actions, self.silences, self.alarms, self.learnt, self.snapshots, self.rounds
         return any(map(bool, rows))
 
     def then(self, later: Batch) -> Batch:
@@ -282,6 +295,7 @@ class Batch(Record):
             {**self.learnt, **later.learnt},
             (*self.snapshots, *later.snapshots)[-_WAITING_SNAPSHOTS:],
             (*self.silences, *later.silences)[-_WAITING:],
+            (*self.rounds, *later.rounds)[-_WAITING:],
         )
 
 
@@ -339,6 +353,7 @@ class HistoryWriter:
         with writer.db.transaction():
             alarm_actions.write(writer.db, batch.actions)
             silences.write(writer.db, batch.silences)
+            viewers.write(writer.db, batch.rounds)
             entries: Iterable[Entry] = batch.entries
             for without_duplicates in (alarms.without_duplicates, _without_duplicate_links, events.without_duplicates):
                 entries = without_duplicates(writer.db, entries)

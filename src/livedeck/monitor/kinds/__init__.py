@@ -18,13 +18,22 @@ from livedeck.monitor.kinds.ingest import INGEST_KINDS, QOS_STALE
 from livedeck.monitor.kinds.kind import AlarmKind, EndDetector
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.kinds.video import VIDEO_KINDS
+from livedeck.monitor.kinds.viewer import VIEWER_KINDS, VIEWER_RULES
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.signal.features import SampleFeatures
 
 ALARM_KINDS: Mapping[str, AlarmKind] = MappingProxyType(
     {
         kind.name: kind
-        for kind in (*INGEST_KINDS, *VIDEO_KINDS, *AUDIO_KINDS, *DELIVERY_KINDS, RESTREAM_KIND, *DECK_KINDS)
+        for kind in (
+            *INGEST_KINDS,
+            *VIDEO_KINDS,
+            *AUDIO_KINDS,
+            *DELIVERY_KINDS,
+            RESTREAM_KIND,
+            *VIEWER_KINDS,
+            *DECK_KINDS,
+        )
     }
 )
 """Alarm kinds by name."""
@@ -36,7 +45,7 @@ _NOTICED_APART = timedelta(seconds=60)
 """Tolerance for onsets that a deck dated when it noticed the fault."""
 
 _LISTED_APART = timedelta(seconds=30)
-"""Tolerance for onsets that a deck finds in the event list, which each deck polls at its own times."""
+"""Tolerance for onsets that a deck finds in event lists or in rounds of a probe, each at its own times."""
 
 _NOTICED = frozenset(
     kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck or isinstance(kind.detector, EndDetector)
@@ -45,7 +54,7 @@ _NOTICED = frozenset(
 
 def onset_tolerance(kind: str) -> timedelta:
     """Return the largest difference between the onsets that two decks report for one fault of this kind."""
-    if kind == RESTREAM_KIND.name:
+    if kind == RESTREAM_KIND.name or kind in VIEWER_RULES:
         return _LISTED_APART
     return _NOTICED_APART if kind in _NOTICED else _DATED_APART
 

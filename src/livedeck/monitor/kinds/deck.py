@@ -9,10 +9,13 @@ from math import ceil
 from typing import NamedTuple
 
 from livedeck.monitor.evidence.blame import Facts, blame, diagnosed
+from livedeck.monitor.evidence.playlists import Way, blind_blame, way_of
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
+    CDN,
     COLLECTOR_SILENT,
     PLATFORM,
+    PROBE_BLIND,
     UNIT_UNKNOWN,
     AlarmKind,
     DeckCase,
@@ -42,12 +45,23 @@ def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     if connection.state is not ConnectionState.BLIND and not connection.is_checking:
         return None
     since = connection.since + timedelta(seconds=connection.skew)
-    return Observation(
-        connection.blame.text or connection.reason or "no reply",
-        "a reply from the platform",
-        since,
-        blame=connection.blame,
-    )
+    cause = connection.blame if connection.is_checking else blind_blame(connection.blame, case.playlists)
+    return Observation(cause.text or connection.reason or "no reply", "a reply from the platform", since, blame=cause)
+
+
+def _observe_probe(case: DeckCase, thresholds: Thresholds) -> Observation | None:
+    """Report a probe that reaches no playlist on several hosts, or that has a fault of its own."""
+    if case.probe_fault:
+        return Observation(safe(case.probe_fault), "a probe that sees pictures")
+    limits, playlists = thresholds.attention, case.playlists
+    if playlists is None or not playlists.proven:
+        return None
+    is_answering = case.connection.state.is_answering
+    way = way_of(playlists, is_answering=is_answering, least=limits.shared_events, part=limits.shared_part)
+    if way is not Way.OWN_WAY:
+        return None
+    hosts = f"{playlists.asked} of {playlists.asked} playlists on {len(playlists.hosts)} hosts fail"
+    return Observation(f"{hosts}: this machine's way out, or several CDNs", "playlists that play")
 
 
 def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -191,6 +205,41 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
         return None
     event_ids = {alarm.event_id for alarm in members}
     return _incident(_members(case, since, event_ids, window), since, stage, case)
+
+
+def _observe_cdn(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
+    """Return the incident of the hosts on which enough playlists failed together, or None."""
+    found = [
+        (host, of_host, incident)
+        for host in sorted(set(case.hosts.values()))
+        if (incident := _observe_incident(of_host := _of_host(host, case), limits))
+    ]
+    if not found:
+        return None
+    is_news = case.previous is not None and any(of_host.previous is None for _, of_host, _ in found)
+    stage = max(incident.observation.stage for _, _, incident in found) + is_news
+    actual = "; ".join(_host_words(host, of_host, incident, case) for host, of_host, incident in found)
+    affects = tuple(event_id for _, _, incident in found for event_id in incident.affects)
+    since = min(incident.since for _, _, incident in found)
+    return Incident(Observation(actual, "playlists that play", stage=stage), affects, since)
+
+
+def _of_host(host: str, case: IncidentCase) -> IncidentCase:
+    """Return the part of a case that is about a host."""
+    ids = {event_id for event_id, each in case.hosts.items() if each == host}
+    previous = case.previous if case.previous and not ids.isdisjoint(case.previous.affects) else None
+    return replace(
+        case,
+        alarms=[alarm for alarm in case.alarms if alarm.event_id in ids],
+        inputs={event_id: source for event_id, source in case.inputs.items() if event_id in ids},
+        previous=previous and replace(previous, affects=tuple(each for each in previous.affects if each in ids)),
+    )
+
+
+def _host_words(host: str, of_host: IncidentCase, incident: Incident, case: IncidentCase) -> str:
+    failed, count = len(incident.affects), len(of_host.inputs)
+    way = ", or the way to it from here" if failed == count == len(case.inputs) else ""
+    return safe(f"{host}{way}: {failed} of {count} playlists fail", 120)
 
 
 def _observe_next_incident(previous: Alarm, case: IncidentCase, limits: AlarmLimits) -> Incident | None:
@@ -449,6 +498,34 @@ DECK_KINDS = (
             cause="A collector, its machine or its network failed.",
             viewers="No effect; the other collectors took over its events.",
             advice="Restart it; until then, the others share its request budget.",
+        ),
+    ),
+    AlarmKind(
+        name=PROBE_BLIND,
+        severity=Severity.WARNING,
+        component=Component.NONE,
+        detector=DeckDetector(observe=_observe_probe, subject="probe"),
+        hidden_by=(API_BLIND,),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="This machine's way out fails, several CDNs do, or the probe cannot decode pictures.",
+            viewers="Unknown: viewers elsewhere may get every programme.",
+            advice="Play an event on another network; check this machine's proxy and firewall.",
+        ),
+    ),
+    AlarmKind(
+        name=CDN,
+        severity=Severity.CRITICAL,
+        component=Component.NONE,
+        detector=IncidentDetector(observe=_observe_cdn),
+        hidden_by=(API_BLIND, PROBE_BLIND),
+        shared=False,
+        explained_by=(),
+        diagnosis=Diagnosis(
+            cause="A host of playlists fails for many events: the CDN, or the way to it from here.",
+            viewers="No picture, or one that stops, for every viewer of that host.",
+            advice="Play one of the events on another network; then call the CDN's support with the host.",
         ),
     ),
     AlarmKind(

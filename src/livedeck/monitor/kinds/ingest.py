@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from livedeck.monitor.evidence.blame import diagnosed
+from livedeck.monitor.evidence.witness import Witness, witness, witness_words
 from livedeck.monitor.kinds.kind import (
     DROPOUTS,
     NO_INGEST,
@@ -74,7 +75,7 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
             actual = f"{actual}, at least since {ingest.since:%H:%M:%S}Z (not watched before)"
         used = _used_share(ingest.since, ingest.window_ends, case.last_answer)
         stage = sum(used >= share for share in thresholds.window_stages)
-        yield Observation(actual, "the encoder's stream", since, stage)
+        yield _with_viewers(Observation(actual, "the encoder's stream", since, stage), case, thresholds)
     elif interval and phase.tally is BroadcastState.ON_AIR:
         yield Observation(*interval.evidence, since)
     elif case.quality.false_silence:
@@ -148,10 +149,23 @@ def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
     )
 
 
-def _observe_stale(case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
+def _observe_stale(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
     """Report missing replies or samples of this event, with the reason."""
     if case.is_stale:
-        yield Observation(case.quality.blame.text, "a reply every few seconds", case.quality.since)
+        found = Observation(case.quality.blame.text, "a reply every few seconds", case.quality.since)
+        yield _with_viewers(found, case, thresholds)
+
+
+def _with_viewers(observation: Observation, case: EventCase, thresholds: Thresholds) -> Observation:
+    """Return the observation with what viewers prove about it. It is milder while they get newer pictures."""
+    if case.viewer is None:
+        return observation
+    features = case.analysis.features
+    found = witness(case.viewer, features.time if features else None, case.now, thresholds)
+    if found is Witness.NONE:
+        return observation
+    actual = f"{observation.actual}; {witness_words(found, case.viewer)}"
+    return observation._replace(actual=actual, is_milder=found is Witness.LIVE)
 
 
 INGEST_KINDS = (

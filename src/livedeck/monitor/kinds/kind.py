@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec import field
 
 from livedeck.monitor.evidence.blame import CAUSES
+from livedeck.monitor.evidence.playlists import Playlists
 from livedeck.monitor.model.alarm import Alarm, Diagnosis, Severity
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import NO_BLAME, Blame
@@ -28,6 +29,7 @@ from livedeck.monitor.model.state import (
     SharingFault,
 )
 from livedeck.monitor.model.thresholds import AlarmLimits, Duty, Expectation, Hold, Thresholds
+from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.signal.analysis import DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Evidence, FaultInterval, Level
@@ -37,6 +39,7 @@ API_BLIND, PLATFORM, NO_INGEST = "API_BLIND", "PLATFORM", "NO_INGEST"
 COLLECTOR_SILENT = "COLLECTOR_SILENT"
 UNIT_UNKNOWN = "UNIT_UNKNOWN"
 RECONNECTING, DROPOUTS = "RECONNECTING", "DROPOUTS"
+CDN, PROBE_BLIND = "CDN", "PROBE_BLIND"
 """Names of kinds that other files refer to. Some are parents of a whole class of kinds (`AlarmKind.parents`)."""
 
 THE_PLATFORM = "platform"
@@ -46,8 +49,9 @@ THE_PLATFORM = "platform"
 class Observation(NamedTuple):
     """Result of a detector; `AlarmKind.finding` makes a finding from it.
 
-    `is_escalated`: the finding gets the kind's `escalated_severity`. `is_withdrawn`: the observation proved to be no
-    fault, so the finding gets the severity INFO. `blame`: cause that is more exact than that of the kind, or NO_BLAME.
+    `is_escalated`: the finding gets the kind's `escalated_severity`. `is_milder`: viewers still get the programme, so a
+    critical finding is a warning. `is_withdrawn`: the observation proved to be no fault, so the finding gets the
+    severity INFO. `blame`: cause that is more exact than that of the kind, or NO_BLAME.
     """
 
     actual: str
@@ -59,6 +63,7 @@ class Observation(NamedTuple):
     target_name: str = ""
     is_withdrawn: bool = False
     blame: Blame = NO_BLAME
+    is_milder: bool = False
 
 
 class DutyRule(Record, kw_only=True):
@@ -119,7 +124,10 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 
 
 class EventCase(Record):
-    """Input of an EventDetector: an event at `now` (server time). `stops`: stops of this process (server time)."""
+    """Input of an EventDetector: an event at `now` (server time).
+
+    `stops`: stops of this process (server time). `viewer`: rounds of the event's probe; None while no probe asks.
+    """
 
     analysis: SignalAnalysis
     phase: Phase
@@ -127,6 +135,7 @@ class EventCase(Record):
     now: datetime
     restreams: RestreamHistory = field(default_factory=RestreamHistory)
     stops: tuple[NotWatched, ...] = ()
+    viewer: Viewing | None = None
 
     @property
     def last_answer(self) -> datetime:
@@ -162,7 +171,9 @@ class DeckCase(Record):
     `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
     collectors that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this
     machine's clock. `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events
-    on air without a good reply for long, because the platform refuses our pace.
+    on air without a good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on
+    air, while the platform is silent only those probed since; None without a probe. `probe_fault`: fault of the probe
+    itself, or empty.
     """
 
     connection: ConnectionStatus
@@ -174,6 +185,8 @@ class DeckCase(Record):
     now: datetime | None = None
     unit_question: str = ""
     unserved: int = 0
+    playlists: Playlists | None = None
+    probe_fault: str = ""
 
 
 class DeckDetector(Record):
@@ -201,6 +214,7 @@ class IncidentCase(Record):
     `alarms`: ongoing alarms of events on air, of the kinds with `shared`, without found ones. `inputs`: id of an event
     on air -> its input. `previous`: the current incident, or None. `late`: id of an event whose samples are late or
     gone -> time of its newest sample. `is_late_counted`: the wait for these events is over, so they count as failed.
+    `hosts`: id of an event on air -> host of its playlist; empty for an incident of encoders.
     """
 
     alarms: Collection[Alarm]
@@ -209,6 +223,7 @@ class IncidentCase(Record):
     previous: Alarm | None = None
     late: Mapping[str, datetime] = field(default_factory=dict)
     is_late_counted: bool = False
+    hosts: Mapping[str, str] = field(default_factory=dict)
 
 
 class IncidentDetector(Record):
@@ -232,7 +247,8 @@ class AlarmKind(Record, kw_only=True):
     `name`: name in settings, history and JSON, which never changes. `severity`: severity at the start.
     `escalated_severity`: severity of an escalated observation. `component`: part of the health score that this fault
     lowers. `hidden_by`: kinds of the same event that suppress this kind, the widest first. `shared`: the platform, or
-    the network to it, can cause the fault on many events at once. `explained_by`: patterns whose diagnosis is better
+    the network to it, can cause the fault on many events at once. `incident`: kind of the incident that such faults
+    make. `explained_by`: patterns whose diagnosis is better
     than `diagnosis`. `is_of_picture`: the fault is one of several signs of a picture fault.
     """
 
@@ -246,6 +262,7 @@ class AlarmKind(Record, kw_only=True):
     explained_by: tuple[Pattern, ...]
     diagnosis: Diagnosis
     is_of_picture: bool = False
+    incident: str = PLATFORM
 
     @property
     def is_of_deck(self) -> bool:
@@ -256,12 +273,12 @@ class AlarmKind(Record, kw_only=True):
     def parents(self) -> tuple[str, ...]:
         """Kinds of alarm that suppress this kind, the widest first.
 
-        API_BLIND suppresses every kind of an event, and PLATFORM every shared kind. NO_INGEST and RECONNECTING suppress
-        the kinds that judge samples.
+        API_BLIND suppresses every kind of an event, and PLATFORM every shared kind of its own. NO_INGEST and
+        RECONNECTING suppress the kinds that judge samples.
         """
         if self.is_of_deck:
             return self.hidden_by
-        incident = (PLATFORM,) if self.shared else ()
+        incident = (PLATFORM,) if self.shared and self.incident == PLATFORM else ()
         silence: tuple[str, ...] = (NO_INGEST, RECONNECTING) if isinstance(self.detector, SampleDetector) else ()
         if self.name == DROPOUTS:  # RECONNECTING is a part of DROPOUTS and must not hide it
             silence = (NO_INGEST,)
@@ -277,6 +294,8 @@ class AlarmKind(Record, kw_only=True):
     def finding(self, observation: Observation) -> Finding:
         """Return an observation as a finding of this kind."""
         severity = self.escalated_severity if observation.is_escalated else self.severity
+        if observation.is_milder and severity is Severity.CRITICAL:
+            severity = Severity.WARNING
         return Finding(
             self.name,
             Severity.INFO if observation.is_withdrawn else severity,

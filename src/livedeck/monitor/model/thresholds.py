@@ -577,6 +577,48 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s after the start", "LATE_START ends, because nobody waits any more; the tally stays LATE")
     ] = 21_600.0
 
+    viewer_rounds: Annotated[
+        int, Limit("rounds", "VIEWER_GONE, VIEWER_STALLED and VIEWER_SLOW need this many bad rounds in a row")
+    ] = 2
+    viewer_rounds_long: Annotated[
+        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need more, because renditions may start one by one")
+    ] = 3
+    viewer_clear: Annotated[int, Limit("rounds", "good rounds in a row that clear an alarm about viewers")] = 2
+    viewer_missing: Annotated[
+        int, Limit("segments in 60 s", "VIEWER_SEGMENTS is a warning from here on; players skip a single segment")
+    ] = 2
+    viewer_missing_critical: Annotated[
+        float, Limit("share of the segments in 60 s", "VIEWER_SEGMENTS is critical: players stop at so many holes")
+    ] = 0.2
+    viewer_slow: Annotated[
+        float, Limit("s for 1 s of media", "players need the rest of the time to fill their buffer again")
+    ] = 0.8
+    viewer_late: Annotated[float, Limit("s", "VIEWER_LATE: the playlist is this far behind the encoder")] = 30.0
+    viewer_late_reduced: Annotated[float, Limit("s", "the same for an event with reduced latency")] = 10.0
+    viewer_blank: Annotated[
+        float, Limit("s", "a black picture or silence raises an alarm after this time; a fade or a pause is shorter")
+    ] = 20.0
+    viewer_blank_critical: Annotated[
+        float, Limit("s", "a black picture or silence of this length is critical: viewers leave")
+    ] = 60.0
+    viewer_frozen: Annotated[float, Limit("s", "VIEWER_FROZEN: people may show a still picture for less than this")] = (
+        60.0
+    )
+    viewer_witness: Annotated[float, Limit("s", "older rounds of the probe are no witness of the present")] = 25.0
+    viewer_witness_segments: Annotated[
+        float,
+        Limit("segments", "a live witness is this much, and the latency, ahead of the newest sample: buffers play on"),
+    ] = 2.0
+    viewer_witness_rounds: Annotated[
+        int, Limit("rounds", "without dates in the playlist, its head must move in this many rounds of the silence")
+    ] = 3
+    viewer_unlisted: Annotated[
+        float, Limit("s", "ENDED_ON_AIR of a missing event waits this much longer while viewers still get it")
+    ] = 60.0
+    viewer_after: Annotated[
+        float, Limit("s", "a playlist that still plays this long after the end of its event is told")
+    ] = 60.0
+
     attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()
 
     def floor(self, presets: Iterable[str]) -> float:

@@ -6,8 +6,11 @@ ingest and health, and never a part of the health score.
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from livedeck.record import Record
 
@@ -107,3 +110,82 @@ class ViewerState(Record):
     image: str = ""
     image_at: datetime | None = None
     error: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """True if the last rounds show whether the playlist plays."""
+        return self.source.is_probed and not self.is_stale and self.delivery is not Delivery.UNKNOWN
+
+    @property
+    def is_playing(self) -> bool:
+        """True if the last round found a playlist that plays, at any speed."""
+        return self.is_known and self.delivery in {Delivery.PLAYS, Delivery.SLOW}
+
+    @property
+    def is_failing(self) -> bool:
+        """True if the last round found no playlist, or one that stands still."""
+        return self.is_known and self.delivery in {Delivery.GONE, Delivery.STALLED}
+
+    def moved(self, seconds: float) -> ViewerState:
+        """Return the same state with the times of this machine by a clock that is `seconds` ahead."""
+        if not seconds:
+            return self
+        ahead = timedelta(seconds=seconds)
+        times = {name: at + ahead for name in _LOCAL if (at := getattr(self, name)) is not None}
+        return replace(self, **times)
+
+
+class ViewerRound(Record):
+    """Round of the probe of an event, as the history keeps it. `at`: this machine's clock.
+
+    `listed`, `missed`: number of segments that the round asked for, and of the missing ones. `peak`: peak of the
+    loudest channel (dBFS). The rest is as in ViewerState.
+    """
+
+    at: datetime
+    event_id: str
+    delivery: Delivery
+    picture: Picture = Picture.UNKNOWN
+    sound: Sound = Sound.UNKNOWN
+    latency: float | None = None
+    ratio: float | None = None
+    luma: float | None = None
+    change: float | None = None
+    loudness: float | None = None
+    peak: float | None = None
+    listed: int = 0
+    missed: int = 0
+
+    @classmethod
+    def of(cls, event_id: str, state: ViewerState, before: ViewerState | None) -> ViewerRound | None:
+        """Return the newest round of a probe; None without a new one. `before`: earlier state."""
+        if state.as_of is None or not state.is_known or (before and before.as_of and before.as_of >= state.as_of):
+            return None
+        is_counted = before is not None and before.listed <= state.listed and before.missed <= state.missed
+        return cls(
+            state.as_of,
+            event_id,
+            state.delivery,
+            state.picture,
+            state.sound,
+            state.latency,
+            state.ratio,
+            state.luma,
+            state.change,
+            state.loudness,
+            max(state.peaks, default=None),
+            state.listed - (before.listed if before and is_counted else 0),
+            state.missed - (before.missed if before and is_counted else 0),
+        )
+
+
+def round_columns(rounds: Iterable[ViewerRound]) -> dict[str, list[Any]]:
+    """Return rounds in columns, with times in epoch ms."""
+    rows = tuple(rounds)
+    names = [name for name in ViewerRound.__struct_fields__ if name not in {"at", "event_id"}]
+    times = [round(row.at.timestamp() * 1000) for row in rows]
+    return {"time": times, **{name: [getattr(row, name) for row in rows] for name in names}}
+
+
+_LOCAL = ("since", "picture_since", "sound_since", "as_of", "image_at")
+"""Names of the times by this machine's clock."""
