@@ -8,12 +8,18 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.monitor import Delivery
-from livedeck.text.segments import Pixels
+from livedeck.presentation.events import Standing, standing
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Pixels, plain, width
 from livedeck.ui.app import Deck
+from livedeck.ui.events.view import cockpit_lines
 from livedeck.ui.kit.graphics import FIRST_VIEWER_ID, Frame, Graphics
+from livedeck.ui.kit.viewer_picture import Look
 from livedeck.ui.shell.viewer_pictures import ViewerPictures
 from livedeck.ui.viewers.mosaic import Mosaic
 from livedeck.ui.viewers.view import plan_grid
+from presentation.test_events import FRESH
+from presentation.test_viewer import seen
 from ui.stage import act, known, letters_of, running, show, steady
 from ui.viewer_stage import PLAYS, VIEWERS, ago, loaded, probing
 
@@ -112,6 +118,12 @@ async def test_the_order_holds_for_a_minute_unless_a_person_asks() -> None:
         assert _place(deck, "event-01") < _place(deck, "event-00")
 
 
+def rendered(deck: Deck) -> RenderTime:
+    render_time = deck.render_time()
+    assert render_time
+    return render_time
+
+
 def _place(deck: Deck, event_id: str) -> int:
     tiles = deck.screen.query_one(Mosaic)._tiles
     return next(place for place, (_, found) in enumerate(tiles) if found == event_id)
@@ -173,3 +185,35 @@ async def test_pixels_are_drawn_over_blank_cells_of_fresh_pictures_alone(how: Gr
         assert len(placed) == len(fresh)
         assert {item.number for item in placed} <= {*range(FIRST_VIEWER_ID, FIRST_VIEWER_ID + 9)}
         assert all(len(item.sequence) < 6000 for item in placed)
+
+
+async def test_the_events_table_has_a_column_of_viewers_and_a_narrow_one_their_faults_as_health() -> None:
+    async with running((120, 40)) as (deck, pilot):
+        before = letters_of(deck)
+        assert "VIEWER" not in before
+        healthy = next(state for state in known(deck).events if standing(state, rendered(deck)) is Standing.GOOD)
+        gone = replace(healthy, viewer=replace(PLAYS, delivery=Delivery.GONE, since=ago(38)))
+        await show(deck, pilot, events=(gone,))
+        assert "✖ viewers gone" in letters_of(deck)
+        await show(deck, pilot, events=(replace(healthy, viewer=PLAYS),))
+        assert "100 GOOD" in letters_of(deck)
+        await pilot.resize_terminal(140, 40)
+        await show(deck, pilot, events=(gone,))
+        text = letters_of(deck)
+        assert "VIEWER" in text
+        assert "100 GOOD" in text
+        assert "✖ gone" in text
+
+
+@pytest.mark.parametrize("height", [5, 9, 10, 30, 40])
+def test_the_pane_of_an_event_says_what_viewers_get_in_the_lines_that_it_has(height: int) -> None:
+    event, look = seen(), Look(tuple([("▀" * 24, Pixels(1, 2))] for _ in range(7)))
+    lines = cockpit_lines(event, FRESH, 62, height, look=look)
+    text = [plain(line) for line in lines]
+    assert len(lines) <= height
+    assert max(width(line) for line in lines) <= 62
+    assert any("viewers ✓ plays 8 s late" in line for line in text)
+    assert sum("▀" * 24 in line for line in text) == (7 if height >= 9 else 0)
+    assert [plain(line) for line in cockpit_lines(replace(event, viewer=None), FRESH, 62, height)] == [
+        plain(line) for line in cockpit_lines(replace(event, viewer=None), FRESH, 62, height, look=look)
+    ]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 from livedeck.monitor import Delivery, EventState, Expectation, Picture, Severity, Snapshot, Sound, Source, ViewerState
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
+from livedeck.presentation.events import EVENTS, Standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
 from livedeck.text.names import name_order
@@ -161,10 +163,28 @@ def cell(state: EventState, render_time: RenderTime) -> Line:
     return [(found.glyph, role), (f" {found.word}" if found.word else "", words)]
 
 
-VIEWER: Column[EventState] = Column(
-    "viewer", "VIEWER", 10, 8, cell, lambda state, render_time: badge(state, render_time).word or None
-)
+def health_or_fault(state: EventState, render_time: RenderTime) -> Line:
+    """Return the health; the fault for viewers if the health shows none: ` ✖ viewers gone `."""
+    found = badge(state, render_time)
+    if found.severity is None or events.standing(state, render_time) in {Standing.BAD, Standing.WATCH}:
+        return events.health(state, render_time)
+    return [(f" {found.glyph} viewers {found.word} ", found.role)]
+
+
+VIEWER: Column[EventState] = Column("viewer", "VIEWER", 10, 5, cell)
 """Column of tables of events: what viewers get."""
+
+_HEALTH = next(place for place, column in enumerate(EVENTS.columns) if column.name == "health")
+
+WITH_VIEWERS = (*EVENTS.columns[: _HEALTH + 1], VIEWER, *EVENTS.columns[_HEALTH + 1 :])
+"""Columns of the Events table with what viewers get."""
+
+WITH_VIEWER_FAULTS = (
+    *EVENTS.columns[:_HEALTH],
+    replace(EVENTS.columns[_HEALTH], render=health_or_fault, is_steady=False),
+    *EVENTS.columns[_HEALTH + 1 :],
+)
+"""Columns of a narrow Events table, where the health gives way to a fault for viewers."""
 
 
 def short_text(state: EventState, render_time: RenderTime) -> Line:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from livedeck.log import Log
-from livedeck.text.segments import ShadedLine
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.decoding import Decoder
 from livedeck.ui.kit.graphics import Frame, Graphics, faded, iterm2_small, kitty_small, pixel_rows, scaled
+from livedeck.ui.kit.viewer_picture import Shot
 from livedeck.ui.shell.context import Context
 
 SIZE = (160, 90)
@@ -27,24 +27,17 @@ MAX_KEPT = 64
 log = Log(__name__)
 
 
+def can_show_pictures(ctx: Context) -> bool:
+    """Return whether the terminal can show pictures: it has half blocks, and the theme has colours of its own."""
+    return ctx.has_fine_lines and not themes.PALETTES[ctx.theme].ansi
+
+
 class Wanted(NamedTuple):
     """Picture that a place on the screen shows: hash of the JPEG, cells of the place, and id of the place in kitty."""
 
     image: str
     frame: Frame
     number: int = 0
-
-
-class Shot(NamedTuple):
-    """Picture that is ready to be drawn.
-
-    `rows`, `faded`: rows of half blocks in full colours, and half way to the ground. `sequence`: control string that
-    draws the picture in pixels over blank cells; empty if the terminal gets half blocks.
-    """
-
-    rows: tuple[ShadedLine, ...]
-    faded: tuple[ShadedLine, ...]
-    sequence: str = ""
 
 
 class ViewerPictures:

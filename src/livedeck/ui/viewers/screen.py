@@ -11,15 +11,14 @@ from livedeck.monitor import Alarm, EventState, Snapshot
 from livedeck.presentation import viewer
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import ShadedLine
-from livedeck.ui.kit import themes
 from livedeck.ui.kit.graphics import FIRST_VIEWER_ID
 from livedeck.ui.kit.lines import LinesWidget
+from livedeck.ui.kit.viewer_picture import look_at
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import BaseScreen, waiting_text
-from livedeck.ui.shell.viewer_pictures import ViewerPictures, Wanted
+from livedeck.ui.shell.viewer_pictures import ViewerPictures, Wanted, can_show_pictures
 from livedeck.ui.viewers import view
 from livedeck.ui.viewers.mosaic import Mosaic, Placed
-from livedeck.ui.viewers.view import TileLook
 
 HOLD_SECONDS = 60.0
 """Seconds that the tiles keep their places. Then the worst events come first again."""
@@ -90,46 +89,29 @@ class ViewersScreen(BaseScreen):
     def _show_tiles(self, states: Sequence[EventState], render_time: RenderTime) -> None:
         grid, selected = self._grid, self.ctx.selected_event()
         wanted: dict[str, Wanted] = {}
+        has_pictures = can_show_pictures(self.ctx)
         for place, state in enumerate(states):
-            if self._has_pictures and state.viewer and viewer.picture_age(state.viewer, render_time) is not None:
+            if has_pictures and state.viewer and viewer.picture_age(state.viewer, render_time) is not None:
                 wanted[state.id] = Wanted(state.viewer.image, grid.frame, FIRST_VIEWER_ID + place)
         self._pictures.want(wanted, self._repaint)
         blocks, regions, placed = [list[list[ShadedLine]]() for _ in range(grid.rows)], [], []
         for place, state in enumerate(states):
             row, column = divmod(place, grid.columns)
             x, y = column * grid.cells, row * grid.lines
-            look, sequence = self._look(state, render_time)
-            if sequence:
+            shot = self._pictures.get(state.id)
+            look = look_at(state, render_time, shot, has_blocks=self.ctx.has_fine_lines)
+            if look.sequence:
                 picture = Region(x + 1, y + 1, grid.frame.columns, grid.frame.rows)
-                placed.append(Placed(picture, FIRST_VIEWER_ID + place, sequence))
+                placed.append(Placed(picture, FIRST_VIEWER_ID + place, look.sequence))
             is_selected = selected is not None and state.id == selected.id
             blocks[row].append(view.tile_lines(state, render_time, grid, look, is_selected=is_selected))
             regions.append((Region(x, y, grid.cells, grid.lines), state.id))
         lines = [[segment for part in parts for segment in part] for row in blocks for parts in zip(*row, strict=True)]
         self.query_one(Mosaic).show(lines, regions, placed)
 
-    def _look(self, state: EventState, render_time: RenderTime) -> tuple[TileLook, str]:
-        """Return how a tile shows its picture, and the control string of pixels.
-
-        Only a fresh picture without words over it is drawn in pixels, which cells cannot cover.
-        """
-        shot = self._pictures.get(state.id)
-        seconds = viewer.picture_age(state.viewer, render_time) if state.viewer else None
-        if shot is None or seconds is None:
-            return TileLook(has_blocks=self.ctx.has_fine_lines), ""
-        if shot.sequence and seconds <= viewer.AGED_SECONDS and not viewer.over_picture(state, render_time):
-            return TileLook(is_blank=True), shot.sequence
-        is_dim = seconds >= viewer.DIM_SECONDS or viewer.is_past(state, render_time)
-        return TileLook(shot.faded if is_dim else shot.rows), ""
-
     @property
     def _pictures(self) -> ViewerPictures:
         return self.ctx.state(ViewerPictures)
-
-    @property
-    def _has_pictures(self) -> bool:
-        """True if the terminal can show pictures: colours of its own choice, and half blocks."""
-        return self.ctx.has_fine_lines and not themes.PALETTES[self.ctx.theme].ansi
 
     @property
     def _page(self) -> int:

@@ -11,9 +11,10 @@ from livedeck.presentation import events, viewer
 from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, fit_height, justify, width, wrap
-from livedeck.text.values import NOT_APPLICABLE, age
+from livedeck.text.values import NOT_APPLICABLE
 from livedeck.ui.kit.graphics import Frame
 from livedeck.ui.kit.meter import METER_CELLS, meter_rows
+from livedeck.ui.kit.viewer_picture import Look, picture_rows
 
 MIN_CELLS, GOOD_LINES, MIN_LINES = 40, 11, 9
 """Minimum width of a tile, its minimum height if two rows of tiles fit so, and its minimum height otherwise."""
@@ -69,18 +70,6 @@ def _grid(columns: int, rows: int, cells: int, lines: int) -> Grid:
     )
 
 
-class TileLook(NamedTuple):
-    """Parts of a tile that the event does not tell.
-
-    `rows`: rows of the picture in half blocks; None for words in its place. `is_blank`: leave the cells of the picture
-    blank for pixels. `has_blocks`: the terminal can show more than ASCII.
-    """
-
-    rows: Sequence[ShadedLine] | None = None
-    is_blank: bool = False
-    has_blocks: bool = True
-
-
 _EDGES = {
     Severity.CRITICAL: StyleRole.CRITICAL,
     Severity.WARNING: StyleRole.WARNING_CHIP,
@@ -91,11 +80,11 @@ _EDGES = {
 
 
 def tile_lines(
-    state: EventState, render_time: RenderTime, grid: Grid, look: TileLook, *, is_selected: bool
+    state: EventState, render_time: RenderTime, grid: Grid, look: Look, *, is_selected: bool
 ) -> list[ShadedLine]:
     """Return the lines of a tile in the size of the grid."""
     frame, asked = grid.frame, state.viewer
-    picture = _picture(state, render_time, frame, look)
+    picture = picture_rows(state, render_time, frame, look)
     is_old = asked is None or viewer.is_stale(asked, render_time)
     peaks = asked.peaks if asked else ()
     meter = meter_rows(peaks, frame.rows, has_blocks=look.has_blocks, is_old=is_old)
@@ -122,47 +111,6 @@ def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
     free = cells - width(end)
     begin = clip(begin, free)
     return [*begin, (" " * (free - width(begin)), fill), *end]
-
-
-def _picture(state: EventState, render_time: RenderTime, frame: Frame, look: TileLook) -> list[ShadedLine]:
-    """Return the rows of the picture with the words over it, or words in its place."""
-    over = viewer.over_picture(state, render_time)
-    rows: list[ShadedLine]
-    if look.rows is not None:
-        rows = [*look.rows]
-    elif look.is_blank:
-        return [[(" " * frame.columns, StyleRole.TEXT)] for _ in range(frame.rows)]
-    else:
-        ground = "▒" if over and over[0][1] is StyleRole.CRITICAL else " "
-        rows = [[(ground * frame.columns, StyleRole.BAND)] for _ in range(frame.rows)]
-        over = over or [(f" {viewer.picture_words(state)} ", StyleRole.TEXT)]
-    for place, (text, role) in enumerate(over[: frame.rows], (frame.rows - len(over)) // 2):
-        if 0 <= place < frame.rows:
-            rows[place] = _overlaid(rows[place], text, role, (frame.columns - len(text)) // 2, frame.columns)
-    seconds = viewer.picture_age(state.viewer, render_time) if state.viewer else None
-    if look.rows is not None and len(over) < 2 and seconds is not None and seconds > viewer.AGED_SECONDS:
-        text = f" {age(seconds)} old "
-        rows[-1] = _overlaid(rows[-1], text, StyleRole.OFF, frame.columns - len(text), frame.columns)
-    return rows
-
-
-def _overlaid(row: ShadedLine, text: str, role: StyleRole, start: int, cells: int) -> ShadedLine:
-    """Return the row with a text over it, from the cell `start` on."""
-    words = clip([(text, role)], cells)
-    start = max(0, start)
-    end = start + width(words)
-    return [*_part(row, 0, start), *words, *_part(row, end, cells)]
-
-
-def _part(row: ShadedLine, start: int, end: int) -> ShadedLine:
-    """Return the cells from `start` to `end` of a row of narrow letters."""
-    part, cell = [], 0
-    for text, role in row:
-        kept = text[max(0, start - cell) : max(0, end - cell)]
-        if kept:
-            part.append((kept, role))
-        cell += len(text)
-    return part
 
 
 def summary_line(
