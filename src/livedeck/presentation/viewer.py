@@ -187,13 +187,16 @@ WITH_VIEWER_FAULTS = (
 """Columns of a narrow Events table, where the health gives way to a fault for viewers."""
 
 
-def short_text(state: EventState, render_time: RenderTime) -> Line:
-    """Return `viewers ✓ plays 8 s late`: what viewers get, and how late or since when; empty without a probe."""
+def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = True) -> Line:
+    """Return `viewers ✓ plays 8 s late`: what viewers get, and how late; empty without a probe.
+
+    `has_time`: also since when it is wrong.
+    """
     if state.viewer is None:
         return []
     found, latency = badge(state, render_time), state.viewer.latency
     late = f" {age(latency)} late" if found.severity is None and found.word == "plays" and latency is not None else ""
-    since = f" {lasted}" if found.word and found.word != "plays" and (lasted := found.lasted(render_time)) else ""
+    since = f" {lasted}" if has_time and found.word != "plays" and (lasted := found.lasted(render_time)) else ""
     return [("viewers ", StyleRole.DIM), *cell(state, render_time), (f"{since}{late}", StyleRole.TEXT)]
 
 
