@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -18,6 +18,7 @@ from livedeck.cli.wall.posters import Fetch, Posters
 from livedeck.client import Poster, Secret, Unreachable
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.render_time import RenderTime
+from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel, wall_model
 from ui.wall_stage import STILL
 
@@ -82,15 +83,19 @@ class Outlet:
 
 @asynccontextmanager
 async def served(
-    *models: WallModel, fetch: Fetch = unreachable, exposure: Exposure | None = None
+    *models: WallModel,
+    fetch: Fetch = unreachable,
+    exposure: Exposure | None = None,
+    wall: Wall = STILL,
+    viewer_picture: Callable[[str], Awaitable[bytes]] | None = None,
 ) -> AsyncIterator[Outlet]:
-    """A wall that shows the last of these models. `fetch`: how posters are had."""
+    """A wall that shows the last of these models. `fetch`, `viewer_picture`: how posters and pictures are had."""
     exposure = exposure or Exposure(0)
-    publisher = PagePublisher(STILL)
+    publisher = PagePublisher(wall)
     for model in models:
         publisher.publish(model)
     with exposure.listen() as listener:
-        posters = Posters(fetch, asyncio.get_running_loop().time)
+        posters = Posters(fetch, asyncio.get_running_loop().time, viewer_picture)
         async with serve_wall(listener, publisher, posters, exposure, theme="dark") as address:
             yield Outlet(address, publisher)
 

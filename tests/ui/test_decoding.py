@@ -258,3 +258,26 @@ async def test_whoever_moves_on_has_the_picture_of_the_newest_poster_only(monkey
             await stage.until(lambda: running == 1)
             await stage.press("down")
     assert (most, running) == (1, 0)
+
+
+def test_one_process_decodes_many_pictures_and_another_one_those_after_a_fault() -> None:
+    async def run() -> None:
+        decoder = decoding.Decoder({})
+        try:
+            picture = png(16, 9)
+            first = await decoder.decode(picture, 4, 2)
+            process = decoder._process
+            assert process
+            assert first == await decoder.decode(picture, 4, 2)
+            assert decoder._process is process
+            assert len(await decoder.decode(picture, 32, 18) or b"") == 32 * 18 * 3
+            assert await decoder.decode(b"no picture", 4, 2) is None
+            assert await decoder.decode(picture, 4, 2) == first
+            assert decoder._process is not process
+            decoder._left = 0
+            assert await decoder.decode(picture, 4, 2) == first
+        finally:
+            await decoder.close()
+        assert decoder._process is None
+
+    asyncio.run(run())

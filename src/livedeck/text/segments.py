@@ -100,6 +100,13 @@ class Shade(NamedTuple):
     board: StyleRole | None = None
 
 
+class Pixels(NamedTuple):
+    """Role of `▀` as two pixels of a picture: colours of the upper and the lower one, each `0xRRGGBB`."""
+
+    upper: int
+    lower: int
+
+
 class Link(NamedTuple):
     """Role of words that run a command when clicked.
 
@@ -111,7 +118,7 @@ class Link(NamedTuple):
     argument: str = ""
 
 
-Role = StyleRole | Shade | Link
+Role = StyleRole | Shade | Link | Pixels
 Segment = tuple[str, StyleRole]
 Line = list[Segment]
 ShadedLine = Sequence[tuple[str, Role]]
@@ -140,8 +147,8 @@ def width(line: Iterable[tuple[str, Role]]) -> int:
 
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
-    """Return the line with a link to the command on all its words. Existing links stay."""
-    return [(text, role if isinstance(role, Link) else Link(role, command, argument)) for text, role in line]
+    """Return the line with a link to the command on all its words. Existing links and pictures stay."""
+    return [(text, role if isinstance(role, Link | Pixels) else Link(role, command, argument)) for text, role in line]
 
 
 def link_at(line: ShadedLine, cell: int) -> Link | None:

@@ -13,6 +13,7 @@ from livedeck.ui.rooms.actions import FEATURE as ROOMS
 from livedeck.ui.shell.context import Feature
 from livedeck.ui.streams.actions import FEATURE as STREAMS
 from livedeck.ui.videos.actions import FEATURE as VIDEOS
+from livedeck.ui.viewers.actions import FEATURE as VIEWERS
 
-FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, PAST, COLLECTOR)
+FEATURES: tuple[Feature, ...] = (GENERAL, EVENTS, STREAMS, ALARMS, ROOMS, VIDEOS, QOS, CHAT, VIEWERS, PAST, COLLECTOR)
 """Features, in the order of their actions in commands and palette. Tabs are in the order of their keys."""

@@ -84,6 +84,7 @@ def refuse_past(_ctx: click.Context, _parameter: click.Parameter, moment: str | 
     "--tiles", default=MAX_TILES, show_default=True, type=click.IntRange(0, 16), help="Maximum number of tiles."
 )
 @click.option("--scale", type=click.IntRange(PLAIN, MAX_SCALE), help="Size of the letters. [default: the largest]")
+@click.option("--pictures", is_flag=True, help="Show browsers the pictures that viewers get, if a probe runs.")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the wall as a picture to this file.")
 @click.option("--http", "place", metavar="[HOST:]PORT", type=parse_place, help="Serve the wall as a page for browsers.")
 @click.option(
@@ -105,6 +106,7 @@ def command(
     page_seconds: float,
     tiles: int,
     scale: int | None,
+    pictures: bool,
     svg: Path | None,
     place: tuple[str, int] | None,
     frame_ancestors: tuple[str, ...],
@@ -116,7 +118,7 @@ def command(
     address can read the wall. q leaves; the arrows, the page keys and space turn pages.
     """
     terms = parse_terms(filter_text, project)
-    wall = Wall(tiles, scale or 0, page_seconds=page_seconds)
+    wall = Wall(tiles, scale or 0, page_seconds=page_seconds, has_pictures=pictures)
     exposure = Exposure(place[1], place[0], frame_ancestors) if place else None
 
     async def work() -> int:
@@ -206,7 +208,11 @@ async def _open_outputs(
         listener = stack.enter_context(outputs.exposure.listen())
         pages, posters = (
             PagePublisher(wall),
-            Posters(watch.api.cdn.content if watch.api else None, watch.feed.clock.monotonic),
+            Posters(
+                watch.api.cdn.content if watch.api else None,
+                watch.feed.clock.monotonic,
+                watch.feed.viewer_picture if wall.has_pictures else None,
+            ),
         )
         server = serve_wall(listener, pages, posters, outputs.exposure, theme=theme)
         opened = opened._replace(publish_model=pages.publish, address=await stack.enter_async_context(server))

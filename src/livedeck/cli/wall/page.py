@@ -117,6 +117,7 @@ class WallPages:
             *(Route(f"/{path}", self._file) for path in self._files),
             Route("/updates", self._updates),
             Route("/posters/{key}", self._poster),
+            Route("/picture/{event_id}/{image}.jpg", self._viewer_picture),
         ]
         advice = "start with --http HOST:PORT, or let the proxy send the address of this server as Host"
         refusal = f"this host name is not allowed; {advice}\n"
@@ -166,6 +167,17 @@ class WallPages:
             return PlainTextResponse("no picture\n", 404, {**self._headers, "Cache-Control": "no-store"})
         headers = {**self._headers, "Cache-Control": "private, max-age=3600"}
         return Response(picture.content, headers=headers, media_type=picture.media_type)
+
+    async def _viewer_picture(self, request: Request) -> Response:
+        """Return the picture that viewers of an event on the wall get, or 404."""
+        event_id, image = request.path_params["event_id"], request.path_params["image"]
+        _, newest = await self._publisher.page()
+        is_shown = newest is not None and (event_id, image) in newest.pictures.values()
+        content = await self._posters.viewer(event_id, image) if is_shown else None
+        if content is None:
+            return PlainTextResponse("no picture\n", 404, {**self._headers, "Cache-Control": "no-store"})
+        headers = {**self._headers, "Cache-Control": "private, max-age=60"}
+        return Response(content, headers=headers, media_type="image/jpeg")
 
 
 _POLICY = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from hashlib import sha256
 from struct import error, unpack_from
 from typing import NamedTuple
 
@@ -38,11 +39,18 @@ class PosterPicture(NamedTuple):
 class Posters:
     """Cache of pictures by key.
 
-    `fetch`: None without access to the platform. `monotonic`: clock for retries, in seconds.
+    `fetch`: None without access to the platform. `monotonic`: clock for retries, in seconds. `viewer_picture`: returns
+    the newest picture that viewers of an event get; None to show none.
     """
 
-    def __init__(self, fetch: Fetch | None, monotonic: Callable[[], float]) -> None:
-        self._fetch, self._monotonic = fetch, monotonic
+    def __init__(
+        self,
+        fetch: Fetch | None,
+        monotonic: Callable[[], float],
+        viewer_picture: Callable[[str], Awaitable[bytes]] | None = None,
+    ) -> None:
+        self._fetch, self._monotonic, self._viewer_picture = fetch, monotonic, viewer_picture
+        self._seen: dict[str, bytes] = {}
         self._kept: OrderedDict[str, PosterPicture] = OrderedDict()
         self._failed: dict[str, float] = {}
         self._fetching = asyncio.Lock()
@@ -69,6 +77,26 @@ class Posters:
                 self._kept.popitem(last=False)
             return picture
 
+    async def viewer(self, event_id: str, image: str) -> bytes | None:
+        """Return the picture that viewers of an event get if it is a JPEG with the hash `image`; otherwise None.
+
+        A picture is fetched once for all browsers.
+        """
+        content = self._seen.get(event_id, b"")
+        if self._viewer_picture and sha256(content).hexdigest() != image:
+            try:
+                content = await self._viewer_picture(event_id)
+            except Exception as failure:  # noqa: BLE001  no picture is no fault of the wall
+                log.info("a picture of viewers is not shown", reason=str(failure) or type(failure).__name__)
+                return None
+            size = picture_size(content)
+            if sha256(content).hexdigest() != image or size is None or max(size.width, size.height) > MAX_SIDE:
+                return None
+            if len(self._seen) >= MAX_KEPT:
+                self._seen.clear()
+            self._seen[event_id] = content
+        return content if self._viewer_picture and content.startswith(_JPEG) else None
+
     async def _load(self, link: Secret) -> PosterPicture | None:
         if self._fetch is None:
             return None
@@ -83,6 +111,9 @@ class Posters:
             log.info("a poster is not shown", reason=f"{link} is {what}")
             return None
         return PosterPicture(content, size.media_type)
+
+
+_JPEG = b"\xff\xd8\xff"
 
 
 class PictureSize(NamedTuple):
@@ -149,7 +180,7 @@ def _webp_size(content: bytes) -> _Size | None:
 
 _FORMATS: tuple[tuple[bytes, str, Callable[[bytes], _Size | None]], ...] = (
     (b"\x89PNG\r\n\x1a\n", "image/png", _png_size),
-    (b"\xff\xd8\xff", "image/jpeg", _jpeg_size),
+    (_JPEG, "image/jpeg", _jpeg_size),
     (b"GIF87a", "image/gif", _gif_size),
     (b"GIF89a", "image/gif", _gif_size),
     (b"RIFF", "image/webp", _webp_size),

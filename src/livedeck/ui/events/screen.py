@@ -11,7 +11,7 @@ from textual.containers import Grid
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, EventState, ResourceKey, Severity, Snapshot
-from livedeck.presentation import events
+from livedeck.presentation import events, viewer
 from livedeck.presentation.alarms import pane_length, pane_lines
 from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.events import EVENTS
@@ -19,16 +19,20 @@ from livedeck.presentation.last_changes import Changes
 from livedeck.presentation.preflight import missing_keys
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.table import Column
 from livedeck.presentation.timeline import Today
+from livedeck.presentation.viewer import WITH_VIEWER_FAULTS, WITH_VIEWERS, has_probe
 from livedeck.text.segments import Line, ShadedLine, StyleRole
 from livedeck.text.values import counted
 from livedeck.ui.events.preflight import short_preflight_lines
-from livedeck.ui.events.view import cockpit_lines, waiting_lines
+from livedeck.ui.events.view import PICTURE, cockpit_lines, waiting_lines
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.signal_chart import Chart
 from livedeck.ui.kit.table import Table
+from livedeck.ui.kit.viewer_picture import Look, look_at
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import EventList
+from livedeck.ui.shell.viewer_pictures import ViewerPictures, Wanted, can_show_pictures
 
 PANES_WIDTH, PANES_HEIGHT = 100, 28
 """Minimum width and height of a screen with panes, which show the selected event and the alarms."""
@@ -41,6 +45,9 @@ TODAY_HEIGHT = 34
 
 WIDEST = 200
 """Minimum width of a screen with the last changes beside the alarms."""
+
+VIEWER_WIDTH = 140
+"""Minimum width of a screen whose table has a column of what viewers get."""
 
 FIXED_LINES = 4
 """Number of lines of header, summary and footer. The lines of a banner are subtracted from the middle row."""
@@ -122,6 +129,7 @@ class EventsScreen(EventList):
         self._counts: Remembered[str] = Remembered()
         self._missing: Remembered[tuple[ResourceKey, ...]] = Remembered()
         self._chart: Chart = Remembered()
+        self._is_probing: Remembered[bool] = Remembered()
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
@@ -161,6 +169,12 @@ class EventsScreen(EventList):
             "screen.alarms",
         )
 
+    def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:
+        """Return the columns, while a probe runs with what viewers get: in a narrow table only faults, as health."""
+        if not self._is_probing.get((snapshot.events,), None, lambda: has_probe(snapshot)):
+            return ()
+        return WITH_VIEWERS if self.size.width >= VIEWER_WIDTH else WITH_VIEWER_FAULTS
+
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:  # noqa: ARG002
         """Show the selected event in its pane, or in three lines while the panes are hidden."""
         nothing: Line = [(" No event selected", StyleRole.DIM)]
@@ -171,7 +185,9 @@ class EventsScreen(EventList):
                 return [nothing]
             if found:
                 return waiting_lines(state, render_time, actions, cells, rows)
-            return cockpit_lines(state, render_time, cells, rows, has_grid=self.has_chart_grid, chart=self._chart)
+            look = self._look(state, render_time)
+            grid, chart = self.has_chart_grid, self._chart
+            return cockpit_lines(state, render_time, cells, rows, has_grid=grid, chart=chart, look=look)
 
         def draw_short(cells: int) -> list[Line]:
             if state is None:
@@ -185,6 +201,22 @@ class EventsScreen(EventList):
         title = events.name(state) if state else "Event"
         self.query_one("#selected", FramedPanel).show(title, right, draw_pane, "row.open")
         self.query_one("#short", DetailPanel).show(draw_short)
+
+    def _look(self, state: EventState, render_time: RenderTime) -> Look | None:
+        """Return how to show the picture that viewers of the event get; None without one. Fetches a new picture."""
+        found = state.viewer
+        if found is None or not self._has_panes or not can_show_pictures(self.ctx):
+            return None
+        pictures = self.ctx.state(ViewerPictures)
+        has_picture = viewer.picture_age(found, render_time) is not None
+        pictures.want({state.id: Wanted(found.image, PICTURE)} if has_picture else {}, self._repaint_selected)
+        shot = pictures.get(state.id)
+        return look_at(state, render_time, shot, has_blocks=True) if shot or has_picture else None
+
+    def _repaint_selected(self) -> None:
+        """Show a new picture, unless another screen is in front."""
+        if self._is_in_front:
+            self.query_one("#selected", FramedPanel).repaint()
 
     def on_screen_suspend(self) -> None:
         """Stop polling the fields of the preflight checks once another screen hides this one.

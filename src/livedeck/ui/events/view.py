@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from livedeck.monitor import EventState
-from livedeck.presentation import event_detail, events
+from livedeck.presentation import event_detail, events, viewer
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
-from livedeck.text.segments import ShadedLine, StyleRole
-from livedeck.text.values import safe
+from livedeck.text.segments import ShadedLine, StyleRole, clip, fit_height, wrap_groups
+from livedeck.text.values import age, safe
 from livedeck.ui.events.preflight import pane_lines
+from livedeck.ui.kit.graphics import Frame
+from livedeck.ui.kit.meter import meter_line
 from livedeck.ui.kit.signal_chart import MIN_CHART_LINES, TALL_CHART_LINES, Chart, chart_columns, recent_chart
+from livedeck.ui.kit.viewer_picture import Look, picture_rows
 from livedeck.ui.shell.context import ActionRegistry
+
+PICTURE = Frame(24, 7)
+"""Size of the picture that viewers get, in cells."""
+
+MIN_CHART_CELLS, GAP, METER_CELLS = 30, 2, 9
+"""Minimum width of a chart beside the picture; cells around the picture; width of a level in a line."""
+
+_BLANK: tuple[str, StyleRole] = (" ", StyleRole.TEXT)
+_NO_PICTURE: ShadedLine = [(" " * PICTURE.columns, StyleRole.TEXT)]
 
 MAX_SHORT_FACTS = 2
 """Maximum number of facts (advice and destinations) in a pane with one chart."""
@@ -36,13 +50,62 @@ def cockpit_lines(
     *,
     has_grid: bool = True,
     chart: Chart | None = None,
+    look: Look | None = None,
 ) -> list[ShadedLine]:
     """Return the lines of an event in a pane of `width` cells and `height` lines.
 
     A tall pane has three charts, a short one only the video chart. Facts are omitted for the charts, but never a
     person's rulings, nor what to do. A short pane has the faults in its first line, a tall one in a line each.
-    `chart`: cache of the charts, which are drawn again only for other samples, limits or sizes.
+    `chart`: cache of the charts, which are drawn again only for other samples, limits or sizes. While a probe asks for
+    the event, the pane says what viewers get, and has the meter and their picture if there is room. `look`: way to show
+    it; None for no picture.
     """
+    if state.viewer is None:
+        return _signal_lines(state, render_time, width, height, has_grid=has_grid, chart=chart)
+    told = _viewer_lines(state, render_time, width, has_blocks=has_grid)
+    rows = picture_rows(state, render_time, PICTURE, look) if look else []
+    if not rows or height < len(rows) + 2 or width < PICTURE.columns + MIN_CHART_CELLS:
+        lines = _signal_lines(state, render_time, width, height - 1, has_grid=has_grid, chart=chart)
+        return [*fit_height(lines, height - 1), _in_one_line(told, width)]
+    if height >= TALL_CHART_LINES + len(rows):
+        lines = _signal_lines(state, render_time, width, height - len(rows), has_grid=has_grid, chart=chart)
+        return [*fit_height(lines, height - len(rows)), *_beside(rows, fit_height(told, len(rows)))]
+    cells = width - PICTURE.columns - GAP
+    _, *charts = _signal_lines(state, render_time, cells, height - 1, has_grid=has_grid, chart=chart)
+    head = event_detail.state_line(state, render_time, width, has_finding=True)
+    beside = _beside([*rows, *[_NO_PICTURE] * height], fit_height(charts, height - 2))
+    return [head, *beside, _in_one_line(told, width)]
+
+
+def _beside(left: Sequence[ShadedLine], right: Sequence[ShadedLine]) -> list[ShadedLine]:
+    return [[_BLANK, *row, _BLANK, *line] for row, line in zip(left, right, strict=False)]
+
+
+def _in_one_line(lines: Sequence[ShadedLine], cells: int) -> ShadedLine:
+    """Return as many of the lines as fit side by side."""
+    return [_BLANK, *wrap_groups([(rank, [*line]) for rank, line in enumerate(lines)], cells - 1)]
+
+
+def _viewer_lines(state: EventState, render_time: RenderTime, width: int, *, has_blocks: bool) -> list[ShadedLine]:
+    """Return what viewers get: the state, the level of each channel, the loudness and the age of the picture."""
+    found = state.viewer
+    lines: list[ShadedLine] = [clip(viewer.short_text(state, render_time), width)]
+    if found is None or found.as_of is None:
+        return lines
+    lines.append(
+        meter_line(found.peaks, METER_CELLS, has_blocks=has_blocks, is_old=viewer.is_stale(found, render_time))
+    )
+    loudness = "" if found.loudness is None else f"{found.loudness:.0f} LUFS"
+    peak = f"peak {max(found.peaks):.0f}" if found.peaks else ""
+    lines.append([("  ".join(filter(None, (loudness, peak))), StyleRole.DIM)])
+    seconds = viewer.picture_age(found, render_time)
+    lines.append([] if seconds is None else [(f"picture {age(seconds)} old", StyleRole.DIM)])
+    return [line for line in lines if any(text for text, _ in line)]
+
+
+def _signal_lines(
+    state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool, chart: Chart | None
+) -> list[ShadedLine]:
     is_tall = height >= TALL_CHART_LINES
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=not is_tall)]
     lines += event_detail.problem_lines(state, render_time, width, findings=3 if is_tall else 0)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from livedeck.monitor import Severity
+from livedeck.presentation.viewer import has_probe
 from livedeck.ui.general.copying import COPY
 from livedeck.ui.general.rows import ROWS
 from livedeck.ui.general.tables import TABLES
@@ -64,7 +65,8 @@ def open_help(ctx: Context, _: str) -> None:
             ctx.dispatch(name)
 
     title = next((screen.NAME for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), "")
-    ctx.open(HelpScreen(ctx.actions, ctx.current_mode, title), do)
+    is_probing = ctx.snapshot is not None and has_probe(ctx.snapshot)
+    ctx.open(HelpScreen(ctx.actions, ctx.current_mode, title, is_probing=is_probing), do)
 
 
 def open_command(ctx: Context, argument: str) -> None:

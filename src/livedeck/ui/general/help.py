@@ -43,9 +43,9 @@ class HelpScreen(Modal[str | None]):
         Binding("pagedown", "page(1)", "page down"),
     ]
 
-    def __init__(self, registry: ActionRegistry, mode: str, title: str) -> None:
+    def __init__(self, registry: ActionRegistry, mode: str, title: str, *, is_probing: bool = False) -> None:
         super().__init__()
-        self._registry, self._mode, self._title = registry, mode, title
+        self._registry, self._mode, self._title, self._is_probing = registry, mode, title, is_probing
 
     def compose(self) -> ComposeResult:
         with Vertical(id="help-box"):
@@ -93,18 +93,24 @@ class HelpScreen(Modal[str | None]):
         lines = (
             found_lines(self._registry, self._mode, matches, width)
             if text
-            else page_lines(self._registry, self._mode, width)
+            else page_lines(self._registry, self._mode, width, is_probing=self._is_probing)
         )
         self.query_one("#help", LinesWidget).show(lines)
 
 
-def page_lines(registry: ActionRegistry, mode: str, width: int) -> list[ShadedLine]:
+def page_lines(registry: ActionRegistry, mode: str, width: int, *, is_probing: bool = False) -> list[ShadedLine]:
     """Return lines of `width` cells: keys of the screen `mode`, keys of every screen, signs.
 
-    Each key has two or three words. Actions without a key are omitted, because only a search finds them.
+    Each key has two or three words. Actions without a key are omitted, because only a search finds them. `is_probing`:
+    with the key of the screen that is of use only while a probe runs.
     """
     columns, wide = _Columns.of(width, COLUMN_CELLS), _Columns.of(width, SENTENCE_CELLS)
-    keyed = [action for action in registry.actions if registry.keys_of(action) and action.works_on(mode)]
+    absent = {tab.action_name for tab in registry.tabs if tab.is_of_probe and not is_probing}
+    keyed = [
+        action
+        for action in registry.actions
+        if registry.keys_of(action) and action.works_on(mode) and action.name not in absent
+    ]
     lines: list[ShadedLine] = []
     for heading, actions in _by_place(keyed, mode):
         blocks = _blocks(registry, actions, mode, columns.cells, sentences=False)

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from livedeck.text.outside import Shown
-from livedeck.text.segments import Link, Role, ShadedLine, changed_ranges, link_at, render
+from livedeck.text.segments import Link, Pixels, Role, ShadedLine, changed_ranges, link_at, render
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
@@ -27,13 +27,15 @@ RenderedLine = list[tuple[Shown, Role]]
 
 
 class Inks(dict[Role, Style]):
-    """Cache of the theme's styles on a base style, by role. A style is made at its first use."""
+    """Cache of the theme's styles on a base style, by role. A style is made at its first use, a pixel's at each."""
 
     def __init__(self, theme: str, base: Style) -> None:
         super().__init__()
         self.theme, self.base = theme, base
 
     def __missing__(self, role: Role) -> Style:
+        if isinstance(role, Pixels):
+            return themes.style(self.theme, role)
         self[role] = style = self.base + themes.style(self.theme, role)
         return style
 

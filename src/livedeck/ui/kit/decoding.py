@@ -29,18 +29,66 @@ _CHILD = Path(__file__).with_name("decoding_child.py")
 log = Log(__name__)
 
 
-async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
-    """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
+MAX_PICTURES = 500
+"""Maximum number of pictures that one process decodes. A process may use little processor time in its whole life."""
 
-    Returns None, with the reason in the log, if the picture is not a PNG, JPEG or WebP, is broken, or is larger than
-    `decoding_child` allows. `variables`: environment of the decoding process.
+
+class Decoder:
+    """Decodes many small pictures, one after the other, in one process, because its start takes longer than a picture.
+
+    `variables`: environment of the process.
     """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._process: asyncio.SubprocessTransport | None = None
+        self._output = _Output(0)
+        self._left = 0
+
+    async def decode(self, content: bytes, width: int, height: int) -> bytes | None:
+        """Return the picture as `decode` does. After a fault, the next picture gets a new process."""
+        if self._process is None or self._output.ended.done() or not self._left:
+            await self.close()
+            self._output, self._left = _Output(0), MAX_PICTURES
+            self._process = await _start(self._output, self._variables)
+        stdin = self._process.get_pipe_transport(0) if self._process else None
+        if not isinstance(stdin, asyncio.WriteTransport):
+            return None
+        self._left -= 1
+        filled = self._output.expect(width * height * 3)
+        try:
+            stdin.write(b"".join(number.to_bytes(4) for number in (len(content), width, height)) + content)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DEADLINE):
+                    await filled
+        finally:
+            if not self._output.is_exact:
+                await self.close()
+        if self._output.is_exact:
+            return bytes(self._output.pixels)
+        log.info("a picture is not shown", reason="it is too large, broken, or no PNG, JPEG or WebP")
+        return None
+
+    async def close(self) -> None:
+        """Kill the process and wait for its end. The next picture starts another one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        self._output.kill()
+        try:
+            await _finish(self._output.ended)
+        finally:
+            process.close()
+
+
+async def _start(output: _Output, variables: Mapping[str, str], *size: int) -> asyncio.SubprocessTransport | None:
+    """Start a decoding process; None, with the reason in the log, if it cannot be started."""
     pillow = find_spec("PIL")
     folder = Path(pillow.origin).parents[1] if pillow and pillow.origin else Path()
     try:
-        process, output = await asyncio.get_running_loop().subprocess_exec(
-            lambda: _Output(width * height * 3),
-            *(sys.executable, "-I", "-S", str(_CHILD), str(folder), str(width), str(height)),
+        process, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: output,
+            *(sys.executable, "-I", "-S", str(_CHILD), str(folder), *map(str, size)),
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
@@ -49,6 +97,19 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
         )
     except OSError as error:
         log.info("a picture is not shown", reason=f"no process could be started to decode it: {error.strerror}")
+        return None
+    return process
+
+
+async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
+    """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
+
+    Returns None, with the reason in the log, if the picture is not a PNG, JPEG or WebP, is broken, or is larger than
+    `decoding_child` allows. `variables`: environment of the decoding process.
+    """
+    output = _Output(width * height * 3)
+    process = await _start(output, variables, width, height)
+    if process is None:
         return None
     try:
         stdin = process.get_pipe_transport(0)
@@ -90,8 +151,19 @@ class _Output(asyncio.SubprocessProtocol):
 
     def __init__(self, size: int) -> None:
         self.pixels, self._size = bytearray(), size
+        self._filled: asyncio.Future[None] | None = None
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._process: asyncio.SubprocessTransport | None = None
+
+    def expect(self, size: int) -> asyncio.Future[None]:
+        """Expect the next picture of `size` bytes. The future is done once it is there, or the process has ended."""
+        self.pixels, self._size = bytearray(), size
+        self._filled = asyncio.get_running_loop().create_future()
+        return self._filled
+
+    def _note(self) -> None:
+        if self._filled and not self._filled.done():
+            self._filled.set_result(None)
 
     @property
     def is_exact(self) -> bool:
@@ -115,7 +187,10 @@ class _Output(asyncio.SubprocessProtocol):
         self.pixels += data
         if len(self.pixels) > self._size:
             self.kill()
+        if len(self.pixels) >= self._size:
+            self._note()
 
     def connection_lost(self, _: Exception | None) -> None:
+        self._note()
         if not self.ended.done():
             self.ended.set_result(None)

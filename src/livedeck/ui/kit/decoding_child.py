@@ -1,8 +1,11 @@
-"""Decode and scale one picture: the program that `decoding.decode` runs for each picture.
+"""Decode and scale pictures: the program that `decoding.decode` runs for each picture.
 
 `python -I -S decoding_child.py FOLDER WIDTH HEIGHT` reads a PNG, JPEG or WebP from standard input and writes WIDTH x
 HEIGHT pixels of three bytes (RGB). FOLDER is the install folder of Pillow. The program imports no module of livedeck,
 and of the site packages only Pillow. Any fault ends the program without output.
+
+With FOLDER alone it decodes one small picture after the other, as `decoding.Decoder` sends them: length, width and
+height (four bytes each, big endian), then the picture.
 """
 
 from __future__ import annotations
@@ -40,9 +43,15 @@ def main() -> None:
             resource.setrlimit(limit, (most, most))
         except (OSError, ValueError):  # the system has a lower limit, or no limit of this kind (macOS: memory)
             continue
-    folder, width, height = sys.argv[1:]
+    folder, *size = sys.argv[1:]
     sys.path.append(folder)
-    sys.stdout.buffer.write(decoded(sys.stdin.buffer.read(), (int(width), int(height))))
+    if size:
+        sys.stdout.buffer.write(decoded(sys.stdin.buffer.read(), (int(size[0]), int(size[1]))))
+        return
+    while head := sys.stdin.buffer.read(12):
+        length, width, height = (int.from_bytes(head[start : start + 4]) for start in (0, 4, 8))
+        sys.stdout.buffer.write(decoded(sys.stdin.buffer.read(length), (width, height)))
+        sys.stdout.buffer.flush()
 
 
 def decoded(content: bytes, size: tuple[int, int]) -> bytes:

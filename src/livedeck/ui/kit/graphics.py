@@ -19,6 +19,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from livedeck.record import Record
+from livedeck.text.segments import Pixels, ShadedLine, merge_neighbours
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -26,13 +27,25 @@ if TYPE_CHECKING:
 MAX_COLOURS = 64
 """Number of colours in a sixel picture. Every terminal supports that many."""
 
+LEVELS = 32
+"""Number of levels of each colour in a picture of half blocks."""
+
 KITTY_CHUNK = 4096
 """Maximum number of characters in one part of a picture in kitty's protocol."""
 
 PICTURE_ID = 7
-"""Id of the deck's only picture in kitty. A new picture replaces the previous one."""
+"""Id of the poster in kitty. A new poster replaces the previous one."""
 
-ERASE_KITTY = f"\x1b_Ga=d,d=I,i={PICTURE_ID},q=2\x1b\\"
+FIRST_VIEWER_ID, LAST_VIEWER_ID = 100, 131
+"""Ids of the pictures that viewers get, one for each place on the screen."""
+
+
+def erase_kitty(number: int) -> str:
+    """Return the control string that erases the picture `number` in kitty."""
+    return f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"
+
+
+ERASE_KITTY = erase_kitty(PICTURE_ID)
 
 
 class Graphics(StrEnum):
@@ -83,6 +96,52 @@ def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
     return Picture((blank,) * frame.rows, encode(image, frame))
 
 
+def pixel_rows(data: bytes, columns: int, rows: int, levels: int = LEVELS) -> list[ShadedLine]:
+    """Return the rows of a picture of RGB `data` in half blocks, two pixels to a cell.
+
+    `levels`: number of levels of each colour. Fewer levels leave more cells unchanged from one picture to the next.
+    """
+    step = 256 // levels
+    cut = data.translate(bytes(min(255, value // step * step + step // 2) for value in range(256)))
+    values = [cut[at] << 16 | cut[at + 1] << 8 | cut[at + 2] for at in range(0, len(cut), 3)]
+    pairs = [
+        zip(values[top : top + columns], values[top + columns : top + 2 * columns], strict=True)
+        for top in range(0, 2 * columns * rows, 2 * columns)
+    ]
+    return [merge_neighbours(("▀", Pixels(upper, lower)) for upper, lower in row) for row in pairs]
+
+
+def scaled(data: bytes, size: tuple[int, int], to: tuple[int, int]) -> bytes:
+    """Return RGB pixels of a `size` in another size."""
+    from PIL import Image
+
+    return Image.frombytes("RGB", size, data).resize(to).tobytes()
+
+
+def faded(data: bytes, ground: int) -> bytes:
+    """Return RGB pixels half way to the colour `ground` (`0xRRGGBB`)."""
+    tables = [bytes((value + (ground >> shift & 255)) // 2 for value in range(256)) for shift in (16, 8, 0)]
+    mixed = bytearray(data)
+    for channel, table in enumerate(tables):
+        mixed[channel::3] = data[channel::3].translate(table)
+    return bytes(mixed)
+
+
+def kitty_small(data: bytes, size: tuple[int, int], frame: Frame, number: int) -> str:
+    """Return the control string of a small picture for kitty, which scales it to the frame itself.
+
+    A PNG of few colours takes an eighth of the bytes of a picture in the size of the frame.
+    """
+    from PIL import Image
+
+    return _kitty(Image.frombytes("RGB", size, data).quantize(MAX_COLOURS), frame, number)
+
+
+def iterm2_small(jpeg: bytes, frame: Frame) -> str:
+    """Return the control string that shows a JPEG in a frame in iTerm2, which scales it itself."""
+    return _iterm2_file(b64encode(jpeg).decode(), frame)
+
+
 def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
     """Yield strips with two pixels in each cell. The upper pixel is the ink, the lower pixel the ground."""
 
@@ -101,18 +160,22 @@ def _png(image: Image) -> str:
     return b64encode(file.getvalue()).decode()
 
 
-def _kitty(image: Image, frame: Frame) -> str:
+def _kitty(image: Image, frame: Frame, number: int = PICTURE_ID) -> str:
     """Return the control strings for kitty: the picture in parts. They cause no move of the cursor and no reply."""
     data = _png(image)
     parts = [data[start : start + KITTY_CHUNK] for start in range(0, len(data), KITTY_CHUNK)]
-    keys = [f"a=T,f=100,i={PICTURE_ID},p=1,c={frame.columns},r={frame.rows},C=1,q=2,", *[""] * (len(parts) - 1)]
+    keys = [f"a=T,f=100,i={number},p=1,c={frame.columns},r={frame.rows},C=1,q=2,", *[""] * (len(parts) - 1)]
     ends = [*[1] * (len(parts) - 1), 0]
     return "".join(f"\x1b_G{key}m={more};{part}\x1b\\" for key, more, part in zip(keys, ends, parts, strict=True))
 
 
 def _iterm2(image: Image, frame: Frame) -> str:
+    return _iterm2_file(_png(image), frame)
+
+
+def _iterm2_file(data: str, frame: Frame) -> str:
     size = f"width={frame.columns};height={frame.rows};preserveAspectRatio=0"
-    return f"\x1b]1337;File=inline=1;{size};doNotMoveCursor=1:{_png(image)}\x07"
+    return f"\x1b]1337;File=inline=1;{size};doNotMoveCursor=1:{data}\x07"
 
 
 def _sixel(image: Image, frame: Frame) -> str:  # noqa: ARG001  signature of all three

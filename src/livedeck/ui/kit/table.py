@@ -61,6 +61,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
     def __init__(self, schema: TableSchema[T], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._schema, self._view = schema, TableView()
+        self._all_columns = schema.columns
         self._rows: tuple[T, ...] = ()
         self._section_rows: list[int] = []  # first row of each section
         self._section_lines: list[int] = []  # lines of their heads
@@ -89,12 +90,15 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         view: TableView,
         *,
         sections: Sequence[tuple[int, Line]] = (),
+        columns: tuple[Column[T], ...] = (),
     ) -> None:
         """Replace the rows, in the given order, and paint changed rows.
 
         `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
         `sections`: heads of grouped rows, each with the index of the row below; empty for those of the table's schema.
+        `columns`: empty for those of the schema.
         """
+        self._all_columns = columns or self._schema.columns
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
         if rows is not self._rows or view.sort != self._view.sort or view.group != self._view.group:
             sections = sections or (() if view.sort else self._schema.sections(rows))
@@ -141,7 +145,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         """Draw the visible rows that may have changed, and refresh changed regions. Returns the number of regions."""
         if self._render_time is None:
             return 0
-        columns = layout(self._schema.columns, self.scrollable_content_region.width - CURSOR_CELLS, self._view.hidden)
+        columns = layout(self._all_columns, self.scrollable_content_region.width - CURSOR_CELLS, self._view.hidden)
         if columns != self._columns:
             self._columns = columns
         if len(self._cells) > MAX_KEPT:

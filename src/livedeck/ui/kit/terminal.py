@@ -183,6 +183,13 @@ class ExactApp(FilteredApp[int]):
             self._display(self.screen, TextUpdate(text))
         return True
 
+    def take_overlay(self, painter: Callable[[Screen[Any], Spans | None], None]) -> None:
+        """Let `painter` draw pixels from now on. The pixels of the painter before it, on another screen, are erased."""
+        if self.overlay != painter:
+            if self.overlay is not None:
+                self.overlay(self.screen, None)
+            self.overlay = painter
+
     def draw_over(self, x: int, y: int, sequence: str) -> None:
         """Send a control string that draws a picture over the cells from (`x`, `y`) on.
 

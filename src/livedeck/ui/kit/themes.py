@@ -6,7 +6,7 @@ The colours are in `palette.py`. Only faults have a filled background. Only the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 from livedeck.record import Record
-from livedeck.text.segments import Link, Role, Shade, StyleRole
+from livedeck.text.segments import Link, Pixels, Role, Shade, StyleRole
 from livedeck.ui.kit.palette import COLOURS, Colours, board_grounds, mix
 
 AUTO = "auto"
@@ -226,14 +226,24 @@ def textual_themes() -> Iterator[Theme]:
         )
 
 
-@cache
 def style(theme: str, role: Role) -> Style:
     """Return the style of a role in a theme. A role without a background takes the background of the line.
 
     Roles are not component classes, because Textual would resolve every role for each of the 100 widgets of a form.
     """
-    if isinstance(role, Link):
-        return style(theme, role.role)
+    if isinstance(role, Pixels):
+        return _pixel_style(role)
+    return _role_style(theme, role.role if isinstance(role, Link) else role)
+
+
+@lru_cache(8192)
+def _pixel_style(pixels: Pixels) -> Style:
+    upper, lower = (RichColor.from_rgb(rgb >> 16, rgb >> 8 & 255, rgb & 255) for rgb in pixels)
+    return Style(color=upper, bgcolor=lower)
+
+
+@cache
+def _role_style(theme: str, role: StyleRole | Shade) -> Style:
     palette = PALETTES.get(theme, DARK)
     spec = style_spec(palette, role)
     has_ground = isinstance(role, StyleRole) and DARK.styles[role].background

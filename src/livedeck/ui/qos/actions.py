@@ -339,7 +339,7 @@ QOS = (
         "mark",
         "Add a marker at this moment of the event, with a few words",
         mark,
-        ("events", "streams", "qos"),
+        ("events", "streams", "qos", "viewers"),
         blocked=needs_event,
         takes="[TEXT]",
         rank=53,

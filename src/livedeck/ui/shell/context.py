@@ -412,7 +412,7 @@ class Tab(Record):
     """Tab of a feature, and the action that opens the tab.
 
     `key`, `label`, `help`: key, label and help of the action. `run`: function that the action runs; None to open the
-    feature's first screen.
+    feature's first screen. `is_of_probe`: the tab is among the others only while a probe runs.
     """
 
     title: str
@@ -420,6 +420,7 @@ class Tab(Record):
     label: str
     help: str
     run: Run | None = None
+    is_of_probe: bool = False
 
     @property
     def action_name(self) -> str:

@@ -12,8 +12,10 @@ from livedeck.monitor import AttachedFeed, Feed, Playback, Snapshot
 from livedeck.presentation.alarms import count_line
 from livedeck.presentation.badges import ATTACHMENT_BADGES, CONNECTION_BADGES, SILENCE_GLYPH
 from livedeck.presentation.connection import behind_text, calm_word, skew_text
+from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import count_text
+from livedeck.presentation.viewer import has_probe
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
@@ -135,14 +137,18 @@ COMMAND, HELP, QUIT = "app.command", "app.help", "app.quit"
 """Actions whose keys are shown on every screen. COMMAND is at the end of the tabs, the others are in the footer."""
 
 
-def tab_line(registry: ActionRegistry, current: str, width: int) -> ShadedLine:
-    """Return the tabs with their keys. The current tab has a background, or an underline in a theme without colours."""
+def tab_line(registry: ActionRegistry, current: str, width: int, *, is_probing: bool = False) -> ShadedLine:
+    """Return the tabs with their keys. The current tab has a background, or an underline in a theme without colours.
+
+    `is_probing`: a probe asks what viewers get, which has a tab of its own.
+    """
     tabs = [
         (
             f" {key_of(tab.action_name, registry)} {tab.title} ",
             Link(StyleRole.TAB if tab.title == current else StyleRole.DIM, tab.action_name),
         )
         for tab in registry.tabs
+        if is_probing or not tab.is_of_probe or tab.title == current
     ]
     return justify([(0, tabs)], [(1, _key_and_label(registry.by_name[COMMAND], registry)), (0, _BLANK)], width, 0)
 
@@ -235,6 +241,7 @@ class Header(Canvas):
         super().__init__()
         self._identity, self._registry, self._current = identity, registry, current
         self._shown: tuple[Snapshot, RenderTime] | None = None
+        self._is_probing: Remembered[bool] = Remembered()
 
     def show(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Paint the header for a snapshot and a time."""
@@ -243,7 +250,11 @@ class Header(Canvas):
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
         top: ShadedLine = header_line(*self._shown, width, self._identity) if self._shown else []
-        return [top, tab_line(self._registry, self._current, width)]
+        is_probing = self._shown is not None and self._is_probing.get((self._shown[0].events,), None, self._has_probe)
+        return [top, tab_line(self._registry, self._current, width, is_probing=is_probing)]
+
+    def _has_probe(self) -> bool:
+        return self._shown is not None and has_probe(self._shown[0])
 
 
 class Footer(Canvas):

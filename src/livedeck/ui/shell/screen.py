@@ -18,7 +18,7 @@ from livedeck.presentation.filtering import FilteredRows, TableView, apply_view,
 from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.table import SELECT, TableSchema
+from livedeck.presentation.table import SELECT, Column, TableSchema
 from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, linked, plain
 from livedeck.text.values import safe
 from livedeck.ui.kit import themes
@@ -392,8 +392,14 @@ class EventList(BaseScreen):
         reason = reason if is_whole(snapshot) else missing_text(snapshot)
         cursor = selected.id if selected else None
         empty = "" if events.total else reason
-        self.query_one(Table).show(events.rows, render_time, cursor, empty, view, sections=events.sections)
+        columns = self.columns(snapshot)
+        table = self.query_one(Table)
+        table.show(events.rows, render_time, cursor, empty, view, sections=events.sections, columns=columns)
         return selected
+
+    def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:  # noqa: ARG002
+        """Return the columns of the table; empty for those of its schema."""
+        return ()
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Show the details of the selected event."""

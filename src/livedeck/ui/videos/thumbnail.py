@@ -73,7 +73,8 @@ class Thumbnail(Widget):
 
     def show(self, api: Api | None, poster: Poster | None) -> None:
         """Show a poster; None shows no picture."""
-        self._take_overlay()
+        if isinstance(self.app, ExactApp):
+            self.app.take_overlay(self.painted)
         self._api = api
         address = (poster.sm or poster.xs or "") if poster else ""
         self._address = "" if themes.PALETTES[self.app.theme].plain else address
@@ -85,14 +86,6 @@ class Thumbnail(Widget):
             # by the app, so that one picture of all screens is decoded at a time
             self._worker = self.app.run_worker(self._load(api, *key), group="picture", exclusive=True)
         self._update()
-
-    def _take_overlay(self) -> None:
-        """Become the picture over the cells. The picture of another screen erases itself."""
-        app = self.app
-        if isinstance(app, ExactApp) and app.overlay != self.painted:
-            if app.overlay is not None:
-                app.overlay(self.screen, None)
-            app.overlay = self.painted
 
     async def _load(self, api: Api, address: str, frame: Frame) -> None:
         try:

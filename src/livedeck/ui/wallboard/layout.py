@@ -132,12 +132,14 @@ class Wall:
         scale: maximum scale of the letters; 0 means as large as fits.
         zone: time zone of the place; None means this machine's.
         page_seconds: time that a page stays, in seconds.
+        has_pictures: show browsers the pictures that viewers get.
     """
 
     tiles: int = MAX_TILES
     scale: int = 0
     zone: tzinfo | None = None
     page_seconds: float = 20.0
+    has_pictures: bool = False
 
     @property
     def max_scale(self) -> int:

@@ -12,13 +12,14 @@ from datetime import tzinfo
 from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote
 
 from msgspec import Struct
 
 from livedeck.client import SignedLink
 from livedeck.monitor import BroadcastState, ConnectionState, EventState, Grade, IngestState, Severity
-from livedeck.presentation import events
+from livedeck.presentation import events, viewer
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.badges import SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.connection import banner_line, missing_line, via_text
@@ -28,14 +29,14 @@ from livedeck.presentation.qos import HIGHLIGHTED, recent_axis, recent_columns, 
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.names import name_order
 from livedeck.text.segments import Line, StyleRole, plain
-from livedeck.text.values import NO_DATA, NOT_APPLICABLE, evidence_text, short_duration
+from livedeck.text.values import NO_DATA, NOT_APPLICABLE, age, evidence_text, short_duration
 from livedeck.ui.wallboard import header
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.recent import MAX_STEPS
-from livedeck.ui.wallboard.tiles import kind_words, silenced_badge, worst_finding
+from livedeck.ui.wallboard.tiles import kind_words, silenced_badge, viewer_words, worst_finding
 
 T = TypeVar("T")
 
@@ -97,6 +98,10 @@ class Entry(Struct, frozen=True, omit_defaults=True):
         sign: mark of an event that could not be read completely.
         note: text in place of a missing curve.
         poster: relative address of the poster, or empty.
+        picture: relative address of the picture that viewers get, in place of the poster, or empty.
+        alt: this picture in words.
+        caption: what is wrong with it, or its age; empty for a fresh picture.
+        is_faded: the picture is old, or no longer what viewers get.
     """
 
     name: str
@@ -117,6 +122,10 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     poster: str = ""
     initials: str = ""
     tint: int = 0
+    picture: str = ""
+    alt: str = ""
+    caption: str = ""
+    is_faded: bool = False
 
 
 class Banner(Struct, frozen=True, array_like=True):
@@ -160,6 +169,7 @@ class Page(Struct, frozen=True):
         times: clocks of the events, in the same order.
         wrong: ids of the events that are listed with their problems above the cells.
         posters: relative address of a poster -> signed link to the picture.
+        pictures: relative address of a picture that viewers get -> id of the event and hash of the picture.
     """
 
     head: Head
@@ -170,6 +180,7 @@ class Page(Struct, frozen=True):
     has_tiles: bool
     page_seconds: float
     posters: Mapping[str, SignedLink]
+    pictures: Mapping[str, tuple[str, str]] = {}
 
 
 class Update(Struct, frozen=True, omit_defaults=True):
@@ -198,7 +209,7 @@ def page(model: WallModel, wall: Wall, cache: DrawCache) -> Page:
     states = model.states if has_tiles else sorted(model.states, key=lambda state: name_order(events.name(state)))
     wrong = [state for state in model.states if standing(state, render_time) in {Standing.BAD, Standing.WATCH}]
     has_curves = len(states) <= MAX_CHARTS
-    entries = {state.id: _cached_entry(state, render_time, cache, has_curves=has_curves) for state in states}
+    entries = {state.id: _cached_entry(state, render_time, cache, wall, has_curves=has_curves) for state in states}
     cache.keep_only(set(entries))
     return Page(
         _head(model, wall.zone),
@@ -209,6 +220,11 @@ def page(model: WallModel, wall: Wall, cache: DrawCache) -> Page:
         has_tiles,
         wall.page_seconds,
         {entry.poster: link for state in states if (entry := entries[state.id]).poster and (link := _link(state))},
+        {
+            address: (state.id, state.viewer.image)
+            for state in states
+            if state.viewer and (address := entries[state.id].picture)
+        },
     )
 
 
@@ -282,14 +298,44 @@ def _words(line: Line) -> str:
     return " ".join(plain(line).split())
 
 
-def _cached_entry(state: EventState, render_time: RenderTime, cache: DrawCache, *, has_curves: bool) -> Entry:
+def _cached_entry(
+    state: EventState, render_time: RenderTime, cache: DrawCache, wall: Wall, *, has_curves: bool
+) -> Entry:
     """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
     loss, doubt = _interruption(state, render_time), events.doubt_of_encoder(state, render_time)
-    args = (render_time.stale, render_time.blame, has_curves, loss, doubt, silenced_badge(state, render_time))
-    return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, has_curves))
+    told = plain(viewer_words(state, render_time)), _picture(state, render_time) if wall.has_pictures else _NO_PICTURE
+    args = (render_time.stale, render_time.blame, has_curves, loss, doubt, silenced_badge(state, render_time), told)
+    return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, told, has_curves))
 
 
-def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], has_curve: bool) -> Entry:
+class _Picture(NamedTuple):
+    """Picture that viewers get, as the fields of an entry."""
+
+    picture: str = ""
+    alt: str = ""
+    caption: str = ""
+    is_faded: bool = False
+
+
+_NO_PICTURE = _Picture()
+
+
+def _picture(state: EventState, render_time: RenderTime) -> _Picture:
+    """Return the picture that viewers get. Its address holds its hash, so no other picture can be requested by it."""
+    found = state.viewer
+    seconds = viewer.picture_age(found, render_time) if found else None
+    if found is None or seconds is None:
+        return _NO_PICTURE
+    over = viewer.over_picture(state, render_time)
+    caption = over[0][0].strip() if over else f"{age(seconds)} old" if seconds > viewer.AGED_SECONDS else ""
+    is_faded = seconds >= viewer.DIM_SECONDS or viewer.is_past(state, render_time)
+    address = f"picture/{quote(state.id, safe='')}/{found.image}.jpg"
+    return _Picture(address, f"picture of viewers: {viewer.picture_words(state)}", caption, is_faded)
+
+
+def _entry(
+    state: EventState, render_time: RenderTime, loss: tuple[str, str], told: tuple[str, _Picture], has_curve: bool
+) -> Entry:
     tone = standing(state, render_time)
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
     why, detail = ("", "") if tone is Standing.STALE else loss if loss[0] else _worst_finding(state)
@@ -300,7 +346,7 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
     sign = plain(events.odd_sign(state)).strip()
     spoken = [sign.strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
     spoken += [f"health {health}"] if health.isdecimal() else []
-    spoken += [lag]
+    spoken += [lag, _spoken_viewers(told[0])]
     return Entry(
         name=name,
         tone=tone,
@@ -314,13 +360,26 @@ def _entry(state: EventState, render_time: RenderTime, loss: tuple[str, str], ha
         sign=sign,
         health=health,
         rate=_rate(plain(events.video(state, render_time))),
-        numbers=_numbers(state, render_time),
+        numbers=(*_numbers(state, render_time), *_viewer_number(state, render_time)),
         curve=_curve(state, render_time) if has_curve else None,
         note=_note(state),
         poster=_poster(state),
         initials=_initials(name),
         tint=blake2b(state.id.encode(), digest_size=1).digest()[0] % len(TINTS),
+        **told[1]._asdict(),
     )
+
+
+def _viewer_number(state: EventState, render_time: RenderTime) -> tuple[Number, ...]:
+    """Return what viewers get as a number: `✓ plays`; none without a probe."""
+    if state.viewer is None:
+        return ()
+    return (Number(plain(viewer.cell(state, render_time)), "viewers", viewer.is_wrong(state, render_time)),)
+
+
+def _spoken_viewers(words: str) -> str:
+    """Return the words about viewers for a screen reader, without their sign: `viewers plays 8 s late`."""
+    return re.sub(r" [✓✖▲▒■?·-]", "", words)
 
 
 def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]:

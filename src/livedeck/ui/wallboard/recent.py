@@ -14,7 +14,7 @@ from livedeck.presentation import events
 from livedeck.presentation.events import RECENT_SECONDS
 from livedeck.presentation.qos import StatusStyle, recent_axis, recent_columns, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Link, Role, Shade, ShadedLine, StyleRole
+from livedeck.text.segments import Link, Pixels, Role, Shade, ShadedLine, StyleRole
 from livedeck.ui.kit.chart import Backdrop, Curve, panel_lines, status_line
 from livedeck.ui.wallboard.cache import DrawCache
 
@@ -89,7 +89,10 @@ def _draw_bars(state: EventState, render_time: RenderTime, cells: int, *, doubtf
 
 def on_board(line: Sequence[tuple[str, Role]], board: StyleRole) -> ShadedLine:
     """Return the line with the background of a tile."""
-    return [(text, _on_board(role.role if isinstance(role, Link) else role, board)) for text, role in line]
+    return [
+        (text, role if isinstance(role, Pixels) else _on_board(role.role if isinstance(role, Link) else role, board))
+        for text, role in line
+    ]
 
 
 def _on_board(role: StyleRole | Shade, board: StyleRole) -> Shade:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from livedeck.monitor import BroadcastState
-from livedeck.text.segments import Link, Role, StyleRole
+from livedeck.text.segments import Link, Pixels, Role, StyleRole
 from livedeck.ui.kit.palette import channels, mix
 from livedeck.ui.kit.themes import Palette, StyleSpec, style_spec
 
@@ -27,6 +27,8 @@ DIM_SHARE = 0.5
 
 def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
     """Return the style of a role or shade, always with a background, so that a cell needs nothing else."""
+    if isinstance(role, Pixels):
+        return StyleSpec(f"#{role.upper:06x}", f"#{role.lower:06x}")
     spec = style_spec(palette, role.role if isinstance(role, Link) else role)
     if palette.ansi:
         style = f"{spec.style} dim".removeprefix("none ") if dim and "dim" not in spec.style else spec.style

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from livedeck.monitor import EventState, Finding, Grade, IngestState
-from livedeck.presentation import events
+from livedeck.presentation import events, viewer
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, SILENCE_GLYPH, words_role
 from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.events import Standing, standing
@@ -119,7 +119,8 @@ def tile_lines(
     """Draw the tile of an event in a size of cells and lines. As time passes, only the bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
-    seen = (size, layout, render_time.stale, render_time.blame, _no_go_items(state, render_time))
+    told = plain(viewer_words(state, render_time))
+    seen = (size, layout, render_time.stale, render_time.blame, _no_go_items(state, render_time), told)
     steady = cache.get("tile", state.id, state, seen, draw)
     return [_bar(state, render_time, cells, cache), *steady]
 
@@ -305,10 +306,17 @@ def _finding_lines(state: EventState, render_time: RenderTime, inner: int) -> It
         yield from (clip([(f"{item.name}: {safe(item.finding)}", role)], inner) for item in no_go)
     if doubtful and not state.assessment.findings:
         yield clip([(doubt_text(state, render_time), StyleRole.STALE)], inner)
+    if words := viewer_words(state, render_time):
+        yield clip(words, inner)
     for finding in sorted(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity]):
         role = StyleRole.STALE if doubtful else words_role(finding.severity)
         head = f"{SEVERITY_BADGES[finding.severity].glyph} {finding.kind}  "
         yield clip([(f"{head}{shorten(evidence_text(finding), max(0, inner - len(head)))}", role)], inner)
+
+
+def viewer_words(state: EventState, render_time: RenderTime) -> Line:
+    """Return `viewers ✓ plays 8 s late`, without a running time; empty without a probe."""
+    return viewer.short_text(state, render_time, has_time=False)
 
 
 def _no_go_items(state: EventState, render_time: RenderTime) -> tuple[Item, ...]:

@@ -144,7 +144,7 @@ function makeTile(node) {
     numbers: element("div", "numbers", low),
   };
   shape.name.dir = "auto";
-  for (const part of [bar, shape.detail, shape.health, low]) part.setAttribute("aria-hidden", "true");
+  for (const part of [bar, shape.detail, shape.health, shape.chart, shape.numbers]) part.setAttribute("aria-hidden", "true");
   return shape;
 }
 
@@ -158,7 +158,7 @@ function paintTile(shape, entry) {
   setParts(shape.health, [["b", entry.health ?? ""], ["span", entry.health > 0 ? "of 100" : ""]]);
   keep(shape.numbers, entry.numbers ?? [], (node, [value, unit, isWrong]) => {
     node.className = `${isWrong ? "is-wrong" : ""} ${value === "--" ? "is-missing" : ""}`;
-    setParts(node, unit === "out" ? [["span", "out "], ["b", value]] : [["b", value], ["span", ` ${unit}`]]);
+    setParts(node, unit === "out" || unit === "viewers" ? [["span", `${unit} `], ["b", value]] : [["b", value], ["span", ` ${unit}`]]);
   });
   showPoster(shape.poster, entry);
   showChart(shape.chart, entry);
@@ -172,7 +172,7 @@ function makeWrong(node) {
     node, poster, name, health, why: element("b", "chip", line), detail: element("span", "detail", line),
   };
   name.dir = "auto";
-  for (const part of [poster, line, health]) part.setAttribute("aria-hidden", "true");
+  for (const part of [line, health]) part.setAttribute("aria-hidden", "true");
   return shape;
 }
 
@@ -212,23 +212,34 @@ function paintCommon(shape, entry) {
 }
 
 // Show the event's picture once it is loaded, and the initials of its name until then: never a broken picture.
+// A picture that viewers get stays until the next one is loaded, and says in words what it shows.
 function showPoster(box, entry) {
   box.dataset.tint = entry.tint ?? 0;
-  const address = entry.poster ?? "";
-  if (!box.firstChild) element("span", "initials", box);
-  setText(box.firstChild, entry.initials ?? "");
+  const address = entry.picture || entry.poster || "", alt = entry.picture ? entry.alt : "";
+  if (!box.firstChild) element("span", "initials", box), element("span", "caption", box);
+  setText(box.children[0], entry.initials ?? "");
+  setText(box.children[1], entry.caption ?? "");
+  setAttribute(box, "aria-hidden", String(!alt));
+  for (const part of [box.children[0], box.children[1]]) part.setAttribute("aria-hidden", "true");
+  box.classList.toggle("is-faded", Boolean(entry.is_faded));
+  const old = box.querySelector("img");
+  if (old) setAttribute(old, "alt", alt);
   if (box.dataset.poster === address) return;
   box.dataset.poster = address;
-  if (box.children[1]) box.children[1].remove();
-  if (address) loadPoster(box, address);
+  if (old && !entry.picture) old.remove();
+  if (address) loadPoster(box, address, alt);
 }
 
-function loadPoster(box, address) {
+function loadPoster(box, address, alt) {
   const picture = new Image();
-  picture.alt = "";
-  picture.onload = () => { if (box.dataset.poster === address && !box.children[1]) box.append(picture); };
+  picture.alt = alt;
+  picture.onload = () => {
+    if (box.dataset.poster !== address) return;
+    box.querySelector("img")?.remove();
+    box.append(picture);
+  };
   picture.onerror = () => setTimeout(() => {
-    if (box.isConnected && box.dataset.poster === address) loadPoster(box, address);
+    if (box.isConnected && box.dataset.poster === address) loadPoster(box, address, alt);
   }, 60000);
   picture.src = address;
 }

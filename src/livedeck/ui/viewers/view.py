@@ -1,0 +1,152 @@
+"""Tiles of the screen of what viewers get: bar, picture, meter and one line of facts for each event. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+from typing import NamedTuple
+
+from livedeck.monitor import EventState, Severity, Snapshot
+from livedeck.presentation import events, viewer
+from livedeck.presentation.badges import TALLY_BADGES
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, fit_height, justify, width, wrap
+from livedeck.text.values import NOT_APPLICABLE
+from livedeck.ui.kit.graphics import Frame
+from livedeck.ui.kit.meter import METER_CELLS, meter_rows
+from livedeck.ui.kit.viewer_picture import Look, picture_rows
+
+MIN_CELLS, GOOD_LINES, MIN_LINES = 40, 11, 9
+"""Minimum width of a tile, its minimum height if two rows of tiles fit so, and its minimum height otherwise."""
+
+MARGIN = 1 + 1 + METER_CELLS
+"""Cells of a tile beside its picture: the cursor, a blank, and the meter."""
+
+BESIDE_LINES = 2
+"""Lines of a tile above and below its picture: bar and facts."""
+
+MAX_TILES = 32
+"""Maximum number of tiles on a page."""
+
+
+class Grid(NamedTuple):
+    """Arrangement of the tiles of a page, and the cells of a tile and of its picture."""
+
+    columns: int
+    rows: int
+    cells: int
+    lines: int
+    frame: Frame
+
+    @property
+    def tiles(self) -> int:
+        """Number of tiles on a page."""
+        return self.columns * self.rows
+
+
+def plan_grid(cells: int, lines: int, count: int) -> Grid:
+    """Return the grid with the largest pictures that has a tile for each of `count` events, or else the most tiles."""
+    most_columns = max(1, cells // MIN_CELLS)
+    most_rows = max(1, lines // GOOD_LINES, min(2, lines // MIN_LINES))
+    grids = [
+        _grid(columns, rows, cells, lines)
+        for columns in range(1, most_columns + 1)
+        for rows in range(1, most_rows + 1)
+        if columns * rows <= MAX_TILES
+    ]
+    enough = [grid for grid in grids if grid.tiles >= count]
+    most = max(grid.tiles for grid in grids)
+    return max(
+        enough or [grid for grid in grids if grid.tiles == most],
+        key=lambda grid: (grid.frame.columns * grid.frame.rows, -grid.tiles),
+    )
+
+
+def _grid(columns: int, rows: int, cells: int, lines: int) -> Grid:
+    width, height = cells // columns, lines // rows
+    picture_rows = max(1, min(height - BESIDE_LINES, (width - MARGIN) * 9 // 32))
+    return Grid(
+        columns, rows, width, height, Frame(max(1, min(round(picture_rows * 32 / 9), width - MARGIN)), picture_rows)
+    )
+
+
+_EDGES = {
+    Severity.CRITICAL: StyleRole.CRITICAL,
+    Severity.WARNING: StyleRole.WARNING_CHIP,
+    Severity.INFO: StyleRole.RAISED,
+    None: StyleRole.RAISED,
+}
+"""Severity of an event for viewers -> fill of the bar of its tile, as on the wall."""
+
+
+def tile_lines(
+    state: EventState, render_time: RenderTime, grid: Grid, look: Look, *, is_selected: bool
+) -> list[ShadedLine]:
+    """Return the lines of a tile in the size of the grid."""
+    frame, asked = grid.frame, state.viewer
+    picture = picture_rows(state, render_time, frame, look)
+    is_old = asked is None or viewer.is_stale(asked, render_time)
+    peaks = asked.peaks if asked else ()
+    meter = meter_rows(peaks, frame.rows, has_blocks=look.has_blocks, is_old=is_old)
+    edge = ("▌", StyleRole.INFO) if is_selected else (" ", StyleRole.TEXT)
+    facts = viewer.facts_line(state, render_time, grid.cells - 2)
+    rows: list[ShadedLine] = [
+        _bar(state, render_time, grid.cells - 1),
+        *([*row, (" ", StyleRole.TEXT), *gauge] for row, gauge in zip(picture, meter, strict=True)),
+        clip(facts, grid.cells - 2),
+    ]
+    blank: ShadedLine = fit([], grid.cells)
+    return fit_height([[edge, *fit(line, grid.cells - 1)] for line in rows], grid.lines, blank)
+
+
+def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
+    """Return the bar of a tile: sign, name, tally and clock, filled by what is wrong."""
+    found = viewer.badge(state, render_time)
+    fill = StyleRole.OFF if found.glyph == "▒" else _EDGES[found.severity]
+    glyph, word, _ = TALLY_BADGES[state.phase.tally]
+    clock = events.clock(state, render_time)
+    clock = "" if clock == NOT_APPLICABLE else f" {clock[:-3] if clock.count(':') == 2 else clock}"
+    end: Line = [(f" {glyph} {word}{clock} ", fill)]
+    begin: Line = [(f" {found.glyph} {events.name(state)}", fill)]
+    free = cells - width(end)
+    begin = clip(begin, free)
+    return [*begin, (" " * (free - width(begin)), fill), *end]
+
+
+def summary_line(
+    states: Sequence[EventState], snapshot: Snapshot, render_time: RenderTime, cells: int, order: str, *, page: str = ""
+) -> ShadedLine:
+    """Return the line that counts the events by what viewers get, then page, order, and from where it is seen."""
+    attachment = snapshot.attachment
+    is_shared = attachment is not None and not attachment.is_alone
+    place = "seen from the collector" if is_shared else "seen from this machine"
+    right = [
+        (1, [(page, StyleRole.TEXT)] if page else []),
+        (8, [(f"{order} ", StyleRole.DIM)]),
+        (9, [(f"{place} ", StyleRole.DIM)]),
+    ]
+    return justify(viewer.counts_line(states, render_time), right, cells, 3)
+
+
+def more_text(hidden: Iterable[EventState], render_time: RenderTime) -> str:
+    """Return how many events are on other pages, by sign: `11 more: 1 ✖, 10 ✓`; empty without any."""
+    signs = [viewer.badge(state, render_time).glyph for state in hidden]
+    counts = ", ".join(f"{signs.count(sign)} {sign}" for sign in "✖▲▒✓■?·-" if sign in signs)
+    return f"{len(signs)} more: {counts}" if signs else ""
+
+
+def page_of(place: int, grid: Grid) -> int:
+    """Return the page of a tile."""
+    return place // grid.tiles
+
+
+def pages(count: int, grid: Grid) -> int:
+    """Return the number of pages."""
+    return max(1, ceil(count / grid.tiles))
+
+
+def empty_lines(texts: Sequence[str], cells: int, lines: int) -> list[ShadedLine]:
+    """Return sentences in the middle of the screen."""
+    rows: list[Line] = [row for text in texts for row in ([*wrap(text, StyleRole.TEXT, min(cells - 4, 76))] or [[]])]
+    above: list[ShadedLine] = [[] for _ in range(max(0, (lines - len(rows)) // 2))]
+    return fit_height([*above, *([(" " * ((cells - width(row)) // 2), StyleRole.TEXT), *row] for row in rows)], lines)
