@@ -223,7 +223,7 @@ async def test_a_process_that_fails_is_an_unknown_and_after_three_of_them_none_i
         assert await eyes.look("mpegts", b"segment") == Sight(error=FAILED)
         now += 1
     assert eyes.deaths == 3
-    assert eyes.blindness == f"{FAILED} 3 times in 60 s; next try in 299 s"
+    assert eyes.blindness == f"{FAILED} 3 times in 60 s, and rests for 5 min"
     assert (await eyes.look("mpegts", b"segment")).error == eyes.blindness
     assert eyes.deaths == 3
     now += 299

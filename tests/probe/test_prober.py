@@ -228,3 +228,14 @@ async def test_a_stopped_head_is_stalled_in_the_second_round() -> None:
         cdn.head = 147
         await wait(20)
         assert prober.states()["event-0"].delivery is Delivery.STALLED
+
+
+async def test_a_decoder_that_rests_and_a_missing_package_are_faults_of_the_probe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(looks=Looks(blindness="the decoder died")) as (prober, _, _):
+        assert prober.fault() == "the decoder died"
+    async with running() as (prober, _, _):
+        assert not prober.fault()
+        monkeypatch.setattr(module, "is_installed", lambda: False)
+        assert prober.fault() == module.NOT_INSTALLED

@@ -29,6 +29,10 @@ _APART_SEGMENTS = 2
 class Looks(Protocol):
     """Decoder of segments."""
 
+    @property
+    def blindness(self) -> str:
+        """Reason why no segment is judged now; empty if segments are judged."""
+
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         """Return picture and sound of a segment. `kind`: mpegts, mp4 or aac. `init`: its initialization."""
 

@@ -73,8 +73,8 @@ class Eyes:
         """Reason why no segment is judged now; empty if segments are judged."""
         if len(self._times) < _DEATHS or self._times[-1] - self._times[0] > _WITHIN:
             return ""
-        left = self._times[-1] + _PAUSE - self._clock()
-        return f"{_DIED} {_DEATHS} times in {_WITHIN:.0f} s; next try in {left:.0f} s" if left > 0 else ""
+        rests = self._clock() < self._times[-1] + _PAUSE
+        return f"{_DIED} {_DEATHS} times in {_WITHIN:.0f} s, and rests for {_PAUSE / 60:.0f} min" if rests else ""
 
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         """Return the findings in a segment. A segment that cannot be judged gives unknown values and the reason.

@@ -131,6 +131,10 @@ class Prober:
         is_stale = viewer.as_of is not None and self.clock.now() - viewer.as_of > limit
         return replace(viewer, is_stale=is_stale, interval=interval)
 
+    def fault(self) -> str:
+        """Return why no event, or no picture, can be judged now; empty if all can."""
+        return self.blocked or (self.looks.blindness if self.looks else "")
+
     def picture(self, event_id: str) -> bytes:
         """Return the newest picture of an event as JPEG, 160 x 90 pixels; empty without one."""
         target = self._targets.get(event_id)
