@@ -33,6 +33,7 @@ EXPECTED = {
     "src/livedeck/collector/engine/scripts": ("*.lua",),
     "src/livedeck/docs": ("*.py", "*.md"),
     "src/livedeck/presentation/prometheus": ("*.py", "*.json", "*.yml"),
+    "src/livedeck/probe": ("*.py", "warm_up.ts"),
     "src/livedeck/simulator/data": ("*.toml", "*.txt", "examples.json"),
     "src/livedeck/ui": ("*.py", "*.tcss"),
     "src/livedeck/ui/wallboard/assets": ("*.html", "*.css", "*.js", "*.svg"),
