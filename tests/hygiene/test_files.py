@@ -34,6 +34,7 @@ EXPECTED = {
     "src/livedeck/collector/engine/scripts": ("*.lua",),
     "src/livedeck/docs": ("*.py", "*.md"),
     "src/livedeck/presentation/prometheus": ("*.py", "*.json", "*.yml"),
+    "src/livedeck/probe": ("*.py", "warm_up.ts"),
     "src/livedeck/simulator/data": ("*.toml", "*.txt", "examples.json"),
     "src/livedeck/simulator/data/media": ("*.mp4",),
     "src/livedeck/ui": ("*.py", "*.tcss"),

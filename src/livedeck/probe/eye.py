@@ -64,6 +64,9 @@ MAX_MEMORY = 512 * 2**20
 MAX_SECONDS = 10
 """Seconds after which the process ends by itself, if nobody else is left to kill it."""
 
+_NOBODY = 65534
+"""User and group of a process that was root. It need not have a name."""
+
 _VIDEO = ("h264", "hevc", "av1", "libdav1d", "vp9")
 _AUDIO = ("aac", "aac_latm", "mp3", "mp3float", "ac3", "eac3", "opus", "flac")
 
@@ -93,14 +96,12 @@ def main() -> None:
 def shut_doors() -> None:
     """Give up the rights of root, then the right to new files, processes, and much memory."""
     import ctypes  # noqa: F401  `_refuse_calls` can load no module any more
-    import pwd
     import resource
 
     if os.geteuid() == 0:  # no limit of processes holds for root
-        nobody = pwd.getpwnam("nobody")
         os.setgroups([])
-        os.setgid(nobody.pw_gid)
-        os.setuid(nobody.pw_uid)
+        os.setgid(_NOBODY)
+        os.setuid(_NOBODY)
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
