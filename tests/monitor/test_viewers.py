@@ -207,8 +207,7 @@ def test_every_fact_of_a_probe_names_its_place() -> None:
     viewing = folded(rounds(9, delivery=STALLED, picture=Picture.BLACK, sound=Sound.SILENT))
     assert viewing
     assert {*viewing.faults} == {"VIEWER_STALLED", "VIEWER_BLACK", "VIEWER_SILENT"}
-    assert all(fault.actual.endswith(", from here") for fault in viewing.faults.values())
-    assert all(fault.actual.startswith(f"{HOST}: ") for fault in viewing.faults.values())
+    assert all(fault.actual.endswith(f", from here ({HOST})") for fault in viewing.faults.values())
 
 
 # The witness
@@ -381,7 +380,7 @@ def played(gone: str, on: Callable[[str], str], link: ConnectionState = Connecti
 
 
 def test_one_of_many_is_an_event_of_its_own() -> None:
-    assert played("c", of_two).shown() == {("c", "VIEWER_GONE"): "one.example: 503, from here"}
+    assert played("c", of_two).shown() == {("c", "VIEWER_GONE"): "503, from here (one.example)"}
 
 
 def test_half_of_a_host_while_another_plays_is_its_cdn_and_nothing_else_is_told() -> None:

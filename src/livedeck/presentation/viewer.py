@@ -12,10 +12,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from livedeck.monitor import Delivery, EventState, Expectation, Picture, Severity, Snapshot, Sound, Source, ViewerState
+from livedeck.monitor import (
+    Delivery,
+    EventState,
+    Expectation,
+    Grade,
+    Picture,
+    Severity,
+    Snapshot,
+    Sound,
+    Source,
+    ViewerState,
+)
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
-from livedeck.presentation.events import EVENTS, Standing
+from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
 from livedeck.text.names import name_order
@@ -166,7 +177,7 @@ def cell(state: EventState, render_time: RenderTime) -> Line:
 def health_or_fault(state: EventState, render_time: RenderTime) -> Line:
     """Return the health; the fault for viewers if the health shows none: ` ✖ viewers gone `."""
     found = badge(state, render_time)
-    if found.severity is None or events.standing(state, render_time) in {Standing.BAD, Standing.WATCH}:
+    if found.severity is None or state.assessment.health.grade not in {Grade.GOOD, Grade.NONE}:
         return events.health(state, render_time)
     return [(f" {found.glyph} viewers {found.word} ", found.role)]
 

@@ -200,7 +200,7 @@ def _lasting(look: Look, thresholds: Thresholds, since: datetime | None, actual:
 
 def _here(state: ViewerState, words: str) -> str:
     """Return evidence with its place: every fact of a probe holds for this machine only."""
-    return safe(f"{state.host}: {words}, from here" if state.host else f"{words}, from here", 200)
+    return safe(f"{words}, from here" + (f" ({state.host})" if state.host else ""), 200)
 
 
 def _observe(name: str, case: EventCase, _thresholds: Thresholds) -> Iterable[Observation]:
