@@ -132,7 +132,9 @@ def test_the_scores_so_far_are_listed_shown_and_graded_again(home: Path) -> None
 def test_what_is_not_there_is_said(tmp_path: Path, home: Path) -> None:
     for arguments, says in (
         (("drill", "show", "3"), "there is no drill 3: `livedeck drill list` lists 2"),
-        (("drill", "play", "clean-show", "--headless"), "clean-show has no [[answers]]: choose from bad-night, "),
+        (("drill", "play", "clean-show", "--headless"), "clean-show has no [[answers]]: choose from api-dead, "),
+        (("drill", "play", "--headless"), "name a drill, or add --random"),
+        (("drill", "play", "bad-night", "--random", "--headless"), "name a drill, or add --random"),
         (("drill", "play", "nonsense", "--headless"), "no nonsense among the scenarios"),
         (("drill", "play", "bad-night"), "add --headless"),
         (("drill", "bad-night"), "Did you mean 'livedeck drill play NAME|FILE'?"),

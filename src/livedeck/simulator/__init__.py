@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from livedeck.simulator.engine.world import Workspace
     from livedeck.simulator.errors import IngestError, SimulatorError
     from livedeck.simulator.profiles import PROFILES, Profile
-    from livedeck.simulator.rehearsal.changes import Change, changes_of
     from livedeck.simulator.rehearsal.checking import Problem, check_table
     from livedeck.simulator.rehearsal.control_api import control_table
     from livedeck.simulator.rehearsal.drawn import draw_drill
@@ -36,7 +35,6 @@ __all__ = [
     "PROFILES",
     "Addresses",
     "Answer",
-    "Change",
     "ControlError",
     "Entry",
     "Expected",
@@ -57,7 +55,6 @@ __all__ = [
     "Timeouts",
     "Wire",
     "Workspace",
-    "changes_of",
     "check_table",
     "control_table",
     "domains",
@@ -75,8 +72,6 @@ _MODULES = {
     "PROFILES": "livedeck.simulator.profiles",
     "Profile": "livedeck.simulator.profiles",
     "Answer": "livedeck.simulator.rehearsal.scenario",
-    "Change": "livedeck.simulator.rehearsal.changes",
-    "changes_of": "livedeck.simulator.rehearsal.changes",
     "Entry": "livedeck.simulator.engine.journal",
     "Problem": "livedeck.simulator.rehearsal.checking",
     "check_table": "livedeck.simulator.rehearsal.checking",

@@ -26,8 +26,8 @@ def draw_drill(seed: int) -> Scenario:
             if isinstance(rows, list):
                 rows += [_shifted(row, began) for row in drill.table.get(name, ())]
         began += drill.lasts
-    drawn, faults = scenarios.draft("random", table | {"lasts": offset_of(began)}, {})
-    assert not faults, faults
+    drawn, flaws = scenarios.draft("random", table | {"lasts": offset_of(began)}, {})
+    assert not flaws, flaws
     return drawn
 
 

@@ -28,12 +28,12 @@ from livedeck.simulator.rehearsal.fault_arguments import FaultArguments, Pattern
 from livedeck.simulator.rehearsal.naming import find_document, there_are
 from livedeck.simulator.rehearsal.offsets import Offset, offset_of, seconds_of
 from livedeck.simulator.rehearsal.shapes import ShapeRow, use_shapes
-from livedeck.simulator.rehearsal.template import Template, find_faults
+from livedeck.simulator.rehearsal.template import Template, find_flaws
 from livedeck.simulator.rehearsal.workspaces import Table, find_table, read_toml, rebuild, served_table
 
 Name = Annotated[str, text(1, 255)]
 Seed = Annotated[int, integer(0, 2**53)]
-Fault = tuple[str, str]
+Flaw = tuple[str, str]
 """Path in a table, such as `steps[3].event`, and the reason why it is wrong."""
 
 
@@ -228,9 +228,9 @@ def load(scenario: str | Path) -> Scenario:
     """Load a shipped scenario by name, or a file. Raises SimulatorError with everything that is wrong with it."""
     path = Path(scenario)
     with explained(scenario):
-        loaded, faults = draft(path.stem, read_source("scenarios", scenario), {}, path.parent)
-    if faults:
-        raise SimulatorError(f"{scenario} is invalid: {'; '.join(f'{name} {reason}' for name, reason in faults)}")
+        loaded, flaws = draft(path.stem, read_source("scenarios", scenario), {}, path.parent)
+    if flaws:
+        raise SimulatorError(f"{scenario} is invalid: {'; '.join(f'{name} {reason}' for name, reason in flaws)}")
     return loaded
 
 
@@ -344,22 +344,22 @@ def _targets(world: World, command: Command[Any], name: str) -> list[Document]:
 
 def draft(
     name: str, table: Mapping[str, Any], posted: Mapping[str, Table], folder: Path | None = None
-) -> tuple[Scenario, list[Fault]]:
+) -> tuple[Scenario, list[Flaw]]:
     """Return what is sound of the scenario, and everything that is wrong with it.
 
     `posted`: posted workspaces by name. `folder`: the place of further workspaces, as TOML files.
     """
-    faults: list[Fault] = []
-    head = _sound_fields(table, faults)
-    workspace, template = _workspace(head.get("workspace", "stage"), name, posted, folder, faults)
-    shapes = _shapes(head.get("shapes", {}), faults)
+    flaws: list[Flaw] = []
+    head = _sound_fields(table, flaws)
+    workspace, template = _workspace(head.get("workspace", "stage"), name, posted, folder, flaws)
+    shapes = _shapes(head.get("shapes", {}), flaws)
     if template is not None:
-        faults += _template_faults(template, shapes, "" if isinstance(table["workspace"], dict) else workspace)
+        flaws += _template_flaws(template, shapes, "" if isinstance(table["workspace"], dict) else workspace)
     lasts = head.get("lasts")
     if lasts is not None and lasts <= 0:
-        faults.append(("lasts", "must be above 0"))
+        flaws.append(("lasts", "must be above 0"))
     clock = head.get("clock") or {}
-    steps, alarms = _steps(head.get("steps", ()), lasts, faults), tuple(_alarms(head.get("alarms", ()), lasts, faults))
+    steps, alarms = _steps(head.get("steps", ()), lasts, flaws), tuple(_alarms(head.get("alarms", ()), lasts, flaws))
     scenario = Scenario(
         name=name,
         title=head.get("title", ""),
@@ -373,13 +373,13 @@ def draft(
         seed=head.get("seed"),
         start=clock.get("start"),
         quiet_speed=clock.get("quiet_speed"),
-        answers=tuple(_answers(head.get("answers", ()), alarms, lasts, faults)),
-        allowed=tuple(_allowed(head.get("allowed", ()), faults)),
+        answers=tuple(_answers(head.get("answers", ()), alarms, lasts, flaws)),
+        allowed=tuple(_allowed(head.get("allowed", ()), flaws)),
     )
-    return scenario, faults
+    return scenario, flaws
 
 
-def faults_of(model: type[RequestBody], values: object, path: str = "") -> list[Fault]:
+def flaws_of(model: type[RequestBody], values: object, path: str = "") -> list[Flaw]:
     """Return what is wrong with a table according to its model, each with its path below `path`."""
     try:
         check(model, values)
@@ -392,10 +392,10 @@ def _below(path: str, name: str) -> str:
     return path if name == "body" and path else f"{path}{'' if not path or name.startswith('[') else '.'}{name}"
 
 
-def _sound_fields(table: Mapping[str, Any], faults: list[Fault]) -> Document:
-    """Return the fields of the file that are given and sound; add the others to `faults`."""
-    wrong = faults_of(ScenarioFile, table)
-    faults += wrong
+def _sound_fields(table: Mapping[str, Any], flaws: list[Flaw]) -> Document:
+    """Return the fields of the file that are given and sound; add the others to `flaws`."""
+    wrong = flaws_of(ScenarioFile, table)
+    flaws += wrong
     bad = {re.split(r"[.\[]", path)[0] for path, _ in wrong}
     fields = ScenarioFile.model_fields
     rest = {name: value for name, value in table.items() if name in fields and name not in bad}
@@ -405,7 +405,7 @@ def _sound_fields(table: Mapping[str, Any], faults: list[Fault]) -> Document:
 
 
 def _workspace(
-    given: str | dict[str, Any], scenario: str, posted: Mapping[str, Table], folder: Path | None, faults: list[Fault]
+    given: str | dict[str, Any], scenario: str, posted: Mapping[str, Table], folder: Path | None, flaws: list[Flaw]
 ) -> tuple[str, Table | None]:
     """Return the name of the workspace, and its table unless it is a shipped one."""
     if isinstance(given, dict):
@@ -413,62 +413,62 @@ def _workspace(
     try:
         table = find_table(given, posted, folder)
     except LookupError as error:
-        faults.append(("workspace", str(error.args[0])))
+        flaws.append(("workspace", str(error.args[0])))
         return "stage", None
     except (OSError, ValueError, RecursionError) as error:
-        faults.append(("workspace", f"cannot read {given}.toml: {error}"))
+        flaws.append(("workspace", f"cannot read {given}.toml: {error}"))
         return "stage", None
     return given, None if given in table_names("workspaces") else table
 
 
-def _template_faults(template: Table, shapes: Mapping[str, Any], name: str) -> list[Fault]:
+def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:
     """Return what is wrong with a workspace: paths in the table `workspace`, or in the file or post called `name`."""
-    faults = template_faults(template, shapes)
-    return [(f"workspace.{path}", reason if not name else f"in {name}: {reason}") for path, reason in faults]
+    flaws = template_flaws(template, shapes)
+    return [(f"workspace.{path}", reason if not name else f"in {name}: {reason}") for path, reason in flaws]
 
 
-def template_faults(template: Table, shapes: Mapping[str, Any] | None = None) -> list[Fault]:
+def template_flaws(template: Table, shapes: Mapping[str, Any] | None = None) -> list[Flaw]:
     """Return what is wrong with the table of a workspace. `shapes`: further shapes that its encoders may have."""
-    faults = faults_of(Template, template)
-    return faults or [*find_faults(check(Template, template), shapes or {})]
+    flaws = flaws_of(Template, template)
+    return flaws or [*find_flaws(check(Template, template), shapes or {})]
 
 
-def _shapes(rows: Mapping[str, Any], faults: list[Fault]) -> dict[str, Any]:
+def _shapes(rows: Mapping[str, Any], flaws: list[Flaw]) -> dict[str, Any]:
     """Return the rows by name; a shipped shape takes the place of an unsound one."""
-    wrong = {name: faults_of(ShapeRow, row, f"shapes.{name}") for name, row in rows.items()}
+    wrong = {name: flaws_of(ShapeRow, row, f"shapes.{name}") for name, row in rows.items()}
     for found in wrong.values():
-        faults += found
+        flaws += found
     return {name: {} if wrong[name] else row for name, row in rows.items()}
 
 
-def _steps(rows: Sequence[dict[str, Any]], lasts: float | None, faults: list[Fault]) -> tuple[Step, ...]:
+def _steps(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Flaw]) -> tuple[Step, ...]:
     """Return the sound steps, ascending by time."""
-    steps = [_step(index, row, faults) for index, row in enumerate(rows)]
-    times = _times(rows, faults)
+    steps = [_step(index, row, flaws) for index, row in enumerate(rows)]
+    times = _times(rows, flaws)
     placed = [
         replace(step, after=times[step.index][0], at=times[step.index][1])
         for step in steps
         if step is not None and step.index in times
     ]
     for step in placed:
-        faults += _outside(f"steps[{step.index}].{'at' if step.when is None else 'delay'}", step.at, lasts)
+        flaws += _outside(f"steps[{step.index}].{'at' if step.when is None else 'delay'}", step.at, lasts)
     return tuple(sorted(placed, key=lambda step: step.at))
 
 
-def _outside(path: str, at: float, lasts: float | None) -> Iterator[Fault]:
-    """Yield the fault of a time that is not in the scenario."""
+def _outside(path: str, at: float, lasts: float | None) -> Iterator[Flaw]:
+    """Yield the flaw of a time that is not in the scenario."""
     if at < 0:
         yield path, f"{offset_of(at)} is before the start, +00:00:00"
     elif lasts is not None and at > lasts:
         yield path, f"{offset_of(at)} is after lasts, {offset_of(lasts)}"
 
 
-def _step(index: int, row: dict[str, Any], faults: list[Fault]) -> Step | None:
+def _step(index: int, row: dict[str, Any], flaws: list[Flaw]) -> Step | None:
     command = COMMANDS.get(row["do"]) if isinstance(row.get("do"), str) else None
     head = {name: row[name] for name in StepHead.model_fields if name in row}
-    wrong = faults_of(_step_model(command), row, f"steps[{index}]") if command else []
-    wrong = wrong or faults_of(StepHead, head, f"steps[{index}]") or [*_mistimed(f"steps[{index}]", row)]
-    faults += wrong
+    wrong = flaws_of(_step_model(command), row, f"steps[{index}]") if command else []
+    wrong = wrong or flaws_of(StepHead, head, f"steps[{index}]") or [*_mistimed(f"steps[{index}]", row)]
+    flaws += wrong
     if command is None or wrong:
         return None
     step = check(_step_model(command), row).given()
@@ -477,7 +477,7 @@ def _step(index: int, row: dict[str, Any], faults: list[Fault]) -> Step | None:
     return Step(0, command.name, target, check(command.arguments, given), index, when=step.get("when"))
 
 
-def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Fault]:
+def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
     """Yield what contradicts itself in the time of a step, which has either `at` or `when`."""
     if "when" not in row and "at" not in row:
         yield f"{path}.at", "must be given, or when"
@@ -486,7 +486,7 @@ def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Fault]:
             yield f"{path}.{name}", "must be left out beside when" if "when" in row else "needs when"
 
 
-def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, tuple[int | None, float]]:
+def _times(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> dict[int, tuple[int | None, float]]:
     """Return the time of each step by its index: the step whose request it counts from (None: the start), and seconds.
 
     A step with `after` counts from that step.
@@ -494,15 +494,15 @@ def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, tup
     ids: dict[str, int] = {}
     for index, row in enumerate(rows):
         if isinstance(row.get("id"), str) and ids.setdefault(row["id"], index) != index:
-            faults.append((f"steps[{index}].id", f'steps[{ids[row["id"]]}] has the id "{row["id"]}" already'))
+            flaws.append((f"steps[{index}].id", f'steps[{ids[row["id"]]}] has the id "{row["id"]}" already'))
     times: dict[int, tuple[int | None, float]] = {}
     for index, row in enumerate(rows):
-        if "when" in row and not faults_of(_StepTime, _time_fields(row)):
+        if "when" in row and not flaws_of(_StepTime, _time_fields(row)):
             times[index] = index, seconds_of(row.get("delay", "+00:00:00"))
     waiting = {
         index: row
         for index, row in enumerate(rows)
-        if index not in times and "at" in row and not faults_of(_StepTime, _time_fields(row))
+        if index not in times and "at" in row and not flaws_of(_StepTime, _time_fields(row))
     }
     while waiting:
         ready = {
@@ -522,7 +522,7 @@ def _times(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> dict[int, tup
             if known
             else f'no step has the id "{row["after"]}"; {there}'
         )
-        faults.append((f"steps[{index}].after", reason))
+        flaws.append((f"steps[{index}].after", reason))
     return times
 
 
@@ -538,41 +538,41 @@ def _time_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _step_model(command: Command[Any]) -> type[RequestBody]:
-    """Return the model of a whole step of the command, so that one error lists all its faults."""
+    """Return the model of a whole step of the command, so that one error lists all its flaws."""
     head = {name: (info.annotation, info) for name, info in StepHead.model_fields.items()}
     fields: dict[str, Any] = {**head, **({command.target: (Name, ...)} if command.target else {})}
     model: type[RequestBody] = create_model("Step", __base__=command.arguments, **fields)
     return model
 
 
-def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, faults: list[Fault]) -> Iterator[Expected]:
+def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Flaw]) -> Iterator[Expected]:
     """Yield the sound alarms."""
     for index, row in enumerate(rows):
         path = f"alarms[{index}]"
-        wrong = faults_of(AlarmRow, row, path)
-        faults += wrong
+        wrong = flaws_of(AlarmRow, row, path)
+        flaws += wrong
         kind = row.get("kind")
         if isinstance(kind, str) and kind not in ALARM_KINDS:
-            faults.append((f"{path}.kind", f'no alarm is called "{kind}"; {there_are(ALARM_KINDS, kind)}'))
+            flaws.append((f"{path}.kind", f'no alarm is called "{kind}"; {there_are(ALARM_KINDS, kind)}'))
         if wrong:
             continue
         alarm = check(AlarmRow, row).given()
         for name in ("since", "until"):
-            faults += _outside(f"{path}.{name}", alarm.get(name, 0), lasts)
+            flaws += _outside(f"{path}.{name}", alarm.get(name, 0), lasts)
         if "until" in alarm and alarm["until"] <= alarm["since"]:
-            faults.append((f"{path}.until", "must be after since"))
+            flaws.append((f"{path}.until", "must be after since"))
         yield Expected(**{"event": "", "until": None, **alarm}, index=index)
 
 
 def _answers(
-    rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, faults: list[Fault]
+    rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, flaws: list[Flaw]
 ) -> Iterator[Answer]:
     """Yield the sound answers. Several answers to one alarm belong to its rows in their order."""
     left = [alarm for alarm in alarms if alarm.shown]
     for index, row in enumerate(rows):
         path = f"answers[{index}]"
-        wrong = faults_of(AnswerRow, row, path) or [*_misplaced(path, row)]
-        faults += wrong
+        wrong = flaws_of(AnswerRow, row, path) or [*_misplaced(path, row)]
+        flaws += wrong
         if wrong:
             continue
         given = check(AnswerRow, row).given()
@@ -582,14 +582,14 @@ def _answers(
             expected = [f"{alarm.kind} {alarm.event}".strip() for alarm in left]
             wanted = f"{row['alarm']} {row.get('event', '')}".strip()
             reason = f'no further row of [[alarms]] expects "{wanted}"'
-            faults.append((f"{path}.alarm", f"{reason}; {there_are(expected, wanted)}"))
+            flaws.append((f"{path}.alarm", f"{reason}; {there_are(expected, wanted)}"))
             continue
         left.remove(alarm)
         timings = {"acknowledge.": given["acknowledge"], **({"": given} if "par" in given else {})}
         for name, timing in timings.items():
             if timing["limit"] <= timing["par"]:
-                faults.append((f"{path}.{name}limit", "must be above par"))
-            faults += _outside(f"{path}.{name}limit", alarm.since + timing["limit"], lasts)
+                flaws.append((f"{path}.{name}limit", "must be above par"))
+            flaws += _outside(f"{path}.{name}limit", alarm.since + timing["limit"], lasts)
         made = {name: Timing(timing["par"], timing["limit"]) for name, timing in timings.items()}
         yield Answer(
             alarm, target, made["acknowledge."], made.get(""), given.get("request"), given.get("note", ""), index
@@ -601,7 +601,7 @@ def _is_answered(alarm: Expected, given: Mapping[str, Any]) -> bool:
     return is_named and given.get("target", alarm.target) == alarm.target
 
 
-def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Fault]:
+def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
     """Yield what contradicts itself in an answer: a change or a note needs its own par and limit."""
     if {"request", "note"} <= {*row}:
         yield f"{path}.note", "must be left out beside request"
@@ -612,10 +612,10 @@ def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Fault]:
             yield f"{path}.{name}", reason
 
 
-def _allowed(rows: Sequence[dict[str, Any]], faults: list[Fault]) -> Iterator[Mapping[str, Any]]:
+def _allowed(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> Iterator[Mapping[str, Any]]:
     """Yield the sound patterns of allowed changes."""
     for index, row in enumerate(rows):
-        wrong = faults_of(AllowedRow, row, f"allowed[{index}]")
-        faults += wrong
+        wrong = flaws_of(AllowedRow, row, f"allowed[{index}]")
+        flaws += wrong
         if not wrong:
             yield row["request"]

@@ -17,6 +17,7 @@ from livedeck.simulator.rehearsal.control_api import tables
 from livedeck.simulator.rehearsal.control_api.reset import require_force
 from livedeck.simulator.rehearsal.control_api.tables import Tables
 from livedeck.simulator.rehearsal.scenario import Scenario
+from livedeck.simulator.rehearsal.truth import truth_of
 from livedeck.simulator.rehearsal.workspaces import posted_tables
 
 _TABLES = Tables("scenario", "scenarios")
@@ -80,6 +81,14 @@ async def check_scenario(request: ApiRequest[None]) -> Response:
 async def read_progress(request: ApiRequest[None]) -> Response:
     """Return the position of the scenario and the state of each step; ok is false once a step was refused."""
     return _progress(request)
+
+
+async def read_truth(request: ApiRequest[None]) -> Response:
+    """Return the scenario as it ran: faults, answers, refused steps and changes, for `livedeck past report --truth`."""
+    found = truth_of(request.world)
+    if found is None:
+        raise conflict("no scenario was played")
+    return data(found)
 
 
 async def play_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
@@ -151,6 +160,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/_control/scenarios/{name}", get_scenario_text),
     Endpoint("DELETE", "/_control/scenarios/{name}", delete_posted_scenario),
     Endpoint("GET", "/_control/scenario", read_progress),
+    Endpoint("GET", "/_control/scenario/truth", read_truth),
     Endpoint("POST", "/_control/scenario", play_scenario, ScenarioChoice),
     Endpoint("DELETE", "/_control/scenario", stop_scenario),
     Endpoint("POST", "/_control/scenario/replay", replay, Replay),
