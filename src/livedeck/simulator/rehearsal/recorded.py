@@ -51,8 +51,8 @@ class RecordedShow:
 def write_show(show: RecordedShow, path: Path, token: str, seed: int = 1) -> None:
     """Write a snapshot that plays the show from its beginning.
 
-    `token`: token of its workspace. `seed`: makes what no recording holds, such as keys and chat messages. Raises
-    SimulatorError for fields that no event of the platform has.
+    `token`: token of its workspace. `seed`: seed of the parts that no recording has, such as keys and chat messages.
+    Raises SimulatorError for fields that no event of the platform has.
     """
     served = {row.event_id: _whole(row) for row in show.events if row.at <= show.since and row.fields is not None}
     table = {

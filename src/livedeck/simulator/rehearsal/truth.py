@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -14,7 +15,7 @@ from livedeck.simulator.engine.timeline import Playback
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.rehearsal import scenario as scenarios
 from livedeck.simulator.rehearsal.changes import changes_of
-from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario, Timing
+from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario
 
 
 def truth_of(world: World, entries: Iterable[Entry] | None = None) -> Document | None:
@@ -38,19 +39,7 @@ def truth_of(world: World, entries: Iterable[Entry] | None = None) -> Document |
         "answers": [_answer(row, playback) for row in scenario.answers],
         "alarms": [_alarm(row, playback) | {"shown": row.shown} for row in scenario.alarms],
         "refused": [_refused(scenario, step) for step in progress["steps"] if step["state"] == "refused"],
-        "changes": [
-            {
-                "at": format_timestamp(change.at),
-                "does": change.does,
-                "event_id": change.event_id,
-                "event": change.event,
-                "is_carried_out": change.is_carried_out,
-                "answers": [*change.answers],
-                "is_allowed": change.is_allowed,
-                "ends_event": change.ends_event,
-            }
-            for change in changes
-        ],
+        "changes": [asdict(change) | {"at": format_timestamp(change.at)} for change in changes],
         "dropped": 0 if entries is not None else world.journal.dropped,
     }
 
@@ -76,15 +65,11 @@ def _answer(row: Answer, playback: Playback) -> Document:
     return _alarm(row.alarm, playback) | {
         "target": row.target,
         "severity": row.alarm.severity or None,
-        "acknowledge": _timing(row.acknowledge),
-        "action": _timing(row.action) if row.action else None,
+        "acknowledge": asdict(row.acknowledge),
+        "action": asdict(row.action) if row.action else None,
         "note": row.note,
         "asks": asks,
     }
-
-
-def _timing(timing: Timing) -> Document:
-    return {"par": timing.par, "limit": timing.limit}
 
 
 def _refused(scenario: Scenario, step: Mapping[str, Any]) -> Document:
