@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from livedeck.simulator.rehearsal.listing import Listing, listings
     from livedeck.simulator.rehearsal.recorded import RecordedEvent, RecordedSample, RecordedShow, write_show
     from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario, Step
-    from livedeck.simulator.rehearsal.scenario import load as load_scenario
-    from livedeck.simulator.rehearsal.scenario import names as scenario_names
+    from livedeck.simulator.rehearsal.scenarios import load as load_scenario
+    from livedeck.simulator.rehearsal.scenarios import names as scenario_names
     from livedeck.simulator.server import Addresses, serve
     from livedeck.simulator.simulator import DEFAULT_TOKEN, Simulator
     from livedeck.simulator.threaded import ThreadedSimulator
@@ -96,8 +96,8 @@ _MODULES = {
     "Workspace": "livedeck.simulator.engine.world",
     "domains": "livedeck.simulator.engine.reference",
     "draw_drill": "livedeck.simulator.rehearsal.drawn",
-    "load_scenario": "livedeck.simulator.rehearsal.scenario",
-    "scenario_names": "livedeck.simulator.rehearsal.scenario",
+    "load_scenario": "livedeck.simulator.rehearsal.scenarios",
+    "scenario_names": "livedeck.simulator.rehearsal.scenarios",
     "serve": "livedeck.simulator.server",
     "write_show": "livedeck.simulator.rehearsal.recorded",
 }

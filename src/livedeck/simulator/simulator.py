@@ -22,8 +22,7 @@ from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.ingest.publishers import Publishers
-from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import snapshots, workspaces
+from livedeck.simulator.rehearsal import scenarios, snapshots, workspaces
 from livedeck.simulator.rehearsal.checking import Source, TableError, check_workspace, read_scenario
 from livedeck.simulator.rehearsal.scenario import Scenario
 from livedeck.simulator.rehearsal.shapes import use_kept_shapes

@@ -19,9 +19,10 @@ from livedeck.simulator.engine.store import Document, Files
 from livedeck.simulator.engine.timeline import Refusal
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenario_file, scenarios
 from livedeck.simulator.rehearsal.naming import there_are
-from livedeck.simulator.rehearsal.scenario import Expected, Flaw, Scenario
+from livedeck.simulator.rehearsal.scenario import Expected, Scenario
+from livedeck.simulator.rehearsal.scenario_file import Flaw
 from livedeck.simulator.rehearsal.workspaces import Table, read_toml
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -101,7 +102,7 @@ class Source:
 
 def read_scenario(source: Source, posted: Mapping[str, Table]) -> Scenario:
     """Return the scenario, after it played to its end on a copy without a refusal. Raises TableError."""
-    scenario, flaws = scenarios.draft(source.name, source.table, posted, source.folder)
+    scenario, flaws = scenario_file.draft(source.name, source.table, posted, source.folder)
     if not any(path.startswith("workspace") for path, _ in flaws):
         flaws += _play(scenario)
     if flaws:
@@ -111,7 +112,7 @@ def read_scenario(source: Source, posted: Mapping[str, Table]) -> Scenario:
 
 def check_workspace(source: Source) -> None:
     """Raise TableError if the table is no workspace."""
-    flaws = scenarios.template_flaws(source.table)
+    flaws = scenario_file.template_flaws(source.table)
     if flaws:
         raise TableError(source.problems(flaws))
 

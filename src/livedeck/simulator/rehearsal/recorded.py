@@ -15,11 +15,11 @@ from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.models import is_uuid
-from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import snapshots
+from livedeck.simulator.rehearsal import scenario_file, scenarios, snapshots
 from livedeck.simulator.rehearsal.event_fields import NewEventFields
 from livedeck.simulator.rehearsal.offsets import offset_of
-from livedeck.simulator.rehearsal.scenario import Expected, flaws_of
+from livedeck.simulator.rehearsal.scenario import Expected
+from livedeck.simulator.rehearsal.scenario_file import flaws_of
 
 WORKSPACE = "recorded"
 
@@ -64,7 +64,7 @@ def write_show(show: RecordedShow, path: Path, token: str, seed: int = 1) -> Non
         "alarms": [*map(_alarm, show.alarms)],
     }
     template: Document = {"events": [], "recorded": served}
-    scenario, flaws = scenarios.draft(WORKSPACE, table, {WORKSPACE: template})
+    scenario, flaws = scenario_file.draft(WORKSPACE, table, {WORKSPACE: template})
     flaws = [flaw for flaw in flaws if not flaw[0].startswith("workspace")]
     if flaws:
         raise SimulatorError(f"the recording cannot be played: {flaws[0][0]} {flaws[0][1]}")

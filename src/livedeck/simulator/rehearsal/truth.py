@@ -13,7 +13,7 @@ from livedeck.simulator.engine.journal import Entry
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback
 from livedeck.simulator.engine.world import World
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenarios
 from livedeck.simulator.rehearsal.changes import changes_of
 from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario
 

@@ -11,7 +11,7 @@ from livedeck.simulator.engine.store import Document
 from livedeck.simulator.errors import conflict, invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenario_file, scenarios
 from livedeck.simulator.rehearsal.checking import Source, read_scenario
 from livedeck.simulator.rehearsal.control_api import tables
 from livedeck.simulator.rehearsal.control_api.reset import require_force
@@ -26,9 +26,9 @@ _TABLES = Tables("scenario", "scenarios")
 class ScenarioChoice(RequestBody):
     """Scenario to play, by its name or as a table, the seed of its workspace, and `force` to replace a kept one."""
 
-    name: scenarios.Name = UNSET
+    name: scenario_file.Name = UNSET
     table: Annotated[dict[str, Any], Must("a scenario as a table")] = UNSET
-    seed: scenarios.Seed = UNSET
+    seed: scenario_file.Seed = UNSET
     force: Boolean = False
 
 
