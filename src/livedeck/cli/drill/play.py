@@ -68,9 +68,9 @@ def command(
     if not headless and (reason := no_screen_reason()):
         raise click.UsageError(f"a drill needs a screen: {reason}; add --headless for a scripted operator")
     display = load_display(**merge_flags(ctx, {"theme": theme, "ascii": ascii}))
-    seed = SystemRandom().randrange(10**6) if is_random and seed is None else seed
+    drawn = SystemRandom().randrange(10**6) if seed is None else seed
     try:
-        simulator = Simulator(scenario=scenario or draw_drill(seed or 0), seed=seed)
+        simulator = Simulator(scenario=scenario or draw_drill(drawn), seed=seed)
     except SimulatorError as error:
         raise click.UsageError(str(error)) from None
     if simulator.scenario is None or not simulator.scenario.answers:
