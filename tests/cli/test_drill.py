@@ -138,7 +138,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, home: Path) -> None:
         (("drill", "play", "bad-night", "--random", "--headless"), "name a drill, or add --random"),
         (("drill", "play", "nonsense", "--headless"), "no nonsense among the scenarios"),
         (("drill", "play", "bad-night"), "add --headless"),
-        (("drill", "bad-night"), "Did you mean 'livedeck drill play NAME|FILE'?"),
+        (("drill", "bad-night"), "Did you mean 'livedeck drill play'?"),
     ):
         done = called(home, *arguments)
         assert done.returncode == 2, arguments

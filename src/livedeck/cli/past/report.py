@@ -175,7 +175,7 @@ async def _grade(past: Past, played: dict[str, Any], output: Path | None, *, for
     if output is None:
         echo(f"\n{text}", nl=False)
         return
-    await asyncio.to_thread(write_private, output / "drill.md", text, replace=force)
+    await asyncio.to_thread(write_private, output / f"drill.{REPORT_FORMATS['markdown'].suffix}", text, replace=force)
 
 
 async def _give(report: Report, output: Path | None, output_format: str, *, force: bool) -> int:
