@@ -162,6 +162,12 @@ def test_a_refused_token_is_exit_code_three_and_never_shown(tmp_path: Path) -> N
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret in path.read_text(encoding="utf-8")]
 
 
+@pytest.mark.parametrize("host", ["127.0.0.2", "::1"])
+def test_an_address_that_only_this_machine_reaches_needs_no_token_of_ones_own(tmp_path: Path, host: str) -> None:
+    done = called(tmp_path, "serve", "--host", host, "--snapshot", "none.tar")
+    assert (done.returncode, "none.tar" in done.stderr) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "env", "words"),
     [

@@ -13,7 +13,8 @@ import pytest
 
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.simulator import Simulator, SimulatorClock, SimulatorError, check_table, scenario_names
-from livedeck.simulator.rehearsal.scenario import draft, go_on, start
+from livedeck.simulator.rehearsal.scenario_file import draft
+from livedeck.simulator.rehearsal.scenarios import go_on, start
 from simulator.conftest import START
 
 DATA = Path(str(resources.files("livedeck.simulator"))) / "data"

@@ -15,7 +15,7 @@ import pytest
 from livedeck.simulator import Simulator, SimulatorError, serve
 from livedeck.simulator.engine.faults import FAULT_EFFECTS, effects
 from livedeck.simulator.engine.faults.matching import HLS_KINDS
-from simulator.http_client import FindEvent, Row, client_for, data, error_of, invalid_names
+from simulator.http_client import FindEvent, Row, client_for, data, error_of, in_halves, invalid_names
 
 EVENTS = "/v2/live/events"
 FAULTS = "/_control/faults"
@@ -193,6 +193,23 @@ async def test_a_late_change_is_refused_like_any_other_and_one_of_a_workspace_th
     path = f"{EVENTS}/{(await find_event('Choir, hall B'))['id']}"
     await wire.put(path, json={"name": "Late"})
     data(await admin.post("/_control/reset", json={}))
+    simulator.clock.step(12)
+    assert (await wire.get(path)).json()["data"]["name"] == "Choir, hall B"
+
+
+async def test_a_late_change_whose_body_arrives_after_a_reset_changes_nothing(
+    wire: httpx.AsyncClient, admin: httpx.AsyncClient, simulator: Simulator, find_event: FindEvent
+) -> None:
+    path = f"{EVENTS}/{(await find_event('Choir, hall B'))['id']}"
+    await add_fault(admin, "late-apply", method="PUT", seconds=12)
+
+    async def reset_once_hit() -> None:
+        while not data(await admin.get(FAULTS))[0]["hits"]:
+            await wire.get(EVENTS)
+        data(await admin.post("/_control/reset", json={}))
+
+    with pytest.raises(httpx.HTTPError):
+        await wire.put(path, content=in_halves(b'{"name": "Late"}', reset_once_hit()))
     simulator.clock.step(12)
     assert (await wire.get(path)).json()["data"]["name"] == "Choir, hall B"
 

@@ -9,7 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
-from livedeck.simulator import RecordedEvent, RecordedShow, Simulator, SimulatorClock, SimulatorError, write_show
+from livedeck.simulator import (
+    RecordedEvent,
+    RecordedShow,
+    Simulator,
+    SimulatorClock,
+    SimulatorError,
+    check_table,
+    write_show,
+)
 from simulator.conftest import START
 from simulator.http_client import client_for, data
 
@@ -86,6 +94,15 @@ async def test_a_client_changes_it_until_a_step_sets_the_same(tmp_path: Path) ->
         simulator.clock.step(61)
         event = data(await api.get(path))
     assert (event["name"], event["reconnect_window"]) == ("Gala, hall 2", 30)
+
+
+async def test_its_events_become_a_table_of_ones_own(tmp_path: Path) -> None:
+    samples = ((STREAM, second(0), 4_000_000.0, 128_000.0, 30.0, 0),)
+    simulator = served(tmp_path, show(RecordedEvent(START, EVENT, FIELDS), samples=samples))
+    async with client_for(simulator, simulator.control_token) as admin:
+        (tmp_path / "gala.toml").write_bytes((await admin.get("/_control/template")).content)
+    assert check_table(tmp_path / "gala.toml") == ()
+    assert "Gala" in (tmp_path / "gala.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,14 @@ async def test_the_control_api_is_no_part_of_it_and_a_foreign_token_is_named(
     assert [entry["token"] for entry in await entries(admin)] == ["other", "wrong", "wrong"]
 
 
+async def test_only_the_control_api_and_the_clock_are_left_out(
+    api: httpx.AsyncClient, admin: httpx.AsyncClient
+) -> None:
+    for path in ("/_control", "/_control/clock", "/_clock", "/_controlled", "/_clocks/a"):
+        await api.get(path)
+    assert [entry["path"] for entry in await entries(admin)] == ["/_controlled", "/_clocks/a"]
+
+
 PATTERNS: list[tuple[Row, int]] = [
     ({}, 3),
     ({"method": "POST"}, 1),

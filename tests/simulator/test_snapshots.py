@@ -9,6 +9,7 @@ import tarfile
 from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import httpx
 import pytest
@@ -16,13 +17,15 @@ import pytest
 from livedeck.simulator import Simulator, SimulatorClock, SimulatorError
 from livedeck.simulator.engine.encoder import MEASURED
 from livedeck.simulator.engine.measured import Sample
-from livedeck.simulator.engine.store import Store
+from livedeck.simulator.engine.store import State, Store
 from livedeck.simulator.rehearsal import snapshots
 from livedeck.simulator.rehearsal.commands import change_encoder
 from simulator.conftest import START
 from simulator.http_client import client_for, data
 from simulator.test_equal_bytes import answers
 from simulator.test_posted_tables import HOUSE
+
+Patch = pytest.MonkeyPatch
 
 TAR = {"Content-Type": "application/x-tar"}
 SNAPSHOTS = "/_control/snapshots"
@@ -79,6 +82,21 @@ async def test_a_reset_is_as_the_start_after_a_restart_too(tmp_path: Path) -> No
     assert again.clock.speed == 1
     assert await answers(again) == before
     again.close()
+
+
+async def test_a_restore_reads_the_tar_beside_the_requests(admin: httpx.AsyncClient, monkeypatch: Patch) -> None:
+    """The tar of a large simulator takes seconds to read."""
+    await admin.put(f"{SNAPSHOTS}/one")
+    threads: list[object] = []
+    read = snapshots._read_tar
+
+    def noting(path: Path, folder: Path) -> State:
+        threads.append(current_thread())
+        return read(path, folder)
+
+    monkeypatch.setattr(snapshots, "_read_tar", noting)
+    assert (await admin.post(f"{SNAPSHOTS}/one/restore")).status_code == 200
+    assert (len(threads), main_thread() in threads) == (1, False)
 
 
 async def test_a_reset_keeps_what_it_is_told_to(admin: httpx.AsyncClient) -> None:

@@ -110,7 +110,7 @@ async def test_after_the_end_and_after_a_stop_no_request_counts(tmp_path: Path) 
         (('"Main stage", "json', '"Main", "json'), 'when.event: no event is called "Main"; there are Main stage'),
         (("update_event", "change_event"), 'when.operation: no operation is called "change_event"; there are '),
         (('event = "Main stage"\nsending', 'event = "Main"\nsending'), 'event: no event is called "Main"'),
-        (("at_least", "atleast"), "when.json.reconnect_window: "),
+        (("at_least", "at_the_least"), "when.json.reconnect_window: "),
     ],
 )
 def test_what_contradicts_itself_is_a_problem(change: tuple[str, str], problem: str, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ GUESSES = {
     "event update": ("event edit",),
     "event verify": ("event check",),
     "event view": ("event get",),
-    "drill *": ("drill play NAME|FILE",),
+    "drill *": ("drill play",),
     "drill report": ("drill show",),
     "drill run": ("drill play",),
     "drill start": ("drill play",),

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,6 @@ from livedeck.simulator import (
     serve,
 )
 from livedeck.text.outside import shown
-
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 MOST_SHOWN = 4000
 """Characters of an error or a problem that are printed."""
@@ -169,7 +168,7 @@ def command(
     if is_list:
         ctx.exit(_list(as_json=output_format == "json"))
     for option, address in (("--host", host), ("--ingest-host", ingest_host)):
-        if address not in LOOPBACK and token in {None, "", DEFAULT_TOKEN}:
+        if not _is_loopback(address) and token in {None, "", DEFAULT_TOKEN}:
             raise click.UsageError(
                 f"{option} {address} can be reached from elsewhere: protect it with a --token of your own"
             )
@@ -199,6 +198,13 @@ def command(
             return await _serve(host, port, make_simulator, timeouts, rtmp, as_json=output_format == "json")
 
     ctx.exit(run(work))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _check(path: Path, *, as_json: bool) -> int:

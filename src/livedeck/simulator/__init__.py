@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from livedeck.simulator.engine.world import Workspace
     from livedeck.simulator.errors import IngestError, SimulatorError
     from livedeck.simulator.profiles import PROFILES, Profile
-    from livedeck.simulator.rehearsal.changes import Change, changes_of
     from livedeck.simulator.rehearsal.checking import Problem, check_table
     from livedeck.simulator.rehearsal.control_api import control_table
     from livedeck.simulator.rehearsal.drawn import draw_drill
     from livedeck.simulator.rehearsal.listing import Listing, listings
     from livedeck.simulator.rehearsal.recorded import RecordedEvent, RecordedSample, RecordedShow, write_show
     from livedeck.simulator.rehearsal.scenario import Answer, Expected, Scenario, Step
-    from livedeck.simulator.rehearsal.scenario import load as load_scenario
-    from livedeck.simulator.rehearsal.scenario import names as scenario_names
+    from livedeck.simulator.rehearsal.scenarios import load as load_scenario
+    from livedeck.simulator.rehearsal.scenarios import names as scenario_names
     from livedeck.simulator.server import Addresses, serve
     from livedeck.simulator.simulator import DEFAULT_TOKEN, Simulator
     from livedeck.simulator.threaded import ThreadedSimulator
@@ -36,7 +35,6 @@ __all__ = [
     "PROFILES",
     "Addresses",
     "Answer",
-    "Change",
     "ControlError",
     "Entry",
     "Expected",
@@ -57,7 +55,6 @@ __all__ = [
     "Timeouts",
     "Wire",
     "Workspace",
-    "changes_of",
     "check_table",
     "control_table",
     "domains",
@@ -75,8 +72,6 @@ _MODULES = {
     "PROFILES": "livedeck.simulator.profiles",
     "Profile": "livedeck.simulator.profiles",
     "Answer": "livedeck.simulator.rehearsal.scenario",
-    "Change": "livedeck.simulator.rehearsal.changes",
-    "changes_of": "livedeck.simulator.rehearsal.changes",
     "Entry": "livedeck.simulator.engine.journal",
     "Problem": "livedeck.simulator.rehearsal.checking",
     "check_table": "livedeck.simulator.rehearsal.checking",
@@ -101,8 +96,8 @@ _MODULES = {
     "Workspace": "livedeck.simulator.engine.world",
     "domains": "livedeck.simulator.engine.reference",
     "draw_drill": "livedeck.simulator.rehearsal.drawn",
-    "load_scenario": "livedeck.simulator.rehearsal.scenario",
-    "scenario_names": "livedeck.simulator.rehearsal.scenario",
+    "load_scenario": "livedeck.simulator.rehearsal.scenarios",
+    "scenario_names": "livedeck.simulator.rehearsal.scenarios",
     "serve": "livedeck.simulator.server",
     "write_show": "livedeck.simulator.rehearsal.recorded",
 }

@@ -87,7 +87,7 @@ class Recorder:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope = _in_origin_form(scope) if scope["type"] == "http" else scope
-        if scope["type"] != "http" or scope["path"].startswith(("/_control", "/_clock")):
+        if scope["type"] != "http" or f"{scope['path']}/".startswith(("/_control/", "/_clock/")):
             await self._app(scope, receive, send)
             return
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,19 @@ from livedeck.simulator.engine.disk import Disk
 from livedeck.simulator.engine.encoder import CADENCE, Encoders, current_state, encoder_states
 from livedeck.simulator.engine.faults import Faults
 from livedeck.simulator.engine.identity import secret_of
-from livedeck.simulator.engine.journal import ENTRIES, Journal
+from livedeck.simulator.engine.journal import ENTRIES, Entry, Journal
 from livedeck.simulator.engine.measured import MeasuredSamples
-from livedeck.simulator.engine.store import Files, State, Store
+from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.timeline import Timeline
 from livedeck.simulator.engine.world import Workspace, World, kept_clock
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.http import Endpoint
 from livedeck.simulator.ingest.publishers import Publishers
-from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import snapshots, workspaces
+from livedeck.simulator.rehearsal import scenarios, snapshots, workspaces
 from livedeck.simulator.rehearsal.checking import Source, TableError, check_workspace, read_scenario
 from livedeck.simulator.rehearsal.scenario import Scenario
 from livedeck.simulator.rehearsal.shapes import use_kept_shapes
+from livedeck.simulator.rehearsal.truth import truth_of
 from livedeck.simulator.rehearsal.workspaces import Table
 
 DEFAULT_TOKEN = "livedeck-demo"  # noqa: S105  public on purpose: good for loopback only
@@ -225,6 +225,12 @@ class Simulator:
     def progress(self) -> dict[str, object]:
         """Return the position of the scenario in the form that the control API shows."""
         return self._world.timeline.progress(self._world.now())
+
+    def truth(self, entries: Iterable[Entry]) -> Document:
+        """Return the scenario as it ran, with the changes among the entries, in the form of the control API."""
+        found = truth_of(self._world, entries)
+        assert found is not None, "a scenario is played"
+        return found
 
     @property
     def journal(self) -> Journal:

@@ -15,7 +15,7 @@ import click
 
 from livedeck.cli.deck import run_deck
 from livedeck.cli.demo import demo_settings, run_collector
-from livedeck.cli.drill.evidence import gather, truth_of
+from livedeck.cli.drill.evidence import evidence_of, truth_from
 from livedeck.cli.drill.scores import add_score, print_report, report_object
 from livedeck.cli.drill.watch import DrillWatch
 from livedeck.cli.exit_codes import DONE, NOT_SO, run
@@ -27,7 +27,7 @@ from livedeck.drill.grade import grade
 from livedeck.drill.scores import score_of
 from livedeck.drill.truth import Evidence
 from livedeck.environment import no_screen_reason, this_process
-from livedeck.monitor import SystemMachine, person
+from livedeck.monitor import HistoryReader, SystemMachine, person
 from livedeck.settings import REHEARSAL_HISTORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Addresses, Simulator, SimulatorError, draw_drill, load_scenario, scenario_names, serve
 
@@ -68,9 +68,9 @@ def command(
     if not headless and (reason := no_screen_reason()):
         raise click.UsageError(f"a drill needs a screen: {reason}; add --headless for a scripted operator")
     display = load_display(**merge_flags(ctx, {"theme": theme, "ascii": ascii}))
-    seed = SystemRandom().randrange(10**6) if is_random and seed is None else seed
+    drawn = SystemRandom().randrange(10**6) if seed is None else seed
     try:
-        simulator = Simulator(scenario=scenario or draw_drill(seed or 0), seed=seed)
+        simulator = Simulator(scenario=scenario or draw_drill(drawn), seed=seed)
     except SimulatorError as error:
         raise click.UsageError(str(error)) from None
     if simulator.scenario is None or not simulator.scenario.answers:
@@ -99,7 +99,7 @@ async def play(simulator: Simulator, display: DisplaySettings, *, headless: bool
     """
     scenario = simulator.scenario
     assert scenario is not None, "a drill plays a scenario"
-    truth = truth_of(scenario, simulator.seed, simulator.progress())
+    truth = truth_from(simulator.truth(()))
     watch = DrillWatch(simulator, truth, SystemClock(), SystemMachine(), scenario.quiet_speed)
     with closing(simulator), TemporaryDirectory(prefix="livedeck-rehearsal-") as folder:
         history = Path(folder) / REHEARSAL_HISTORY
@@ -123,7 +123,8 @@ async def play(simulator: Simulator, display: DisplaySettings, *, headless: bool
                 watching.cancel()
             ended = simulator.clock.now()
         watch.look()
-        return await gather(simulator, watch, history, min(ended, truth.ends), person(this_process()))
+        reader = HistoryReader(history, is_strict=True)
+        return await evidence_of(reader, simulator.truth(watch.entries), ended, watch.starved, person(this_process()))
 
 
 async def _serve_operator(simulator: Simulator, addresses: Addresses, settings: Settings, over: asyncio.Event) -> None:

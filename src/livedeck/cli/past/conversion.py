@@ -28,7 +28,7 @@ from livedeck.simulator import (
     SimulatorError,
     write_show,
 )
-from livedeck.text.values import size
+from livedeck.text.values import safe, size
 
 
 @click.command
@@ -50,7 +50,7 @@ def convert_command(ctx: click.Context, /, *, path: Path, output: Path, force: b
         try:
             echo(await in_thread(partial(convert, path, output, replace=force)))
         except (StorageError, SimulatorError) as error:
-            echo(f"livedeck past convert: {error}", err=True)
+            echo(safe(f"livedeck past convert: {error}", 1000), err=True)
             return FAULT
         return DONE
 
@@ -60,7 +60,7 @@ def convert_command(ctx: click.Context, /, *, path: Path, output: Path, force: b
 def convert(path: Path, output: Path, *, replace: bool) -> str:
     """Write the snapshot, and return its content in words. Raises StorageError, SimulatorError, OSError."""
     recorded = read_show(path)
-    names = {change.event_id: change.fields["name"] for change in recorded.events if change.fields}
+    names = {change.event_id: change.fields.get("name", "") for change in recorded.events if change.fields}
     show = RecordedShow(
         title=f"Recording {path.name}",
         since=recorded.since,

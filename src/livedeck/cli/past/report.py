@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,10 +13,13 @@ import click
 
 from livedeck.atomic_file import write_private
 from livedeck.cli import options
+from livedeck.cli.drill.evidence import check_truth, evidence_of
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import FORCE, PLOT, formats, history, merge_flags, platform
 from livedeck.cli.output import echo, echo_lines
 from livedeck.cli.past.asking import Past, past_moment, stretch, with_past
+from livedeck.drill.grade import grade
+from livedeck.drill.report import markdown
 from livedeck.environment import terminal
 from livedeck.monitor import EventRecord
 from livedeck.report.chat import messages_a_minute
@@ -44,6 +48,12 @@ from livedeck.text.values import safe
     metavar="FILE",
     help="Count messages per minute in this chat export of EVENT.",
 )
+@click.option(
+    "--truth",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Grade the reactions to a scenario: FILE is the reply of the simulator's /_control/scenario/truth.",
+)
 @formats(*REPORT_FORMATS, default=next(iter(REPORT_FORMATS)), has_plot=True)
 @options.output("FOLDER", type=click.Path(path_type=Path, file_okay=False))
 @FORCE
@@ -60,6 +70,7 @@ def command(
     until: datetime | None,
     objective: float | None,
     chat: Path | None,
+    truth: Path | None,
     output: Path | None,
     force: bool,
     output_format: str,
@@ -70,7 +81,8 @@ def command(
 
     Prints Markdown by default; --plot puts the curves of each event into it. With -o it writes a file of each format
     into FOLDER. Reads the history of this machine or of the collector, never the platform. Unwatched time is named and
-    counts neither as up nor as down.
+    counts neither as up nor as down. --truth adds a row for each fault of a scenario: when it was injected, when the
+    alarm came, who acknowledged it and acted, and the credit.
     """
     if (event is None) == (day is None):
         raise click.UsageError("name an EVENT, or a day with --day")
@@ -81,7 +93,10 @@ def command(
         raise click.UsageError(f"{output} is not a folder: -o needs one, for four files; write one with --format and >")
     if output and output_format == PLOT:
         raise click.UsageError("-o writes files, and the page of HTML has curves: leave out --plot")
+    if truth and output_format != "markdown":
+        raise click.UsageError("--truth prints Markdown: leave out --format and --plot")
     messages = _chat(chat) if chat else None
+    played = _truth(truth) if truth else None
 
     async def work(past: Past) -> int:
         percent = settings.uptime_target if objective is None else objective
@@ -100,7 +115,10 @@ def command(
             ids = {record.event_id for record in records if may_have_been_on_air(record, span)}
             events = [record for record in past.events if record.event_id in ids]
             report = await make_report(past, events, span, f"{day.astimezone():%A, %d %B %Y}", target=percent)
-        return await _give(report, output, output_format, force=force)
+        code = await _give(report, output, output_format, force=force)
+        if played and code == DONE:
+            await _grade(past, played, output, force=force)
+        return code
 
     settings: Settings = load(**merge_flags(ctx, flags))
     ctx.exit(run(lambda: with_past(settings, "past report", work, path)))
@@ -136,6 +154,28 @@ def _chat(path: Path) -> Mapping[datetime, int]:
         return messages_a_minute(path.read_text(encoding="utf-8"))
     except (ValueError, KeyError) as error:
         raise click.UsageError(f"{path}: {error}") from None
+
+
+def _truth(path: Path) -> dict[str, Any]:
+    """Return the truth of a scenario in a file. Raises UsageError."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())["data"]
+        check_truth(found)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise click.UsageError(f"{path} is not a reply of /_control/scenario/truth: {error}") from None
+    return found
+
+
+async def _grade(past: Past, played: dict[str, Any], output: Path | None, *, force: bool) -> None:
+    """Print the grade of the reactions, or write it into the folder."""
+    evidence = await evidence_of(past.reader, played, datetime.fromisoformat(played["now"]))
+    if played["dropped"]:
+        echo(f"livedeck past report: {played['dropped']} requests are not known: changes may be missing", err=True)
+    text = markdown(grade(evidence))
+    if output is None:
+        echo(f"\n{text}", nl=False)
+        return
+    await asyncio.to_thread(write_private, output / f"drill.{REPORT_FORMATS['markdown'].suffix}", text, replace=force)
 
 
 async def _give(report: Report, output: Path | None, output_format: str, *, force: bool) -> int:

@@ -71,9 +71,7 @@ class Timeline:
     def __init__(self, store: Store, disk: Disk) -> None:
         self._store = store
         self._disk = disk
-        self._playback: Playback | None = None
-        self._fixed: Sequence[TimelineEntry] = ()
-        self._waiting: Sequence[TimelineEntry] = ()
+        self._take(None)
         self._reset()
 
     def _reset(self) -> None:
@@ -84,10 +82,10 @@ class Timeline:
         self._refused: dict[int, str] = {}
         self._is_stopped = False
 
-    def _take(self, playback: Playback) -> None:
-        self._playback = playback
-        self._fixed = [entry for entry in playback.entries if entry.after is None]
-        self._waiting = [entry for entry in playback.entries if entry.after is not None]
+    def _take(self, playback: Playback | None) -> None:
+        self._playback, entries = playback, playback.entries if playback else ()
+        self._fixed = [entry for entry in entries if entry.after is None]
+        self._waiting = [entry for entry in entries if entry.after is not None]
 
     @property
     def playback(self) -> Playback | None:
@@ -108,7 +106,7 @@ class Timeline:
         `make_playback`: makes the playback from the name, the table and the start (epoch seconds) of the scenario.
         """
         kept, position = self._store.get("world", "playback"), self._store.get("world", "position")
-        self._playback = None
+        self._take(None)
         if kept is not None and position is not None:
             self._take(make_playback(kept["name"], kept["table"], kept["began_at"]))
             self._run_entries, self._is_stopped = position["run"], position["stopped"]
@@ -125,7 +123,7 @@ class Timeline:
         """End the scenario as if there had been none."""
         self._store.delete("world", "playback")
         self._store.delete("world", "position")
-        self._playback = None
+        self._take(None)
 
     def catch_up(self, now: float) -> list[Refusal]:
         """Run the steps that are due, each at its own time, and return those that the state refused.
@@ -181,12 +179,16 @@ class Timeline:
         if self._playback is None or self._is_stopped:
             return None
         fixed = self._fixed[self._run_entries : self._run_entries + 1]
-        begun = [
-            (self._requested[entry.after] + entry.at, entry)
-            for entry in self._waiting
-            if entry.after in self._requested and entry.index not in self._ran
-        ]
-        return min([*((entry.at, entry) for entry in fixed), *begun], key=lambda pair: pair[0], default=None)
+        waiting = (entry for entry in self._waiting if entry.index not in self._ran)
+        timed = ((self._time_of(entry), entry) for entry in (*fixed, *waiting))
+        return min(((at, entry) for at, entry in timed if at is not None), key=lambda pair: pair[0], default=None)
+
+    def _time_of(self, entry: TimelineEntry) -> float | None:
+        """Return the time of a step (epoch seconds); None if it waits for a request that has not come."""
+        if entry.after is None:
+            return entry.at
+        came = self._requested.get(entry.after)
+        return None if came is None else came + entry.at
 
     def _run(self, at: float, entry: TimelineEntry) -> list[Refusal]:
         """Run an entry and store the new position in one transaction."""
@@ -221,10 +223,8 @@ class Timeline:
         if self._playback is None:
             return {"scenario": None}
         following, ran = self._next(), self._run_entries + len(self._ran)
-        states = [
-            self._state(entry, entry.at, is_run=number < self._run_entries) for number, entry in enumerate(self._fixed)
-        ]
-        states += [self._waiting_state(entry) for entry in self._waiting]
+        states = [self._state(entry, is_run=number < self._run_entries) for number, entry in enumerate(self._fixed)]
+        states += [self._state(entry, is_run=entry.index in self._ran) for entry in self._waiting]
         return {
             "scenario": self._playback.name,
             "began": format_epoch(self._playback.began_at),
@@ -240,12 +240,8 @@ class Timeline:
             "steps": states,
         }
 
-    def _waiting_state(self, entry: TimelineEntry) -> dict[str, object]:
-        came = None if entry.after is None else self._requested.get(entry.after)
-        return self._state(entry, None if came is None else came + entry.at, is_run=entry.index in self._ran)
-
-    def _state(self, entry: TimelineEntry, at: float | None, *, is_run: bool) -> dict[str, object]:
-        """Return the state of a step; `at` is None before its request came."""
+    def _state(self, entry: TimelineEntry, *, is_run: bool) -> dict[str, object]:
+        at = self._time_of(entry)
         shown: dict[str, object] = {"step": entry.index, "does": entry.label, "at": at and format_epoch(at)}
         if entry.index in self._refused:
             return shown | {"state": "refused", "reason": self._refused[entry.index]}

@@ -19,9 +19,10 @@ from livedeck.simulator.engine.store import Document, Files
 from livedeck.simulator.engine.timeline import Refusal
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenario_file, scenarios
 from livedeck.simulator.rehearsal.naming import there_are
-from livedeck.simulator.rehearsal.scenario import Expected, Fault, Scenario
+from livedeck.simulator.rehearsal.scenario import Expected, Scenario
+from livedeck.simulator.rehearsal.scenario_file import Flaw
 from livedeck.simulator.rehearsal.workspaces import Table, read_toml
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,33 +91,33 @@ class Source:
         except OSError as error:
             raise SimulatorError(f"cannot read {path}: {error.strerror}") from None
 
-    def problems(self, faults: Sequence[Fault]) -> list[Problem]:
-        """Return the faults with their lines, in the order of the text."""
+    def problems(self, flaws: Sequence[Flaw]) -> list[Problem]:
+        """Return the flaws with their lines, in the order of the text."""
         lines = Lines(self.text) if self.text is not None else None
         found = [
-            Problem(path, None if lines is None else lines.of(path), reason) for path, reason in dict.fromkeys(faults)
+            Problem(path, None if lines is None else lines.of(path), reason) for path, reason in dict.fromkeys(flaws)
         ]
         return sorted(found, key=lambda problem: problem.line or 0)
 
 
 def read_scenario(source: Source, posted: Mapping[str, Table]) -> Scenario:
     """Return the scenario, after it played to its end on a copy without a refusal. Raises TableError."""
-    scenario, faults = scenarios.draft(source.name, source.table, posted, source.folder)
-    if not any(path.startswith("workspace") for path, _ in faults):
-        faults += _play(scenario)
-    if faults:
-        raise TableError(source.problems(faults))
+    scenario, flaws = scenario_file.draft(source.name, source.table, posted, source.folder)
+    if not any(path.startswith("workspace") for path, _ in flaws):
+        flaws += _play(scenario)
+    if flaws:
+        raise TableError(source.problems(flaws))
     return scenario
 
 
 def check_workspace(source: Source) -> None:
     """Raise TableError if the table is no workspace."""
-    faults = scenarios.template_faults(source.table)
-    if faults:
-        raise TableError(source.problems(faults))
+    flaws = scenario_file.template_flaws(source.table)
+    if flaws:
+        raise TableError(source.problems(flaws))
 
 
-def _play(scenario: Scenario) -> Iterator[Fault]:
+def _play(scenario: Scenario) -> Iterator[Flaw]:
     """Yield what the copy refuses, and the alarms about events or parts that it does not have."""
     with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles()) as world:
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
@@ -124,29 +125,29 @@ def _play(scenario: Scenario) -> Iterator[Fault]:
         events = {
             row["name"]: row for row in world.store.find_all("event", served.workspace_id, order=[("name", "asc")])
         }
-        yield from _alarm_faults(events, scenario.alarms)
-        yield from _request_faults(events, scenario)
+        yield from _alarm_flaws(events, scenario.alarms)
+        yield from _request_flaws(events, scenario)
         misnamed = _misnamed(world, scenario)
         for refusal in world.timeline.catch_up(inf):
-            yield _fault_of(refusal, scenario)
+            yield _flaw_of(refusal, scenario)
         still = {path for path, _ in _misnamed(world, scenario)}
-        yield from (fault for fault in misnamed if fault[0] in still)
+        yield from (flaw for flaw in misnamed if flaw[0] in still)
 
 
-def _misnamed(world: World, scenario: Scenario) -> list[Fault]:
+def _misnamed(world: World, scenario: Scenario) -> list[Flaw]:
     """Return the names in waiting steps that the present state lacks; whether it allows the step is unknown."""
     refused = world.timeline.refused_waiting(world.now())
-    return [_fault_of(refusal, scenario) for refusal in refused if refusal.error.invalid_params]
+    return [_flaw_of(refusal, scenario) for refusal in refused if refusal.error.invalid_params]
 
 
-def _fault_of(refusal: Refusal, scenario: Scenario) -> Fault:
+def _flaw_of(refusal: Refusal, scenario: Scenario) -> Flaw:
     field, reason = (refusal.error.invalid_params or [("", refusal.error.message)])[0]
     row = scenario.table["steps"][refusal.entry.index]
     known = field if field in row else next(name for name in ("event", "room", "do") if name in row)
     return f"steps[{refusal.entry.index}].{known}", reason
 
 
-def _alarm_faults(events: Mapping[str, Document], alarms: Sequence[Expected]) -> Iterator[Fault]:
+def _alarm_flaws(events: Mapping[str, Document], alarms: Sequence[Expected]) -> Iterator[Flaw]:
     for alarm in alarms:
         path = f"alarms[{alarm.index}]"
         if alarm.event and alarm.event not in events:
@@ -160,7 +161,7 @@ def _alarm_faults(events: Mapping[str, Document], alarms: Sequence[Expected]) ->
                 yield f"{path}.target", reason
 
 
-def _request_faults(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Fault]:
+def _request_flaws(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Flaw]:
     """Yield the events and operations of answers, allowed changes and waiting steps that there are not."""
     operations = [endpoint.operation for endpoint in ENDPOINTS]
     requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}

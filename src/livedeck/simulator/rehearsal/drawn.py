@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from livedeck.simulator.engine.store import Document
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenario_file, scenarios
 from livedeck.simulator.rehearsal.offsets import offset_of, seconds_of
 from livedeck.simulator.rehearsal.scenario import Scenario
 
@@ -26,8 +26,8 @@ def draw_drill(seed: int) -> Scenario:
             if isinstance(rows, list):
                 rows += [_shifted(row, began) for row in drill.table.get(name, ())]
         began += drill.lasts
-    drawn, faults = scenarios.draft("random", table | {"lasts": offset_of(began)}, {})
-    assert not faults, faults
+    drawn, flaws = scenario_file.draft("random", table | {"lasts": offset_of(began)}, {})
+    assert not flaws, flaws
     return drawn
 
 

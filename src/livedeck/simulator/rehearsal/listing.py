@@ -10,11 +10,10 @@ from typing import Any
 from livedeck.simulator.engine.encoder import SHAPES, Shape
 from livedeck.simulator.engine.faults import FAULT_EFFECTS
 from livedeck.simulator.models import RequestBody
-from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import workspaces
+from livedeck.simulator.rehearsal import scenario_file, scenarios, workspaces
 from livedeck.simulator.rehearsal.commands import COMMANDS
 from livedeck.simulator.rehearsal.offsets import offset_of
-from livedeck.simulator.rehearsal.scenario import ALARM_KINDS
+from livedeck.simulator.rehearsal.scenario_file import ALARM_KINDS
 from livedeck.simulator.rehearsal.shapes import BurstRow, ShapeRow
 from livedeck.simulator.rehearsal.template import (
     AnnotationRow,
@@ -162,14 +161,14 @@ def _commands() -> Iterator[Row]:
 
 
 _SCENARIO: Mapping[str, type[RequestBody]] = {
-    "": scenarios.ScenarioFile,
-    "clock.": scenarios.ClockRow,
+    "": scenario_file.ScenarioFile,
+    "clock.": scenario_file.ClockRow,
     "shapes.NAME.": ShapeRow,
     "shapes.NAME.bursts[].": BurstRow,
-    "steps[].": scenarios.StepHead,
-    "alarms[].": scenarios.AlarmRow,
-    "answers[].": scenarios.AnswerRow,
-    "allowed[].": scenarios.AllowedRow,
+    "steps[].": scenario_file.StepHead,
+    "alarms[].": scenario_file.AlarmRow,
+    "answers[].": scenario_file.AnswerRow,
+    "allowed[].": scenario_file.AllowedRow,
 }
 _WORKSPACE: Mapping[str, type[RequestBody]] = {
     "projects[].": ProjectRow,

@@ -15,11 +15,11 @@ from livedeck.simulator.engine.store import Document, Files, State, Store
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import SimulatorError
 from livedeck.simulator.models import is_uuid
-from livedeck.simulator.rehearsal import scenario as scenarios
-from livedeck.simulator.rehearsal import snapshots
+from livedeck.simulator.rehearsal import scenario_file, scenarios, snapshots
 from livedeck.simulator.rehearsal.event_fields import NewEventFields
 from livedeck.simulator.rehearsal.offsets import offset_of
-from livedeck.simulator.rehearsal.scenario import Expected, faults_of
+from livedeck.simulator.rehearsal.scenario import Expected
+from livedeck.simulator.rehearsal.scenario_file import flaws_of
 
 WORKSPACE = "recorded"
 
@@ -51,8 +51,8 @@ class RecordedShow:
 def write_show(show: RecordedShow, path: Path, token: str, seed: int = 1) -> None:
     """Write a snapshot that plays the show from its beginning.
 
-    `token`: token of its workspace. `seed`: makes what no recording holds, such as keys and chat messages. Raises
-    SimulatorError for fields that no event of the platform has.
+    `token`: token of its workspace. `seed`: seed of the parts that no recording has, such as keys and chat messages.
+    Raises SimulatorError for fields that no event of the platform has.
     """
     served = {row.event_id: _whole(row) for row in show.events if row.at <= show.since and row.fields is not None}
     table = {
@@ -64,10 +64,10 @@ def write_show(show: RecordedShow, path: Path, token: str, seed: int = 1) -> Non
         "alarms": [*map(_alarm, show.alarms)],
     }
     template: Document = {"events": [], "recorded": served}
-    scenario, faults = scenarios.draft(WORKSPACE, table, {WORKSPACE: template})
-    faults = [fault for fault in faults if not fault[0].startswith("workspace")]
-    if faults:
-        raise SimulatorError(f"the recording cannot be played: {faults[0][0]} {faults[0][1]}")
+    scenario, flaws = scenario_file.draft(WORKSPACE, table, {WORKSPACE: template})
+    flaws = [flaw for flaw in flaws if not flaw[0].startswith("workspace")]
+    if flaws:
+        raise SimulatorError(f"the recording cannot be played: {flaws[0][0]} {flaws[0][1]}")
     with World.in_memory(SimulatorClock(show.since, paused=True), Files()) as world:
         world.store.add_recorded(show.samples)
         workspaces = [Workspace.of(WORKSPACE, token), Workspace.of("other", secret_of("other", token, seed))]
@@ -101,9 +101,9 @@ def _steps(show: RecordedShow, served: Mapping[str, Document]) -> Iterator[Docum
 def _whole(row: RecordedEvent) -> Document:
     """Return every field of the event. Raises SimulatorError."""
     assert row.fields is not None
-    faults = faults_of(NewEventFields, row.fields)
-    if faults or not is_uuid(row.event_id):
-        where, reason = faults[0] if faults else ("id", "must be a UUID")
+    flaws = flaws_of(NewEventFields, row.fields)
+    if flaws or not is_uuid(row.event_id):
+        where, reason = flaws[0] if flaws else ("id", "must be a UUID")
         raise SimulatorError(
             f"the event {row.event_id} of {format_timestamp(row.at)} cannot be played: {where} {reason}"
         )

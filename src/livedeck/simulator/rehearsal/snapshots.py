@@ -24,7 +24,7 @@ from livedeck.simulator.engine.clock import ClockState, format_timestamp
 from livedeck.simulator.engine.store import Document, Files, State, Store, digest_of
 from livedeck.simulator.engine.world import World
 from livedeck.simulator.errors import SimulatorError
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenarios
 from livedeck.simulator.rehearsal.commands import end_open_turns
 from livedeck.simulator.rehearsal.shapes import use_kept_shapes
 

@@ -153,7 +153,7 @@ class Template(RequestBody):
     rooms: Annotated[list[RoomRow], Field(max_length=1000, default_factory=list)]
 
 
-def find_faults(template: Template, shapes: Collection[str] = ()) -> Problems:
+def find_flaws(template: Template, shapes: Collection[str] = ()) -> Problems:
     """Yield what is wrong between the tables. `shapes`: further shapes that its encoders may have."""
     known = [*shapes, *template.shapes, *SHAPES]
     folders = [name for project in template.projects for name in (project.name, *(project.folders or ()))]
@@ -164,7 +164,7 @@ def find_faults(template: Template, shapes: Collection[str] = ()) -> Problems:
     if sum(event.count or 1 for event in template.events) > MAX_EVENTS:
         yield "events", f"must be at most {MAX_EVENTS} events"
     for index, event in enumerate(template.events):
-        for field, reason in _event_faults(event, folders, template.targets, known):
+        for field, reason in _event_flaws(event, folders, template.targets, known):
             yield f"events[{index}].{field}", reason
     events = _event_names(template)
     for index, video in enumerate(template.videos):
@@ -174,7 +174,7 @@ def find_faults(template: Template, shapes: Collection[str] = ()) -> Problems:
             if annotation.end_time < annotation.start_time:
                 yield f"videos[{index}].annotations[{position}].end_time", "must not be before start_time"
     for index, room in enumerate(template.rooms):
-        for field, reason in _relay_faults(room.relays or (), template.targets):
+        for field, reason in _relay_flaws(room.relays or (), template.targets):
             yield f"rooms[{index}].{field}", reason
 
 
@@ -193,7 +193,7 @@ def _twice(table: str, names: Sequence[str], what: str) -> Problems:
             yield table, f'{times} {what}s are called "{name}"'
 
 
-def _event_faults(
+def _event_flaws(
     event: EventRow, folders: Sequence[str], targets: Mapping[str, TargetRow], shapes: Collection[str]
 ) -> Problems:
     given = event.given()
@@ -211,10 +211,10 @@ def _event_faults(
     for index, (_, shape) in enumerate(states):
         if shape not in shapes:
             yield f"encoder[{index}][1]", f'no shape is called "{shape}"; {there_are(shapes, shape)}'
-    yield from _relay_faults(event.relays or (), targets)
+    yield from _relay_flaws(event.relays or (), targets)
 
 
-def _relay_faults(relays: Sequence[RelayRow], targets: Mapping[str, TargetRow]) -> Problems:
+def _relay_flaws(relays: Sequence[RelayRow], targets: Mapping[str, TargetRow]) -> Problems:
     for index, relay in enumerate(relays):
         if relay.to not in targets:
             yield f"relays[{index}].to", f'no target is called "{relay.to}"; {there_are(targets, relay.to)}'

@@ -65,6 +65,7 @@ class _Writer:
         finished = stream.get("finished_at")
         states = event["encoder"] if stream else []
         states = states[:-1] if states and finished and not states[-1][2] else states
+        began = datetime.fromisoformat(stream["started_at"]).timestamp() if states else 0.0
         return (
             {"name": event["name"], "created": self._offset(event["created_at"])}
             | _given(
@@ -77,7 +78,10 @@ class _Writer:
             )
             | {name: event[name] for name in _COPIED if event.get(name) != DEFAULTS[name]}
             | _given(
-                encoder=[[offset_of(at - self._now), _shape(shape, sending=sending)] for at, shape, sending in states]
+                encoder=[
+                    [offset_of((began if shape == RECORDED else at) - self._now), _shape(shape, sending=sending)]
+                    for at, shape, sending in states
+                ]
             )
             | _given(relays=[self._relay(row, row["key"]) for row in event["restreams"]])
         )

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -242,10 +243,16 @@ class _WorkspaceBuilder:
         return self.start + timedelta(seconds=seconds_of(offset))
 
     def _timestamp(self, offset: str) -> str:
-        return format_timestamp(self._at(offset))
+        return _timestamp(self.start, offset)
 
     def _optional_timestamp(self, offset: str | None) -> str | None:
         return None if offset is None else self._timestamp(offset)
+
+
+@lru_cache(64)
+def _timestamp(start: datetime, offset: str) -> str:
+    """Return the time of an offset; the numbered events of a row have the same ones."""
+    return format_timestamp(start + timedelta(seconds=seconds_of(offset)))
 
 
 def _numbered(rows: Sequence[Table]) -> Iterator[Table]:

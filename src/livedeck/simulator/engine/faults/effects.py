@@ -167,6 +167,9 @@ async def _reset_peer(strike: Strike, scope: Scope, receive: Receive, send: Send
 async def _apply_late(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
     """Respond before the change is made, like a gateway that gives up while the platform still works on it."""
     request = LateRequest(strike.now + strike.fault.seconds, strike.app, scope, await _read_body(receive))
+    if strike.is_dropped:
+        await _cut_connection(scope)
+        return
     if strike.fault.lands == "at-once":
         await request.land()
     elif strike.fault.lands == "late":

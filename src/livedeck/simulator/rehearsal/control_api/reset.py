@@ -11,7 +11,7 @@ from livedeck.simulator.errors import conflict
 from livedeck.simulator.http import ApiRequest, Endpoint, data
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody, one_of
 from livedeck.simulator.rehearsal import snapshots
-from livedeck.simulator.rehearsal.scenario import Seed
+from livedeck.simulator.rehearsal.scenario_file import Seed
 
 
 class ResetRequest(RequestBody):

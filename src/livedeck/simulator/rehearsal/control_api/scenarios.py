@@ -11,12 +11,13 @@ from livedeck.simulator.engine.store import Document
 from livedeck.simulator.errors import conflict, invalid
 from livedeck.simulator.http import ApiRequest, Endpoint, data
 from livedeck.simulator.models import UNSET, Boolean, Must, RequestBody
-from livedeck.simulator.rehearsal import scenario as scenarios
+from livedeck.simulator.rehearsal import scenario_file, scenarios
 from livedeck.simulator.rehearsal.checking import Source, read_scenario
 from livedeck.simulator.rehearsal.control_api import tables
 from livedeck.simulator.rehearsal.control_api.reset import require_force
 from livedeck.simulator.rehearsal.control_api.tables import Tables
 from livedeck.simulator.rehearsal.scenario import Scenario
+from livedeck.simulator.rehearsal.truth import truth_of
 from livedeck.simulator.rehearsal.workspaces import posted_tables
 
 _TABLES = Tables("scenario", "scenarios")
@@ -25,9 +26,9 @@ _TABLES = Tables("scenario", "scenarios")
 class ScenarioChoice(RequestBody):
     """Scenario to play, by its name or as a table, the seed of its workspace, and `force` to replace a kept one."""
 
-    name: scenarios.Name = UNSET
+    name: scenario_file.Name = UNSET
     table: Annotated[dict[str, Any], Must("a scenario as a table")] = UNSET
-    seed: scenarios.Seed = UNSET
+    seed: scenario_file.Seed = UNSET
     force: Boolean = False
 
 
@@ -80,6 +81,14 @@ async def check_scenario(request: ApiRequest[None]) -> Response:
 async def read_progress(request: ApiRequest[None]) -> Response:
     """Return the position of the scenario and the state of each step; ok is false once a step was refused."""
     return _progress(request)
+
+
+async def read_truth(request: ApiRequest[None]) -> Response:
+    """Return the scenario as it ran: faults, answers, refused steps and changes, for `livedeck past report --truth`."""
+    found = truth_of(request.world)
+    if found is None:
+        raise conflict("no scenario was played")
+    return data(found)
 
 
 async def play_scenario(request: ApiRequest[ScenarioChoice]) -> Response:
@@ -151,6 +160,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/_control/scenarios/{name}", get_scenario_text),
     Endpoint("DELETE", "/_control/scenarios/{name}", delete_posted_scenario),
     Endpoint("GET", "/_control/scenario", read_progress),
+    Endpoint("GET", "/_control/scenario/truth", read_truth),
     Endpoint("POST", "/_control/scenario", play_scenario, ScenarioChoice),
     Endpoint("DELETE", "/_control/scenario", stop_scenario),
     Endpoint("POST", "/_control/scenario/replay", replay, Replay),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -109,7 +110,8 @@ async def restore_snapshot(request: ApiRequest[RestoreRequest]) -> Response:
     require_force(world, order.force)
     keep = frozenset({"clock"}) if order.clock == "kept" else frozenset[str]()
     try:
-        with snapshots.unpacked(path, path.parent) as state:
+        with ExitStack() as stack:
+            state = await asyncio.to_thread(stack.enter_context, snapshots.unpacked(path, path.parent))
             snapshots.restore(world, state, keep)
     except SimulatorError as error:
         raise conflict(str(error)) from None

@@ -13,7 +13,7 @@ from livedeck.simulator.rehearsal.checking import check_workspace
 from livedeck.simulator.rehearsal.control_api import tables
 from livedeck.simulator.rehearsal.control_api.reset import require_force
 from livedeck.simulator.rehearsal.control_api.tables import Tables
-from livedeck.simulator.rehearsal.scenario import Seed
+from livedeck.simulator.rehearsal.scenario_file import Seed
 from livedeck.simulator.rehearsal.template_text import template_of
 from livedeck.simulator.rehearsal.workspaces import event_names, find_table, posted_tables, serve
 
