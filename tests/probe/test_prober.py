@@ -101,6 +101,15 @@ async def test_rounds_of_many_events_are_spread_over_the_interval() -> None:
         assert max(by_second.values()) <= 3
 
 
+async def test_events_that_come_and_go_keep_no_other_from_its_rounds() -> None:
+    async with running() as (prober, cdn, wait):
+        for turn in range(40):
+            prober.want(events(3 + turn % 7))
+            await wait(3)
+        times = [at for at, address in cdn.rounds if "/event-0/" in address]
+        assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 15.1
+
+
 async def test_a_doubted_event_is_asked_more_often_for_a_minute() -> None:
     async with running() as (prober, cdn, wait):
         prober.want(events())

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from math import inf
 
 from livedeck.log import Log
 from livedeck.monitor import Clock, Source, Viewed, ViewerState
@@ -34,12 +35,16 @@ _log = Log("livedeck.probe")
 
 @dataclass(slots=True)
 class _Target:
-    """Event to probe. `due`: next round, in seconds of the clock. `weight`: mean bytes of a round."""
+    """Event to probe.
+
+    `due`: next round, `began_at`: last one, in seconds of the clock. `weight`: mean bytes of a round.
+    """
 
     event: Viewed
     address: Address
     memory: Memory
-    due: float = 0.0
+    due: float = inf
+    began_at: float = inf
     doubted_at: float | None = None
     weight: float = 0.0
     round: asyncio.Task[None] | None = None
@@ -161,12 +166,12 @@ class Prober:
         return stretched(usual, self._rate(), self.plan.budget)
 
     def _schedule(self, now: float) -> None:
-        """Spread the next rounds of all events over the interval."""
+        """Spread the next rounds of all events over the interval, none later than 1.5 intervals after its last one."""
         asked = [event_id for event_id, target in self._targets.items() if target.address.text]
         for event_id, phase in phases(asked).items():
             target = self._targets[event_id]
             if not target.event.is_doubted:
-                target.due = self._next(now, phase)
+                target.due = min(self._next(now, phase), target.began_at + 1.5 * self._interval(target, now))
 
     def _next(self, now: float, phase: float) -> float:
         """Return the next time at which an event with this phase is due."""
@@ -192,6 +197,7 @@ class Prober:
             if target.due <= now:
                 interval = self._interval(target, now)
                 target.due = target.due + interval if target.due + interval > now else now + interval
+                target.began_at = now
                 target.round = group.create_task(self._round(target), name="probe")
         waiting = [target.due for target in asked if target.round is None]
         self._news.clear()
