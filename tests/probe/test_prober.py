@@ -15,6 +15,7 @@ from livedeck.probe import prober as module
 from livedeck.probe.fetch import Fetcher
 from livedeck.probe.plan import Plan
 from livedeck.probe.prober import Prober
+from livedeck.probe.sight import UNDECODABLE, Sight
 from probe.stage import SEGMENT, Cdn, Looks
 from virtual_clock import VirtualClock
 
@@ -201,6 +202,21 @@ async def test_without_the_extra_the_state_says_what_to_install(monkeypatch: pyt
         await wait(60)
         assert cdn.asked == []
         assert "pip install '.[probe]'" in prober.states()["event-0"].error
+        assert prober.fault() == prober.states()["event-0"].error
+
+
+async def test_a_segment_that_cannot_be_decoded_is_missing_and_a_dead_decoder_is_a_fault_of_the_probe() -> None:
+    looks = Looks(Sight(error=UNDECODABLE))
+    async with running(looks=looks) as (prober, _, wait):
+        prober.want(events())
+        await wait(15)
+        state = prober.states()["event-0"]
+        assert (state.picture, len(state.missing), prober.fault()) == (Picture.UNKNOWN, 1, "")
+        assert UNDECODABLE in state.missing[0]
+        looks.sight, looks.blindness = Sight(error="picture unknown: the decoder died"), "the decoder died 3 times"
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, prober.fault()) == (Delivery.PLAYS, (), "the decoder died 3 times")
 
 
 FAULTS: dict[str, tuple[dict[str, tuple[int, bytes] | str], Delivery, str]] = {

@@ -140,6 +140,10 @@ class Prober:
             return viewer
         return replace(viewer, is_stale=is_stale, interval=float(round(interval)))
 
+    def fault(self) -> str:
+        """Return the fault of the probe itself, in words; empty without one."""
+        return self.blocked or (self.looks.blindness if self.looks is not None else "")
+
     def picture(self, event_id: str) -> bytes:
         """Return the newest picture of an event as JPEG, 160 x 90 pixels; empty without one."""
         target = self._targets.get(event_id)
