@@ -15,6 +15,7 @@ from livedeck.probe import prober as module
 from livedeck.probe.fetch import Fetcher
 from livedeck.probe.plan import Plan
 from livedeck.probe.prober import Prober
+from livedeck.probe.sight import UNDECODABLE, Sight
 from probe.stage import SEGMENT, Cdn, Looks
 from virtual_clock import VirtualClock
 
@@ -99,6 +100,15 @@ async def test_rounds_of_many_events_are_spread_over_the_interval() -> None:
         by_second = Counter(int(at) for at, _ in cdn.rounds if 10 <= at < 90)
         assert sum(by_second.values()) == 8 * 25
         assert max(by_second.values()) <= 3
+
+
+async def test_events_that_come_and_go_keep_no_other_from_its_rounds() -> None:
+    async with running() as (prober, cdn, wait):
+        for turn in range(40):
+            prober.want(events(3 + turn % 7))
+            await wait(3)
+        times = [at for at, address in cdn.rounds if "/event-0/" in address]
+        assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 15.1
 
 
 async def test_a_doubted_event_is_asked_more_often_for_a_minute() -> None:
@@ -192,6 +202,21 @@ async def test_without_the_extra_the_state_says_what_to_install(monkeypatch: pyt
         await wait(60)
         assert cdn.asked == []
         assert "pip install '.[probe]'" in prober.states()["event-0"].error
+        assert prober.fault() == prober.states()["event-0"].error
+
+
+async def test_a_segment_that_cannot_be_decoded_is_missing_and_a_dead_decoder_is_a_fault_of_the_probe() -> None:
+    looks = Looks(Sight(error=UNDECODABLE))
+    async with running(looks=looks) as (prober, _, wait):
+        prober.want(events())
+        await wait(15)
+        state = prober.states()["event-0"]
+        assert (state.picture, len(state.missing), prober.fault()) == (Picture.UNKNOWN, 1, "")
+        assert UNDECODABLE in state.missing[0]
+        looks.sight, looks.blindness = Sight(error="picture unknown: the decoder died"), "the decoder died 3 times"
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, prober.fault()) == (Delivery.PLAYS, (), "the decoder died 3 times")
 
 
 FAULTS: dict[str, tuple[dict[str, tuple[int, bytes] | str], Delivery, str]] = {

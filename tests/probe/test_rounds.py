@@ -8,7 +8,7 @@ import pytest
 
 from livedeck.monitor import Delivery, Picture, Sound, Source
 from livedeck.probe.playlist import Media, Part, Rung, Segment
-from livedeck.probe.rounds import Found, Memory, begin, changed, step
+from livedeck.probe.rounds import Found, Memory, begin, step
 from livedeck.probe.sight import Sight
 
 START = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -117,11 +117,6 @@ def test_a_picture_is_compared_with_the_one_before() -> None:
     for cells, picture in expected.values():
         memory = after(playing(0, 10, sight=Sight(cells=GRAY)), playing(10, 15, sight=Sight(cells=cells)))
         assert (memory.viewer.picture, memory.viewer.picture_since) == (picture, at(10))
-    one_cell = GRAY[:100] + bytes([200]) + GRAY[101:]
-    difference = changed(GRAY, one_cell)
-    assert difference is not None
-    assert not difference.is_movement
-    assert changed(b"", GRAY) is None
 
 
 def test_black_and_silence_last_from_their_first_round() -> None:

@@ -324,12 +324,19 @@ def make_fetcher(settings: Settings, outgoing: Outgoing) -> Fetcher:
 
 
 def make_looks() -> Looks | None:
-    """Return the decoder of pictures and sound; None if the extra is not installed."""
-    name = "livedeck.probe.eyes"
-    if find_spec("av") is None or find_spec(name) is None:
-        return None
-    looks: Looks = import_module(name).Eyes()
+    """Return the decoder of pictures and sound; None if this machine cannot judge them (`looks_refusal`)."""
+    looks: Looks | None = None if looks_refusal() else import_module(_EYES).Eyes()
     return looks
+
+
+def looks_refusal() -> str:
+    """Return why pictures and sound are not judged on this machine; empty if they are."""
+    if find_spec(_EYES) is None:
+        return "pictures and sound are not judged"
+    return str(import_module(_EYES).refusal())
+
+
+_EYES = "livedeck.probe.eyes"
 
 
 async def _renew_addresses(settings: Settings, prober: Prober) -> None:

@@ -1,1 +1,1 @@
-"""Probe of what viewers get: playlists, segments and their picture, from this machine (probe.md)."""
+"""Probe of what viewers get: playlists, segments, and their pictures and sounds."""

@@ -13,7 +13,7 @@ from livedeck.probe.fetch import Answer, Round, Want
 from livedeck.probe.plan import MASTER_INTERVAL
 from livedeck.probe.playlist import Master, Media, Part, Rung, Segment, Unusable, read_playlist
 from livedeck.probe.rounds import Found, Memory
-from livedeck.probe.sight import Sight
+from livedeck.probe.sight import UNDECODABLE, Sight
 from livedeck.text.values import safe
 
 _LONG = 64 * 2**10
@@ -35,6 +35,10 @@ class Looks(Protocol):
 
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         """Return picture and sound of a segment. `kind`: mpegts, mp4 or aac. `init`: its initialization."""
+
+    @property
+    def blindness(self) -> str:
+        """Reason why no segment is judged now; empty if segments are judged."""
 
     async def close(self) -> None:
         """End the decoder."""
@@ -92,8 +96,8 @@ class _Round:
             self.error = answer.error
         return answer.is_held or answer.is_refused
 
-    async def sight(self, segment: Segment, body: bytes) -> Sight | None:
-        """Return picture and sound of a segment; None without a decoder, or if its container is unknown."""
+    async def sight(self, name: str, segment: Segment, body: bytes) -> Sight | None:
+        """Return picture and sound of a segment; None without a decoder, or if it cannot be decoded."""
         kind = container_of(body)
         if self._looks is None or not kind:
             return None
@@ -107,7 +111,11 @@ class _Round:
                     return None
                 init = answer.body
             self.inits[segment.init] = init
-        return await self._looks.look(kind, body, init)
+        sight = await self._looks.look(kind, body, init)
+        if sight.error == UNDECODABLE:
+            self.missing.append(f"segment {segment.number} of {name}: {UNDECODABLE}")
+            return None
+        return sight
 
 
 async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None, now: Callable[[], datetime]) -> Found:
@@ -140,7 +148,7 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
             segment, reply = got
             ratio = _ratio(reply, segment)
             if not found.is_encrypted and not reply.is_late:
-                sight = await work.sight(segment, reply.body)
+                sight = await work.sight(name, segment, reply.body)
     sound_head, sound_sight = await _hear(work, memory, rungs, is_judged=sight is not None)
     return Found(
         at,
@@ -215,7 +223,7 @@ async def _hear(
     got = await work.segment("the sound", found.segments)
     if got is None or got[1].is_late or not is_judged:
         return found.head.number, None
-    return found.head.number, await work.sight(*(got[0], got[1].body))
+    return found.head.number, await work.sight("the sound", got[0], got[1].body)
 
 
 def _ratio(answer: Answer, segment: Segment) -> float | None:

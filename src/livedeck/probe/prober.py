@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from math import inf
 
 from livedeck.log import Log
 from livedeck.monitor import Clock, Source, Viewed, ViewerState
@@ -34,12 +35,16 @@ _log = Log("livedeck.probe")
 
 @dataclass(slots=True)
 class _Target:
-    """Event to probe. `due`: next round, in seconds of the clock. `weight`: mean bytes of a round."""
+    """Event to probe.
+
+    `due`: next round, `began_at`: last one, in seconds of the clock. `weight`: mean bytes of a round.
+    """
 
     event: Viewed
     address: Address
     memory: Memory
-    due: float = 0.0
+    due: float = inf
+    began_at: float = inf
     doubted_at: float | None = None
     weight: float = 0.0
     round: asyncio.Task[None] | None = None
@@ -59,6 +64,7 @@ class Prober:
     looks: Looks | None = None
     _targets: dict[str, _Target] = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _rate: float = 0.0
 
     @property
     def blocked(self) -> str:
@@ -78,6 +84,7 @@ class Prober:
             if target is None or target.event != event:
                 has_changed |= self._take(event, target, now)
         if has_changed:
+            self._weigh()
             self._schedule(now)
             self._news.set()
 
@@ -129,7 +136,13 @@ class Prober:
         viewer, interval = target.memory.viewer, self._interval(target, self.clock.monotonic())
         limit = timedelta(seconds=STALE_INTERVALS * max(interval, self.plan.interval))
         is_stale = viewer.as_of is not None and self.clock.now() - viewer.as_of > limit
-        return replace(viewer, is_stale=is_stale, interval=interval)
+        if (is_stale, round(interval)) == (viewer.is_stale, viewer.interval):
+            return viewer
+        return replace(viewer, is_stale=is_stale, interval=float(round(interval)))
+
+    def fault(self) -> str:
+        """Return the fault of the probe itself, in words; empty without one."""
+        return self.blocked or (self.looks.blindness if self.looks is not None else "")
 
     def fault(self) -> str:
         """Return why no event, or no picture, can be judged now; empty if all can."""
@@ -143,38 +156,38 @@ class Prober:
     @property
     def traffic(self) -> float:
         """Traffic of all events at the intervals in force, in bit/s."""
-        return self._rate() / max(1.0, self._rate() / self.plan.budget)
+        return min(self._rate, self.plan.budget)
 
     @property
     def note(self) -> str:
         """Note for a header: number of probed events, traffic, and that rounds are rarer than the settings say."""
         asked = [target for target in self._targets.values() if target.address.text]
-        interval = stretched(self.plan.interval, self._rate(), self.plan.budget)
+        interval = stretched(self.plan.interval, self._rate, self.plan.budget)
         rarer = f", every {interval:.0f} s to stay within the budget" if interval > self.plan.interval else ""
         return f"probe {len(asked)} of {len(self._targets)}, {bits(self.traffic)}bit/s{rarer}"
 
-    def _rate(self) -> float:
-        """Return the traffic of all events without a budget, in bit/s."""
-        return sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
+    def _weigh(self) -> None:
+        """Measure the traffic of all events without a budget, in bit/s."""
+        self._rate = sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
 
     def _interval(self, target: _Target, now: float) -> float:
         is_doubted = target.doubted_at is not None and now - target.doubted_at < DOUBT_SECONDS
         usual = min(DOUBT_INTERVAL, self.plan.interval) if is_doubted else self.plan.interval
         if target.memory.viewer.source in {Source.PLAYER_PAGE, Source.DASH}:
             usual = max(usual, PAGE_INTERVAL)
-        return stretched(usual, self._rate(), self.plan.budget)
+        return stretched(usual, self._rate, self.plan.budget)
 
     def _schedule(self, now: float) -> None:
-        """Spread the next rounds of all events over the interval."""
+        """Spread the next rounds of all events over the interval, none later than 1.5 intervals after its last one."""
         asked = [event_id for event_id, target in self._targets.items() if target.address.text]
         for event_id, phase in phases(asked).items():
             target = self._targets[event_id]
             if not target.event.is_doubted:
-                target.due = self._next(now, phase)
+                target.due = min(self._next(now, phase), target.began_at + 1.5 * self._interval(target, now))
 
     def _next(self, now: float, phase: float) -> float:
         """Return the next time at which an event with this phase is due."""
-        interval = stretched(self.plan.interval, self._rate(), self.plan.budget)
+        interval = stretched(self.plan.interval, self._rate, self.plan.budget)
         return now + (phase * interval - now) % interval
 
     async def run(self) -> None:
@@ -196,6 +209,7 @@ class Prober:
             if target.due <= now:
                 interval = self._interval(target, now)
                 target.due = target.due + interval if target.due + interval > now else now + interval
+                target.began_at = now
                 target.round = group.create_task(self._round(target), name="probe")
         waiting = [target.due for target in asked if target.round is None]
         self._news.clear()
@@ -217,6 +231,7 @@ class Prober:
             target.memory = step(target.memory, found)
             newest = float(requests.weight)
             target.weight += (newest - target.weight) * (_SHARE_OF_NEWEST if target.weight else 1.0)
+            self._weigh()
         except Exception:  # noqa: BLE001  a fault of the probe must not end the deck
             _log.exception("a round of the probe failed", event=target.event.event_id)
         finally:

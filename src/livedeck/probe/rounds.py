@@ -13,9 +13,9 @@ from hashlib import sha256
 
 from msgspec import field
 
-from livedeck.monitor import Delivery, Picture, Source, ViewerState
+from livedeck.monitor import Delivery, Source, ViewerState
 from livedeck.probe.playlist import Media, Part, Rung, Segment
-from livedeck.probe.sight import Sight
+from livedeck.probe.sight import Sight, compared
 from livedeck.record import Record
 
 STANDS_FOR = 1.5
@@ -23,9 +23,6 @@ STANDS_FOR = 1.5
 
 SLOW_RATIO = 0.8
 """Seconds of fetching a second of media from which players run dry as soon as anything else uses the line."""
-
-_CHANGED_CELL, _CHANGED_CELLS, _CHANGED_MEAN = 6, 2, 0.25
-"""Change of a cell that counts, number of such cells, and mean change, that a moving picture reaches one of."""
 
 
 class Found(Record):
@@ -156,14 +153,10 @@ def _seen(memory: Memory, found: Found) -> Memory:
     sight = found.sight
     if sight is None:
         return memory
-    heard = found.sound_sight or sight
+    sight, heard = compared(sight, memory.cells), found.sound_sight or sight
     at, viewer = found.at, memory.viewer
-    change = changed(memory.cells, sight.cells)
-    picture = sight.picture
-    if change is not None and picture in {Picture.UNKNOWN, Picture.STILL}:
-        picture = Picture.MOVES if change.is_movement else Picture.STILL
-    if picture is not viewer.picture or viewer.picture_since is None:
-        viewer = replace(viewer, picture=picture, picture_since=at)
+    if sight.picture is not viewer.picture or viewer.picture_since is None:
+        viewer = replace(viewer, picture=sight.picture, picture_since=at)
     if heard.sound is not viewer.sound or viewer.sound_since is None:
         viewer = replace(viewer, sound=heard.sound, sound_since=at)
     viewer = replace(
@@ -171,7 +164,7 @@ def _seen(memory: Memory, found: Found) -> Memory:
         loudness=heard.loudness,
         peaks=heard.peaks,
         luma=sight.luma,
-        change=change.mean if sight.change is None and change else sight.change,
+        change=sight.change,
         error=viewer.error or sight.error or heard.error,
     )
     if sight.jpeg:
@@ -182,23 +175,3 @@ def _seen(memory: Memory, found: Found) -> Memory:
 def begin(host: str, *, interval: float = 10.0, is_sure: bool = True, reason: str = "") -> Memory:
     """Return the memory before the first round. `reason`: why no round will come."""
     return Memory(ViewerState(host=host, interval=interval, error=reason), is_sure)
-
-
-class Change(Record):
-    """Difference of two pictures. `mean`: mean change of a cell (0 to 255). `cells`: number of those that changed."""
-
-    mean: float
-    cells: int
-
-    @property
-    def is_movement(self) -> bool:
-        """True if the picture moves: noise of a camera changes the mean, and a small clock changes few cells."""
-        return self.cells >= _CHANGED_CELLS or self.mean >= _CHANGED_MEAN
-
-
-def changed(before: bytes, now: bytes) -> Change | None:
-    """Return the difference of the cells of two pictures; None if one is missing."""
-    if not now or len(before) != len(now):
-        return None
-    differences = [abs(first - second) for first, second in zip(before, now, strict=True)]
-    return Change(sum(differences) / len(differences), sum(difference > _CHANGED_CELL for difference in differences))
