@@ -330,6 +330,9 @@ async def test_a_lost_rung_is_gone_from_the_master_playlist_and_gets_404(player:
     assert re.findall(r"RESOLUTION=(\w+)", (await read(player, "master.m3u8")).text) == ["128x72"]
     assert (await read(player, "180/index.m3u8")).status_code == 404
     assert (await read(player, "72/index.m3u8")).status_code == 200
+    event = await event_of(player)
+    data(await player.put(f"{EVENTS}/{event['id']}", json={"video": {"presets": ["720p"]}}))
+    assert re.findall(r"RESOLUTION=(\w+)", (await read(player, "master.m3u8")).text) == ["1280x720"]  # the last stays
 
 
 async def test_late_segments_have_old_dates_and_the_head_goes_on(

@@ -38,7 +38,7 @@ Request: TypeAlias = ApiRequest[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Broadcast:
     """Event as its viewers get it now: its segments, its rungs, and the faults that hit this request."""
 
     event: Document
@@ -56,7 +56,7 @@ class Stage:
         """Heights of the renditions, ascending: the presets of the event, or those of the committed pictures."""
         presets = self.event["video"]["presets"]
         heights = sorted(int(preset.removesuffix("p")) for preset in presets) if presets else [*HEIGHTS]
-        return heights[:-1] if self.fault("hls-rung") else heights
+        return (heights[:-1] or heights) if self.fault("hls-rung") else heights
 
     @property
     def listed(self) -> range:
@@ -107,7 +107,7 @@ class Stage:
         return Shape() if state is None or state.shape == MEASURED else self.shapes[state.shape]
 
 
-def _stage(request: Request) -> Stage:
+def _broadcast(request: Request) -> Broadcast:
     """Return the event of a request. Raises the documented error if nothing of it can be played."""
     event, now = find_event(request), request.world.now()
     faults = request.http.scope.get(HLS_HITS, ())
@@ -122,57 +122,62 @@ def _stage(request: Request) -> Stage:
     segments = playout(encoder_states(event["encoder"]), shapes, min(ready, ends))
     if not segments.total:
         raise not_found()
-    return Stage(event, shapes, segments, stream["status"] == "finished" and ready >= ends, faults)
+    return Broadcast(event, shapes, segments, stream["status"] == "finished" and ready >= ends, faults)
 
 
-def _rung(request: Request, stage: Stage) -> int:
+def _rung(request: Request, broadcast: Broadcast) -> int:
     """Return the height of the rung in the path, 0 for the sound. Raises the documented error if there is none."""
     name = request.http.path_params["rung"]
     if name == "sound":
         return 0
-    if name not in map(str, stage.rungs):
+    if name not in map(str, broadcast.rungs):
         raise not_found()
     return int(name)
 
 
 async def read_master_playlist(request: Request) -> Response:
     """Return the master playlist of an event."""
-    stage = _stage(request)
-    return _playlist(stage, playlists.master(map(stage.rung, stage.rungs)))
+    broadcast = _broadcast(request)
+    return _playlist(broadcast, playlists.master(map(broadcast.rung, broadcast.rungs)))
 
 
 async def read_media_playlist(request: Request) -> Response:
     """Return the playlist of a rung, or of the sound."""
-    stage = _stage(request)
-    track = PICTURE if _rung(request, stage) else SOUND
-    is_encrypted = stage.fault("hls-encrypted") is not None
+    broadcast = _broadcast(request)
+    track = PICTURE if _rung(request, broadcast) else SOUND
+    is_encrypted = broadcast.fault("hls-encrypted") is not None
     text = playlists.media(
-        stage.listed, stage.playout, track, stage.date, is_ended=stage.is_ended, is_encrypted=is_encrypted
+        broadcast.listed,
+        broadcast.playout,
+        track,
+        broadcast.date,
+        is_ended=broadcast.is_ended,
+        is_encrypted=is_encrypted,
     )
-    return _playlist(stage, text)
+    return _playlist(broadcast, text)
 
 
-def _playlist(stage: Stage, text: str) -> Response:
-    if stage.fault("hls-page"):
+def _playlist(broadcast: Broadcast, text: str) -> Response:
+    if broadcast.fault("hls-page"):
         return Response(_PAGE, media_type="text/html")
     return Response(text, headers={"Cache-Control": "no-cache"}, media_type=_PLAYLIST)
 
 
 async def read_init_segment(request: Request) -> Response:
     """Return the init segment of a rung, or of the sound."""
-    stage = _stage(request)
-    height = _rung(request, stage)
-    return _file(request, (stage.picture(height, 0) if height else stage.sound(0)).init)
+    broadcast = _broadcast(request)
+    height = _rung(request, broadcast)
+    return _file(request, (broadcast.picture(height, 0) if height else broadcast.sound(0)).init)
 
 
 async def read_segment(request: Request) -> Response:
     """Return a segment of a rung, or of the sound."""
-    stage, digits = _stage(request), request.http.path_params["number"]
-    height, missing = _rung(request, stage), stage.fault("hls-missing")
+    broadcast, digits = _broadcast(request), request.http.path_params["number"]
+    height, missing = _rung(request, broadcast), broadcast.fault("hls-missing")
     number = int(digits) if re.fullmatch("[0-9]{1,12}", digits) else -1
-    if not stage.serves(number) or (height and missing and number % missing.every == 0):
+    if not broadcast.serves(number) or (height and missing and number % missing.every == 0):
         raise not_found()
-    medium = stage.picture(height, number) if height else stage.sound(number)
+    medium = broadcast.picture(height, number) if height else broadcast.sound(number)
     return _file(request, medium.segment(number))
 
 

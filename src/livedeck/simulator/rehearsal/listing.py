@@ -60,7 +60,7 @@ FAULT_MEANINGS: Mapping[str, str] = {
     "hls-stalled": "playlists gain no segment",
     "hls-missing": "404 for each segment of a picture whose number is a multiple of `every`; the playlists list it",
     "hls-slow": "a segment of 2 s arrives in `seconds` (3)",
-    "hls-rung": "the highest rung is gone: from the master playlist, and 404 for its playlist and segments",
+    "hls-rung": "the highest rung of several is gone: from the master playlist, and 404 for its playlist and segments",
     "hls-late": "the dates of new segments (EXT-X-PROGRAM-DATE-TIME) are `seconds` (40) late",
     "hls-black": "the picture of new segments is black",
     "hls-frozen": "the picture of new segments stands still",
