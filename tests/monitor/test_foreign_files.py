@@ -23,7 +23,7 @@ from cli.commands import TIMEOUT, environment
 from livedeck.cli.wiring import SystemClock
 from livedeck.monitor import History, HistoryReader, PastError, Playback
 from livedeck.monitor.history.columns import TABLES
-from livedeck.monitor.history.database import SILENCES, Database, StorageError
+from livedeck.monitor.history.database import ADDED, Database, StorageError
 from livedeck.monitor.history.foreign import check_whole, in_thread, open_foreign
 from livedeck.monitor.history.salvage import salvage
 from monitor import hostile_files
@@ -225,7 +225,8 @@ def test_pages_that_lead_in_circles_end_a_query_by_what_the_file_can_hold(tmp_pa
 def test_every_column_of_our_tables_has_its_range(table: str, tmp_path: Path) -> None:
     path = tmp_path / "deck.sqlite"
     history = Database(path)
-    history.run(SILENCES)
+    for statement in ADDED.values():
+        history.run(statement)
     history.close()
     with closing(sqlite3.connect(path)) as db:
         columns = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]

@@ -28,6 +28,7 @@ from livedeck.monitor.history import History, HistoryReader, HistoryReads
 from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
+from livedeck.monitor.kinds.viewer import VIEWER_ALARMS
 from livedeck.monitor.model.alarm import (
     DECK,
     Alarm,
@@ -167,6 +168,7 @@ __all__ = [
     "ROOM_LIST",
     "TAKE_BACK_FOR",
     "UNIT_UNKNOWN",
+    "VIEWER_ALARMS",
     "WATCH_WRITTEN_EACH",
     "ActionKind",
     "ActionRecord",

@@ -66,6 +66,8 @@ def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderT
 def _measures(state: EventState, render_time: RenderTime) -> dict[str, float]:
     last, score = state.qos.readings.last, state.assessment.health.score
     measures = {} if score is None else {"health": float(score)}
+    if state.viewer and state.viewer.is_known and state.viewer.latency is not None:
+        measures["latency"] = round(state.viewer.latency, 1)
     if last is None or not state.phase.tally.expects_signal:
         return measures
     rates = {"video": last.video, "audio": last.audio, "fps": last.fps}

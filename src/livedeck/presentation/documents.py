@@ -412,11 +412,37 @@ class NotKnown(TypedDict):
     text: str
 
 
+class Viewer(TypedDict):
+    """What viewers get, as a probe at one place sees it. Times are by the clock of the probe's machine.
+
+    `since`: start of `delivery`. `stale`: the last round says nothing about now. `latency`: seconds from the encoder to
+    the playlist, about. `ratio`: seconds of fetching a second of media. `loudness`: LUFS. `rungs`: heights in pixels.
+    `missing_segments`, `listed_segments`: number of missing segments so far, and of all segments asked for.
+    """
+
+    source: str
+    delivery: str
+    picture: str
+    sound: str
+    since: str | None
+    as_of: str | None
+    stale: bool
+    latency: float | None
+    ratio: float | None
+    loudness: float | None
+    rungs: list[int]
+    missing_segments: int
+    listed_segments: int
+    host: str
+    error: str
+
+
 class Event(TypedDict):
     """Event. `reference_time`: start of its clock. `faults`: fields that could not be read.
 
     `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `not_known`: why the
-    state may be outdated, and since when; None while it is current.
+    state may be outdated, and since when; None while it is current. `viewer`: what viewers get; None while no probe
+    asks.
     """
 
     id: str
@@ -434,6 +460,7 @@ class Event(TypedDict):
     faults: list[Fault]
     evidence: Evidence | None
     not_known: NotKnown | None
+    viewer: Viewer | None
 
 
 class Target(TypedDict):

@@ -23,6 +23,7 @@ from livedeck.monitor import (
     Severity,
     enabled,
 )
+from livedeck.monitor.evidence.witness import contradiction
 from livedeck.presentation.badges import GRADE_BADGES, LAMP_ROLES, NO_GO_BADGE, SEVERITY_BADGES, TALLY_BADGES
 from livedeck.presentation.qos import recent_axis, recent_columns, signal_bars, unwatched_columns
 from livedeck.presentation.render_time import RenderTime
@@ -152,7 +153,7 @@ PIN = "★"
 def name_cell(state: EventState, render_time: RenderTime) -> Line:
     """Return the name in its role, after the sign of a pinned event and that of `odd_sign`."""
     pin: Line = [(f"{PIN} ", StyleRole.INFO)] if state.id in render_time.pinned else []
-    return [*pin, *odd_sign(state), (name(state), name_role(state))]
+    return [*pin, *odd_sign(state, render_time.server), (name(state), name_role(state))]
 
 
 ID_END = 6
@@ -174,8 +175,14 @@ def _project_words(state: EventState, render_time: RenderTime) -> Value:
     return (parent, render_time.folders.get(parent, "")) if parent else None
 
 
-def odd_sign(state: EventState) -> Line:
-    """Return `≠ odd` if fields could not be read, `≠ unlisted` if the last list lacks the event, or nothing."""
+def odd_sign(state: EventState, server: datetime | None = None) -> Line:
+    """Return `≠ odd` if fields could not be read, `≠ unlisted` if the last list lacks the event, or nothing.
+
+    If viewers get the event all the same, it is `≠ unlisted, plays` or `≠ completed, and still plays`. `server`: the
+    platform's time; None if only short signs have room.
+    """
+    if words := contradiction(state, server):
+        return [(f"≠ {words} ", StyleRole.WARNING)]
     if not state.is_listed:
         return [("≠ unlisted ", StyleRole.WARNING)]
     return [("≠ odd ", StyleRole.WARNING)] if faults(state) else []

@@ -21,6 +21,7 @@ from livedeck.monitor import (
     RuleChange,
     Silenced,
     Snapshot,
+    ViewerState,
 )
 from livedeck.presentation import events
 from livedeck.presentation.render_time import RenderTime
@@ -163,6 +164,29 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "faults": [fault_object(fault) for fault in events.faults(state)],
         "evidence": _evidence_object(state.evidence),
         "not_known": _not_known_object(state, render_time),
+        "viewer": _viewer_object(state.viewer),
+    }
+
+
+def _viewer_object(viewer: ViewerState | None) -> documents.Viewer | None:
+    if viewer is None:
+        return None
+    return {
+        "source": viewer.source.value,
+        "delivery": viewer.delivery.value,
+        "picture": viewer.picture.value,
+        "sound": viewer.sound.value,
+        "since": isoformat_utc(viewer.since),
+        "as_of": isoformat_utc(viewer.as_of),
+        "stale": viewer.is_stale,
+        "latency": viewer.latency,
+        "ratio": viewer.ratio,
+        "loudness": viewer.loudness,
+        "rungs": [*viewer.rungs],
+        "missing_segments": viewer.missed,
+        "listed_segments": viewer.listed,
+        "host": viewer.host,
+        "error": viewer.error,
     }
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from livedeck.monitor import (
+    VIEWER_ALARMS,
     AlarmHistory,
     AlarmKey,
     AlarmLimits,
@@ -25,7 +26,6 @@ from livedeck.monitor import (
     alarm_figures,
     person,
 )
-from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.presentation import qos
 from livedeck.report.recorded import Recorded
 from livedeck.report.samples import cadence_of
@@ -332,7 +332,7 @@ def _critical(faults: Iterable[Fault], end: datetime) -> Spans:
     return joined(
         fault.span(end)
         for fault in faults
-        if fault.severity is Severity.CRITICAL and fault.kind not in {*_SILENCE, RESTREAM_DOWN, *VIEWER_RULES}
+        if fault.severity is Severity.CRITICAL and fault.kind not in {*_SILENCE, RESTREAM_DOWN, *VIEWER_ALARMS}
     )
 
 

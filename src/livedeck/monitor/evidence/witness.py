@@ -83,16 +83,19 @@ def witness_words(found: Witness, viewing: Viewing | None) -> str:
     return f"metrics gone; viewers still get {' and '.join(parts) or 'new segments'}, from here"
 
 
-def contradiction(state: EventState, now: datetime, thresholds: Thresholds) -> str:
+_DEFAULTS = Thresholds()
+
+
+def contradiction(state: EventState, now: datetime | None, thresholds: Thresholds = _DEFAULTS) -> str:
     """Return what the playlist says against the platform's list; empty if they agree or nothing is known.
 
-    `now`: server time.
+    `now`: server time; None to leave out what depends on it.
     """
     viewer = state.viewer
     if viewer is None or not viewer.is_playing:
         return ""
     if state.phase.tally is BroadcastState.COMPLETED:
         ended = state.phase.reference_time
-        is_late = ended is not None and (now - ended).total_seconds() >= thresholds.viewer_after
+        is_late = ended is not None and now is not None and (now - ended).total_seconds() >= thresholds.viewer_after
         return "completed, and still plays" if is_late else ""
     return "unlisted, plays" if not state.is_listed else ""

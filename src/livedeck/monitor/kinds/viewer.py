@@ -357,3 +357,6 @@ VIEWER_RULES: Mapping[str, ViewerRule] = MappingProxyType(
     }
 )
 """Kind -> rule of its fold."""
+
+VIEWER_ALARMS = frozenset(VIEWER_RULES)
+"""Names of the kinds of this file."""
