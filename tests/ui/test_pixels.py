@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from io import BytesIO
 from random import Random
 
 import pytest
+from PIL import Image
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -13,8 +16,9 @@ from textual.strip import Strip
 
 from livedeck.text.segments import Pixels
 from livedeck.ui.kit import themes
-from livedeck.ui.kit.graphics import pixel_rows
+from livedeck.ui.kit.graphics import Frame, erase_kitty, faded, iterm2_small, kitty_small, pixel_rows
 from livedeck.ui.kit.terminal import rendered
+from ui.viewer_stage import jpeg
 
 TRUE = Console(color_system="truecolor", force_terminal=True)
 CODES = re.compile(r"\x1b\[([\d;]*)m|(.)", re.DOTALL)
@@ -68,3 +72,26 @@ def test_pixels_are_cut_to_their_levels() -> None:
     (row,) = pixel_rows(data, 2, 1, 4)
     colours = [colour for _, role in row if isinstance(role, Pixels) for colour in role]
     assert {colour >> shift & 255 for colour in colours for shift in (0, 8, 16)} <= {32, 96, 160, 224}
+
+
+def test_kitty_gets_a_small_png_under_the_number_of_its_place_and_iterm2_the_jpeg_itself() -> None:
+    content = jpeg("orange")
+    frame, pixels = Frame(32, 9), Image.open(BytesIO(content)).tobytes()
+    parts = re.findall("\x1b_G([^;]*);([^\x1b]*)\x1b\\\\", kitty_small(pixels, (160, 90), frame, 104))
+    keys = dict(pair.split("=") for pair in parts[0][0].split(","))
+    assert {name: keys[name] for name in "aifpcrCq"} == {
+        "a": "T", "i": "104", "f": "100", "p": "1", "c": "32", "r": "9", "C": "1", "q": "2",
+    }  # fmt: skip
+    png = Image.open(BytesIO(b64decode("".join(data for _, data in parts), validate=True)))
+    assert png.size == (160, 90)
+    assert len(png.getcolors() or ()) <= 64
+    found = re.fullmatch(
+        "\x1b]1337;File=inline=1;width=32;height=9;([^:]*):([^\x07]*)\x07", iterm2_small(content, frame)
+    )
+    assert found
+    assert b64decode(found[2], validate=True) == content
+    assert erase_kitty(104) == "\x1b_Ga=d,d=I,i=104,q=2\x1b\\"
+
+
+def test_a_faded_picture_is_half_way_to_the_ground() -> None:
+    assert faded(bytes((0, 100, 200, 255, 255, 255)), 0x102030) == bytes((8, 66, 124, 135, 143, 151))

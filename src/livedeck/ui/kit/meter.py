@@ -34,7 +34,10 @@ def meter_rows(peaks: Sequence[float], rows: int, *, has_blocks: bool = True, is
     lines: list[ShadedLine] = []
     for row in range(rows):
         cells = [(column[row], role) if column[row] != " " else _EMPTY for column in columns]
-        lines.append([(f"{labels.get(row, ''):>3} ", StyleRole.DIM), *cells])
+        rest = " " * (CHANNELS - len(cells))
+        lines.append(
+            [(f"{labels.get(row, ''):>3} ", StyleRole.DIM), *cells, *([(rest, StyleRole.TEXT)] if rest else [])]
+        )
     return lines
 
 

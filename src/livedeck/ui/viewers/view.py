@@ -90,13 +90,17 @@ def tile_lines(
     meter = meter_rows(peaks, frame.rows, has_blocks=look.has_blocks, is_old=is_old)
     edge = ("▌", StyleRole.INFO) if is_selected else (" ", StyleRole.TEXT)
     facts = viewer.facts_line(state, render_time, grid.cells - 2)
+    free = " " * (grid.cells - 1 - frame.columns - 1 - METER_CELLS)
     rows: list[ShadedLine] = [
         _bar(state, render_time, grid.cells - 1),
-        *([*row, (" ", StyleRole.TEXT), *gauge] for row, gauge in zip(picture, meter, strict=True)),
-        clip(facts, grid.cells - 2),
+        *(
+            [*row, (" ", StyleRole.TEXT), *gauge, (free, StyleRole.TEXT)]
+            for row, gauge in zip(picture, meter, strict=True)
+        ),
+        fit(clip(facts, grid.cells - 2), grid.cells - 1),
     ]
     blank: ShadedLine = fit([], grid.cells)
-    return fit_height([[edge, *fit(line, grid.cells - 1)] for line in rows], grid.lines, blank)
+    return fit_height([[edge, *line] for line in rows], grid.lines, blank)
 
 
 def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:

@@ -328,9 +328,10 @@ def _picture(state: EventState, render_time: RenderTime) -> _Picture:
         return _NO_PICTURE
     over = viewer.over_picture(state, render_time)
     caption = over[0][0].strip() if over else f"{age(seconds)} old" if seconds > viewer.AGED_SECONDS else ""
-    is_faded = seconds >= viewer.DIM_SECONDS or viewer.is_past(state, render_time)
+    is_past = viewer.is_past(state, render_time)
+    alt = "last picture that viewers got" if is_past else f"picture of viewers: {viewer.picture_words(state)}"
     address = f"picture/{quote(state.id, safe='')}/{found.image}.jpg"
-    return _Picture(address, f"picture of viewers: {viewer.picture_words(state)}", caption, is_faded)
+    return _Picture(address, alt, caption, is_past or seconds >= viewer.DIM_SECONDS)
 
 
 def _entry(
