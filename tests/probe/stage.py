@@ -95,6 +95,7 @@ class Looks:
     seen: list[str] = field(default_factory=list)
     is_closed: bool = False
     blindness: str = ""
+    deaths: int = 0
 
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         assert segment

@@ -33,12 +33,12 @@ class Looks(Protocol):
     def blindness(self) -> str:
         """Reason why no segment is judged now; empty if segments are judged."""
 
+    @property
+    def deaths(self) -> int:
+        """Number of processes that died or were late so far."""
+
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         """Return picture and sound of a segment. `kind`: mpegts, mp4 or aac. `init`: its initialization."""
-
-    @property
-    def blindness(self) -> str:
-        """Reason why no segment is judged now; empty if segments are judged."""
 
     async def close(self) -> None:
         """End the decoder."""

@@ -144,9 +144,15 @@ class Prober:
         """Return the fault of the probe itself, in words; empty without one."""
         return self.blocked or (self.looks.blindness if self.looks is not None else "")
 
-    def fault(self) -> str:
-        """Return why no event, or no picture, can be judged now; empty if all can."""
-        return self.blocked or (self.looks.blindness if self.looks else "")
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """Bytes received so far by host, about."""
+        return dict(self.fetcher.weights)
+
+    @property
+    def deaths(self) -> int:
+        """Number of decoders that died or were late so far."""
+        return self.looks.deaths if self.looks else 0
 
     def picture(self, event_id: str) -> bytes:
         """Return the newest picture of an event as JPEG, 160 x 90 pixels; empty without one."""

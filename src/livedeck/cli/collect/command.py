@@ -57,6 +57,7 @@ from livedeck.settings import (
 
 if TYPE_CHECKING:
     from livedeck.cli.followed_clock import FollowedClock
+    from livedeck.probe.prober import Prober
 
 
 @click.command
@@ -135,7 +136,9 @@ async def _collect(settings: Settings) -> int:
         stack.push_async_callback(notifier.close)
         if others is None:  # with others it opens when this collector takes the notifier lease
             await notifier.open()
-        collector = Collector(monitor, history, notifier, api.request_counts, others, links=links, clock=clock)
+        collector = Collector(
+            monitor, history, notifier, api.request_counts, others, links=links, clock=clock, prober=prober
+        )
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
         history_file = settings.history_file()
@@ -216,7 +219,9 @@ class Collector:
         *,
         links: Links | None = None,
         clock: FollowedClock | None = None,
+        prober: Prober | None = None,
     ) -> None:
+        self._prober = prober
         self.hub = Hub(monitor.clock, token_hex(4), clock.speed if clock else None)
         self.heartbeat: Heartbeat | None = None
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
@@ -250,6 +255,8 @@ class Collector:
         return Counted(
             turns=self._turns,
             rounds=self._rounds,
+            probe_bytes=self._prober.weights if self._prober else {},
+            probe_restarts=self._prober.deaths if self._prober else None,
             announced=self._tally.counts,
             flood_seconds=self._tally.flood_seconds,
             requests=deepcopy(self._requests),
