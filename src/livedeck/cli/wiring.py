@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import uuid4
@@ -325,18 +323,16 @@ def make_fetcher(settings: Settings, outgoing: Outgoing) -> Fetcher:
 
 def make_looks() -> Looks | None:
     """Return the decoder of pictures and sound; None if this machine cannot judge them (`looks_refusal`)."""
-    looks: Looks | None = None if looks_refusal() else import_module(_EYES).Eyes()
-    return looks
+    from livedeck.probe.eyes import Eyes, refusal
+
+    return None if refusal() else Eyes()
 
 
 def looks_refusal() -> str:
     """Return why pictures and sound are not judged on this machine; empty if they are."""
-    if find_spec(_EYES) is None:
-        return "pictures and sound are not judged"
-    return str(import_module(_EYES).refusal())
+    from livedeck.probe.eyes import refusal
 
-
-_EYES = "livedeck.probe.eyes"
+    return refusal()
 
 
 async def _renew_addresses(settings: Settings, prober: Prober) -> None:
