@@ -229,6 +229,7 @@ def _kind(
     *,
     shared: bool = False,
     is_of_picture: bool = False,
+    is_of_sound: bool = False,
 ) -> AlarmKind:
     return AlarmKind(
         name=name,
@@ -241,6 +242,7 @@ def _kind(
         explained_by=(),
         diagnosis=diagnosis,
         is_of_picture=is_of_picture,
+        is_of_sound=is_of_sound,
     )
 
 
@@ -340,6 +342,7 @@ VIEWER_KINDS = (
             viewers="A picture without sound.",
             advice="Look at the encoder's meter: if it moves, call the platform's support.",
         ),
+        is_of_sound=True,
     ),
 )
 
