@@ -119,6 +119,7 @@ def test_a_fault_is_raised_by_its_last_bad_round_and_cleared_by_the_second_good_
         {"ratio": 0.8},
         {"latency": 30.0},
         {"rungs": ()},
+        {"rungs": (72, 180)},
         {"delivery": Delivery.UNKNOWN},
         {"picture": Picture.UNKNOWN, "sound": Sound.UNKNOWN, "ratio": None, "latency": None},
         {"delivery": GONE, "is_stale": True},

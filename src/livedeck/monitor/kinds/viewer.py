@@ -134,7 +134,7 @@ def _judge_rungs(look: Look, _thresholds: Thresholds) -> Mark:
     if not state.rungs or state.delivery not in _PLAYING:
         return _NOTHING
     lacking = [preset for preset in look.presets if not any(_is_near(rung, preset) for rung in state.rungs)]
-    if lacking:
+    if lacking and len(lacking) < len(look.presets):  # if none fits, the heights are not those of the presets
         names = ", ".join(f"{preset}p" for preset in sorted(lacking))
         return Mark(Level.BAD, _here(state, f"{names} missing"), "a rendition for each preset")
     if state.apart:
