@@ -119,6 +119,7 @@ def test_a_fault_is_raised_by_its_last_bad_round_and_cleared_by_the_second_good_
         {"ratio": 0.8},
         {"latency": 30.0},
         {"rungs": ()},
+        {"rungs": (72, 180)},
         {"delivery": Delivery.UNKNOWN},
         {"picture": Picture.UNKNOWN, "sound": Sound.UNKNOWN, "ratio": None, "latency": None},
         {"delivery": GONE, "is_stale": True},
@@ -628,3 +629,16 @@ async def test_a_probe_that_proves_nothing_changes_no_byte_of_a_snapshot(name: s
     assert any("QOS_STALE" in each for each in without)
     assert is_playing or any("API_BLIND" in each for each in without)
     assert await story(PROVES_NOTHING[name], until) == without
+
+
+@pytest.mark.parametrize(("ingest", "viewers"), [("AUDIO_LOST", "VIEWER_SILENT"), ("VIDEO_STARVED", "VIEWER_BLACK")])
+def test_a_fault_that_ingest_and_viewers_show_rings_once(ingest: str, viewers: str) -> None:
+    one = Finding(ingest, CRITICAL, "bad", "good", moment(0))
+    two = Finding(viewers, WARNING, "bad", "good", moment(20))
+    engine = AlarmEngine(T)
+    for seconds, shown in ((10, (one,)), (30, (one, two)), (40, (one, two))):
+        engine.step(MonitorState((state(*shown),), replace(WELL, as_of=moment(seconds)), moment(seconds)))
+    assert engine.alarms[AlarmKey("one", viewers)].parent == ingest
+    alone = AlarmEngine(T)
+    alone.step(MonitorState((state(two),), replace(WELL, as_of=moment(30)), moment(30)))
+    assert alone.alarms[AlarmKey("one", viewers)].active

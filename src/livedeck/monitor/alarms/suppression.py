@@ -17,6 +17,9 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 _PARENTS = {kind.name: kind.parents for kind in ALARM_KINDS.values()}
 _OF_DECK = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.is_of_deck)
 _OF_PICTURE = tuple(kind.name for kind in ALARM_KINDS.values() if kind.is_of_picture)
+_OF_SOUND = tuple(kind.name for kind in ALARM_KINDS.values() if kind.is_of_sound)
+_SIGNS = {**dict.fromkeys(_OF_PICTURE, _OF_PICTURE), **dict.fromkeys(_OF_SOUND, _OF_SOUND)}
+"""Kind -> all signs of the same fault of picture or sound."""
 _HIDDEN = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
@@ -45,7 +48,7 @@ def hidden_by(
     is_seen = is_in_sight and now - alarm.changed > timedelta(seconds=limits.shared_hold_most)
     case = _Case(alarm, alarms, limits, waiting if is_seen else (), is_in_sight=is_in_sight)
     parents = _parents(alarm.kind, alarm.event_id)
-    parent = next((parent for parent in parents if _hides(parent, case)), "") or _graver_of_picture(case)
+    parent = next((parent for parent in parents if _hides(parent, case)), "") or _graver_sign(case)
     if not parent and _has_parent_just_cleared(alarm, alarms, now, limits):
         parent = alarm.parent
     other = _parent_of(alarm, parent, alarms)
@@ -58,8 +61,8 @@ def priority(kind: str) -> int:
 
 
 def possible_parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Return the kinds that can hide a kind: its parents, the widest first, then other signs of a picture fault."""
-    signs = tuple(other for other in _OF_PICTURE if other != kind) if kind in _OF_PICTURE else ()
+    """Return the kinds that can hide a kind: its parents, the widest first, then other signs of the same fault."""
+    signs = tuple(other for other in _SIGNS.get(kind, ()) if other != kind)
     return tuple(dict.fromkeys((*_parents(kind, event_id), *signs)))
 
 
@@ -161,12 +164,10 @@ def _is_hidden_alone(parent: Alarm) -> bool:
     return parent.state in _HIDDEN and parent.hides is None
 
 
-def _graver_of_picture(case: _Case) -> str:
-    """Return the kind of the gravest sign of the same picture fault; empty if this alarm is the gravest."""
+def _graver_sign(case: _Case) -> str:
+    """Return the kind of the gravest sign of the same fault; empty if this alarm is the gravest, or no such sign."""
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
-    if alarm.kind not in _OF_PICTURE:
-        return ""
-    for kind in _OF_PICTURE:
+    for kind in _SIGNS.get(alarm.kind, ()):
         other = case.alarms.get(AlarmKey(alarm.event_id, kind))
         if other is None or not _is_graver(other, alarm) or not _hides(kind, case):
             continue
@@ -177,8 +178,8 @@ def _graver_of_picture(case: _Case) -> str:
 
 
 def _is_graver(other: Alarm, alarm: Alarm) -> bool:
-    order = other.severity.rank, _OF_PICTURE.index(other.kind)
-    return order < (alarm.severity.rank, _OF_PICTURE.index(alarm.kind))
+    signs = _SIGNS[alarm.kind]
+    return (other.severity.rank, signs.index(other.kind)) < (alarm.severity.rank, signs.index(alarm.kind))
 
 
 def _has_parent_just_cleared(

@@ -128,6 +128,7 @@ AUDIO_KINDS = (
             viewers="A picture without sound.",
             advice="Check mute buttons, the mixer's output and the encoder's audio input.",
         ),
+        is_of_sound=True,
     ),
     AlarmKind(
         name="AUDIO_LOW",

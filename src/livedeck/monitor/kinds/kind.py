@@ -249,7 +249,7 @@ class AlarmKind(Record, kw_only=True):
     lowers. `hidden_by`: kinds of the same event that suppress this kind, the widest first. `shared`: the platform, or
     the network to it, can cause the fault on many events at once. `incident`: kind of the incident that such faults
     make. `explained_by`: patterns whose diagnosis is better
-    than `diagnosis`. `is_of_picture`: the fault is one of several signs of a picture fault.
+    than `diagnosis`. `is_of_picture`, `is_of_sound`: the fault is one of several signs of a fault of picture or sound.
     """
 
     name: str
@@ -262,6 +262,7 @@ class AlarmKind(Record, kw_only=True):
     explained_by: tuple[Pattern, ...]
     diagnosis: Diagnosis
     is_of_picture: bool = False
+    is_of_sound: bool = False
     incident: str = PLATFORM
 
     @property

@@ -134,7 +134,7 @@ def _judge_rungs(look: Look, _thresholds: Thresholds) -> Mark:
     if not state.rungs or state.delivery not in _PLAYING:
         return _NOTHING
     lacking = [preset for preset in look.presets if not any(_is_near(rung, preset) for rung in state.rungs)]
-    if lacking:
+    if lacking and len(lacking) < len(look.presets):  # if none fits, the heights are not those of the presets
         names = ", ".join(f"{preset}p" for preset in sorted(lacking))
         return Mark(Level.BAD, _here(state, f"{names} missing"), "a rendition for each preset")
     if state.apart:
@@ -229,6 +229,7 @@ def _kind(
     *,
     shared: bool = False,
     is_of_picture: bool = False,
+    is_of_sound: bool = False,
 ) -> AlarmKind:
     return AlarmKind(
         name=name,
@@ -241,6 +242,7 @@ def _kind(
         explained_by=(),
         diagnosis=diagnosis,
         is_of_picture=is_of_picture,
+        is_of_sound=is_of_sound,
     )
 
 
@@ -340,6 +342,7 @@ VIEWER_KINDS = (
             viewers="A picture without sound.",
             advice="Look at the encoder's meter: if it moves, call the platform's support.",
         ),
+        is_of_sound=True,
     ),
 )
 
