@@ -33,7 +33,8 @@ async def test_the_screen(picture: SnapshotAssertion) -> None:
         for size, theme in SIZES:
             await pilot.resize_terminal(*size)
             deck.theme = theme
-            await pilot.pause()
+            while deck.screen.size != size:
+                await pilot.pause()
             await loaded(deck, pilot)
             assert await steady(deck, pilot) == picture(name=f"{size[0]}x{size[1]}-{theme}")
 

@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import Delivery, EventState, Picture, Sound, Source, ViewerState
 from livedeck.ui.app import Deck
+from livedeck.ui.shell.screen import BaseScreen
 from livedeck.ui.shell.viewer_pictures import ViewerPictures
 from ui.stage import known, show
 
@@ -94,7 +95,9 @@ async def probing(deck: Deck, pilot: Pilot[int], viewers: Sequence[ViewerState] 
 
 
 async def loaded(deck: Deck, pilot: Pilot[int]) -> None:
-    """Wait until each picture on the screen is decoded."""
+    """Paint the screen, and wait until each picture on it is decoded."""
+    if isinstance(deck.screen, BaseScreen):
+        deck.screen.refresh_all()
     pictures = deck.state(ViewerPictures)
     while pictures._missing():
         await asyncio.sleep(0)
