@@ -236,6 +236,19 @@ def fill_form(
         raise click.UsageError(f"missing {', '.join(missing)}: give options, or fields of --from-file")
     if not typed:
         raise click.UsageError(f"nothing to change: give {' or '.join(map(flag_name, schema.fields))}, or --from-file")
+    return changed_form(command, found, typed)
+
+
+def changed_form(
+    command: Command, found: Found, typed: Mapping[str, Entry], label: Callable[[Field], str] = flag_name
+) -> ParsedForm[Any] | None:
+    """Return the form with the typed entries, or None if the object already has them. Raises UsageError, Invalid.
+
+    `label`: returns the name of a field in an error.
+    """
+    schema, initial = command.schema, command.initial_values(found)
+    assert schema is not None, command.path
+    entries = {**initial, **typed}
     reference = TimeReference(SystemClock().now())
     changed = tuple(
         name
@@ -246,7 +259,7 @@ def fill_form(
         return None
     errors = schema.check(entries, reference, {*changed, *command.always})
     if errors:
-        raise click.UsageError("\n".join(f"{flag_name(schema.field(name))}: {text}" for name, text in errors.items()))
+        raise click.UsageError("\n".join(f"{label(schema.field(name))}: {text}" for name, text in errors.items()))
     before = schema.empty() if command.is_new else initial
     try:
         return parse_form(schema, before, FormResult(entries, changed), reference, always=command.always)

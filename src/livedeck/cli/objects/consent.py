@@ -78,10 +78,15 @@ class CommandPort:
             echo(f"  {line}", err=True)
 
     def _agrees(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        is_open = self.open_changes.of_target(operation.audit_name or operation.name, operation.target)
+        return self.agrees(confirmation, "an earlier change of the object has no verdict yet" if is_open else "")
+
+    def agrees(self, confirmation: Confirmation, reason: str = "") -> bool:
+        """Return whether the flags or the user confirm. `reason`: why a yes is not enough; empty if it is."""
         if self.consent.confirm:
             return self._is_named(confirmation)
-        if self.open_changes.of_target(operation.audit_name or operation.name, operation.target):
-            return self._agrees_by_name(confirmation, "an earlier change of the object has no verdict yet")
+        if reason:
+            return self._agrees_by_name(confirmation, reason)
         if confirmation.level is ConfirmLevel.TYPE_NAME:
             return self._agrees_by_name(confirmation, "the change may cut off an audience")
         if not self.consent.yes and not is_interactive():
