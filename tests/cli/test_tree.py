@@ -66,7 +66,7 @@ NEW = (
     "alarm explain", "alarm close", "alarm kpi", "alarm link",
     "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
     "silence list", "silence add", "silence extend", "silence end", "drill play", "drill list",
-    "drill show", "drill grade", "show apply", "show diff", "show export",
+    "drill show", "drill grade", "show apply", "show diff", "show export", "mcp",
 )  # fmt: skip
 """Commands that had no word before."""
 

@@ -115,6 +115,7 @@ PLACES = {
     "doctor": "doctor:command",
     "docs": "docs:command",
     "api": "api:command",
+    "mcp": "agents.command:command",
     "help": "docs:help_command",
 }
 """Path of a command -> its module and its name there. `NOUNS` adds the commands that are made from operations."""
@@ -135,7 +136,7 @@ NOUNS = {
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
-    "Platform": ("event", "room", "video", "show", "api"),
+    "Platform": ("event", "room", "video", "show", "api", "mcp"),
     "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "demo", "serve", "drill"),
 }
