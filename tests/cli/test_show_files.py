@@ -14,6 +14,8 @@ import pytest
 from cli.commands import TIMEOUT, called, environment
 from cli.groups_stage import REHEARSAL, VTT, Stage, stage
 from cli.starts import LIVEDECK, Start
+from livedeck import docs
+from livedeck.cli.show.file import read_show
 from livedeck.simulator import Platform
 
 CHANGING = {"any_of": ["POST", "PUT", "PATCH", "DELETE"]}
@@ -224,6 +226,19 @@ def test_an_object_is_found_by_name_and_place_and_two_of_a_name_are_refused(on_s
         "show.yaml", "events:\n  - {name: Twin, parent_id: 5b0c7f8e-4d53-4a57-9f0c-5f1e9a6b7c01}\n"
     )
     assert '+ event "Twin"' in run(on_stage, "diff", elsewhere).stdout
+
+
+def test_the_example_of_the_page_is_a_show_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDN_KEY", KEYS["CDN_KEY"])
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "cdn").write_text(KEYS["CDN_KEY"])
+    (tmp_path / "keys" / "cdn").chmod(0o600)
+    file = tmp_path / "gala.yaml"
+    file.write_text(docs.page("shows").partition("```yaml\n")[2].partition("```")[0])
+    show = read_show(str(file))
+    assert [item.title for item in show.items[:2]] == ['event "Opening"', 'room "Green room"']
+    assert {item.content["parent_id"] for item in show.items if item.kind == "event"} == {show.parent_id}
+    assert show.name == "Gala"
 
 
 YAML = ".yaml"
