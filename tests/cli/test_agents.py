@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -14,8 +16,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters, stdio_client
 
-from cli.commands import called, environment
+from cli.commands import TIMEOUT, called, environment
 from cli.groups_stage import ON_AIR, VTT, Stage, stage
+from cli.starts import LIVEDECK
 from livedeck.cli.agents.tools import make_tools
 from livedeck.monitor import AuditOutcome, HistoryReader
 from livedeck.operations.commands import COMMANDS
@@ -160,3 +163,18 @@ async def test_a_read_only_livedeck_changes_nothing_for_an_agent(on_stage: Stage
         said = await refused(client, "event_create", name="A", type="one-time", confirm="A")
     assert "read-only" in said
     assert platform.requests.count(method=CHANGING) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_though_its_standard_input_stays_open(on_stage: Stage, number: signal.Signals) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    env, pipe = environment(on_stage.home, **on_stage.env), subprocess.PIPE
+    with subprocess.Popen([*LIVEDECK, "mcp"], env=env, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(f"{request}\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "livedeck"
+        process.send_signal(number)
+        assert process.wait(TIMEOUT) == 130

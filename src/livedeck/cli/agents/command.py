@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from livedeck import __version__
-from livedeck.cli.exit_codes import DONE, error_text, run
+from livedeck.cli.exit_codes import DONE, INTERRUPTED, error_text, run
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.process import cancel_on_signals
 from livedeck.log import Log
@@ -63,12 +64,15 @@ def command(ctx: click.Context, /, *, allowed: tuple[str, ...], files: Path | No
         from livedeck.settings import load
 
         settings = load(**merge_flags(ctx, flags))
-        async with AsyncExitStack() as stack:
-            api = await stack.enter_async_context(make_api(settings))
-            history = await stack.enter_async_context(make_audit(settings))
-            server = make_server(Session(settings, api, history, files), tools)
-            read, write = await stack.enter_async_context(stdio_server())
-            await server.run(read, write, server.create_initialization_options())
+        async with stdio_server() as (read, write):
+            try:
+                async with make_api(settings) as api, make_audit(settings) as history:
+                    server = make_server(Session(settings, api, history, files), tools)
+                    await server.run(read, write, server.create_initialization_options())
+            except asyncio.CancelledError:
+                os._exit(
+                    INTERRUPTED
+                )  # all is closed but the thread that reads standard input, which cannot be cancelled
         return DONE
 
     ctx.exit(run(lambda: cancel_on_signals(work)))
