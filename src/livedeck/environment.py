@@ -26,6 +26,11 @@ def variables() -> Mapping[str, str]:
     return {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 
 
+def named_variable(name: str) -> str:
+    """Return the value of a variable that the user has named; empty if it is not set."""
+    return os.environ.get(name, "")
+
+
 def child_variables() -> dict[str, str]:
     """Return the variables for a child process: all except livedeck's own, which may hold a token."""
     return {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}

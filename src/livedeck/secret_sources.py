@@ -11,7 +11,7 @@ from pathlib import Path
 
 from livedeck.atomic_file import owner_fault, read_regular
 from livedeck.client import Misconfigured, Secret
-from livedeck.environment import child_variables, config_path, expand_user, is_credential
+from livedeck.environment import child_variables, config_path, expand_user, is_credential, named_variable
 from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_address, register_secret
 
@@ -46,7 +46,7 @@ def read_collector_token(settings: Settings) -> str:
     elif settings.collector_token_command:
         token = secret_from_command("collector_token_command", settings.collector_token_command)
     elif settings.collector_token_keyring:
-        token = _from_keyring("collector_token_keyring", settings.collector_token_keyring)
+        token = secret_from_keyring("collector_token_keyring", settings.collector_token_keyring)
     else:
         raise SettingsError(
             "no token for the collector: create one there with `livedeck collector token create NAME`; set "
@@ -64,7 +64,7 @@ def _read_source(settings: Settings) -> str:
     if settings.token_command:
         return secret_from_command("token_command", settings.token_command)
     if settings.token_keyring:
-        return _from_keyring("token_keyring", settings.token_keyring)
+        return secret_from_keyring("token_keyring", settings.token_keyring)
     if settings.withheld_token_reason:
         raise SettingsError(settings.withheld_token_reason)
     raise SettingsError(f"no token: set LIVEDECK_TOKEN, or token_file or token_command in {config_path()}")
@@ -131,7 +131,8 @@ def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
     return text
 
 
-def _from_keyring(setting: str, entry: str) -> str:
+def secret_from_keyring(setting: str, entry: str) -> str:
+    """Return an entry of the machine's keyring, `SERVICE/USER`. Raises SettingsError, which names the setting."""
     try:
         import keyring
         from keyring.errors import KeyringError
@@ -146,6 +147,13 @@ def _from_keyring(setting: str, entry: str) -> str:
         raise SettingsError(f"{setting} {entry}: the keyring of this machine failed ({type(error).__name__})") from None
     if not text:
         raise SettingsError(f"{setting} {entry}: no such entry; run keyring set {service} {user}")
+    return text
+
+
+def secret_from_variable(setting: str, name: str) -> str:
+    """Return the value of a variable of the environment. Raises SettingsError, which names the setting."""
+    if not (text := named_variable(name).strip()):
+        raise SettingsError(f"{setting} {name}: the variable is not set")
     return text
 
 

@@ -19,7 +19,7 @@ SIMPLE = {
     "event check": (), "event preflight": (ON_AIR,), "event wait": (ON_AIR, "--until", "on-air"), "help": ("event",),
     "past check": (), "past episodes": (), "past handover": (), "past report": ("--day", "today"),
     "past search": ("Kept",), "past vacuum": (), "silence list": ("--json",), "status": (), "demo": (),
-    "api": ("GET", "/v2/live/events"), "probe": ("--plan",),
+    "api": ("GET", "/v2/live/events"), "probe": ("--plan",), "show export": (ON_AIR,),
 }  # fmt: skip
 """Commands of no operation that print and leave, with what they need."""
 

@@ -27,6 +27,7 @@ GROUPS = {
     "event": "Live events, with their streams, chat and quality of service",
     "room": "Meeting rooms and their relay profiles",
     "video": "Recordings of events, with their posters, subtitles, annotations and materials",
+    "show": "Shows as files: what events, rooms and videos should be like",
     "alarm": "Alarms: what is wrong now and why, and your actions on it",
     "silence": "Silences and maintenance windows: alarms that neither ring nor notify for a time",
     "past": "The history: what happened, recordings and replays, and the history file",
@@ -54,6 +55,9 @@ PLACES = {
     "event chat": "event.chat:command",
     "event content": "event.expectation:content_command",
     "event rebaseline": "event.expectation:rebaseline_command",
+    "show apply": "show.command:apply_command",
+    "show diff": "show.command:diff_command",
+    "show export": "show.export:command",
     "status": "status:command",
     "alarm list": "alarm:list_command",
     "alarm ack": "alarm:ack_command",
@@ -113,6 +117,7 @@ PLACES = {
     "doctor": "doctor:command",
     "docs": "docs:command",
     "api": "api:command",
+    "mcp": "agents.command:command",
     "help": "docs:help_command",
 }
 """Path of a command -> its module and its name there. `NOUNS` adds the commands that are made from operations."""
@@ -133,7 +138,7 @@ NOUNS = {
 TREE = CommandTree(GROUPS, PLACES, NOUNS)
 
 SECTIONS = {
-    "Platform": ("event", "room", "video", "api"),
+    "Platform": ("event", "room", "video", "show", "api", "mcp"),
     "Watching": ("status", "probe", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "demo", "serve", "drill"),
 }
@@ -141,11 +146,6 @@ SECTIONS = {
 
 DECK_OPTIONS = ("version", "theme", "ascii", "at", "follow_clock")
 """Options of `livedeck` itself. Most commands have the others, too, and describe them."""
-
-EPILOG = """\b
-Example:
-  livedeck event schedule "Evening show" --started-at 19:30"""
-
 
 _WORDS = "livedeck.words"
 """Key in `ctx.meta` of the words that follow `livedeck` and its options, while a shell completes a line."""
@@ -240,9 +240,7 @@ def verbs(path: str) -> list[str]:
     return [*filter(None, [own]), *(f"{name} {verb}" for name in inner for verb in verbs(f"{path} {name}"))]
 
 
-@click.group(
-    cls=_Livedeck, invoke_without_command=True, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=_Livedeck, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
 @platform
 @rehearsal

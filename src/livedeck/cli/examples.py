@@ -53,6 +53,10 @@ EXAMPLES = {
         "api GET /v2/live/events -f page=2",
         "api PATCH /v1/videos/VIDEO -f title='Evening show' -F public=true --yes",
     ),
+    "mcp": ("mcp", "mcp --allow event.create,event.edit,event.schedule"),
+    "show apply": ("show apply gala.yaml", "show apply gala.yaml --prune --confirm Gala"),
+    "show diff": ("show diff gala.yaml", "show diff gala.yaml --json"),
+    "show export": ('show export "Evening show" -o show.yaml', "show export Concerts --format toml"),
     "doctor": ("doctor", "doctor --json"),
     "probe": (
         "probe https://cdn.example/live/gala/master.m3u8",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from livedeck.cli.exit_codes import UNREACHABLE, code_of_link
 from livedeck.cli.output import echo, echo_json, echo_lines
@@ -43,8 +44,7 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
     recorded = history_reader(settings)
     changes = await recorded.open_changes() if recorded else ()
     if as_json:
-        status = {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
-        echo_json(status)
+        echo_json(status_object(snapshot, render_time, changes))
     else:
         if snapshot.link.as_of is not None:
             echo(status_table(snapshot, render_time))
@@ -63,6 +63,11 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
     elif not is_whole(snapshot):
         echo(f"livedeck: {missing_text(snapshot)}", err=True)
     return code or (0 if is_whole(snapshot) else UNREACHABLE)
+
+
+def status_object(snapshot: Snapshot, render_time: RenderTime, changes: Sequence[OpenChange]) -> dict[str, Any]:
+    """Return the status as JSON."""
+    return {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:

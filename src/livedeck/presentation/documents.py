@@ -847,6 +847,25 @@ class ChangeResult(TypedDict):
     object: dict[str, Any] | None
 
 
+class ShowStep(TypedDict):
+    """Difference between a show file and the platform. `verdict`: outcome of its change; None if none was tried."""
+
+    action: Literal["create", "change", "delete", "blocked"]
+    object: str
+    id: str | None
+    verdict: str | None
+    text: str
+    changes: list[ChangedField]
+
+
+class ShowSteps(TypedDict):
+    """Differences between a show file and the platform. `same`: number of objects without a difference."""
+
+    schema: str
+    same: int
+    steps: list[ShowStep]
+
+
 class DoctorCheck(TypedDict):
     """Check of the installation."""
 
@@ -1157,6 +1176,8 @@ DOCUMENTS: Mapping[str, type] = {
     "event preflight": Preflight,
     "doctor": Doctor,
     "probe": Probe,
+    "show apply": ShowSteps,
+    "show diff": ShowSteps,
     "notify list": Notifications,
     "notify dead list": Notifications,
     "notify dead show": DeadLetter,

@@ -12,10 +12,11 @@ from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_monitor
-from livedeck.monitor import event_key
+from livedeck.client import Api
+from livedeck.monitor import ConnectionStatus, event_key
 from livedeck.presentation.preflight import Preflight, PreflightFacts, gather_facts, missing_fields, preflight
 from livedeck.presentation.render_time import RenderTime
-from livedeck.settings import load
+from livedeck.settings import Settings, load
 from livedeck.text.values import safe
 
 TIMEOUT = 15.0
@@ -37,18 +38,10 @@ def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: A
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         async with make_api(settings) as api:
-            monitor = make_monitor(api, settings=settings)
-            snapshot = await monitor.wait_ready(TIMEOUT)
-            if code := code_of_link(snapshot.link):
-                reason = snapshot.link.why
-                echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {reason}", err=True)
-                return code
-            meant = await find_known_event(api, (state.event for state in snapshot.events), event)
-            if missing_fields(meant):
-                monitor.watch("preflight", event_key(meant.id))
-                snapshot = await monitor.wait_ready(TIMEOUT)
-        render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
-        facts = gather_facts(snapshot, meant, render_time.server, is_read_only=settings.read_only)
+            link, facts = await judge(settings, api, event)
+        if facts is None:
+            echo(f"livedeck: the platform at {settings.base_url} cannot be watched: {link.why}", err=True)
+            return code_of_link(link)
         found = preflight(facts)
         if output_format == "json":
             echo_json(preflight_object(facts, found))
@@ -57,6 +50,23 @@ def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: A
         return DONE if found.is_go else NOT_SO
 
     ctx.exit(run(work))
+
+
+async def judge(settings: Settings, api: Api, words: str) -> tuple[ConnectionStatus, PreflightFacts | None]:
+    """Watch until the event has been judged. Returns the link to the platform, and the facts if it responds.
+
+    Raises UsageError for a name that fits no event, and ApiError.
+    """
+    monitor = make_monitor(api, settings=settings)
+    snapshot = await monitor.wait_ready(TIMEOUT)
+    if code_of_link(snapshot.link):
+        return snapshot.link, None
+    meant = await find_known_event(api, (state.event for state in snapshot.events), words)
+    if missing_fields(meant):
+        monitor.watch("preflight", event_key(meant.id))
+        snapshot = await monitor.wait_ready(TIMEOUT)
+    render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
+    return snapshot.link, gather_facts(snapshot, meant, render_time.server, is_read_only=settings.read_only)
 
 
 def preflight_lines(facts: PreflightFacts, found: Preflight) -> list[str]:

@@ -49,7 +49,7 @@ from livedeck.operations.operation import (
 from livedeck.operations.schema import Entry, Field, FieldKind, FormResult
 from livedeck.operations.subtitles import RecogniseSpeech
 from livedeck.presentation.open_changes import ADVICE
-from livedeck.settings import load
+from livedeck.settings import Settings, load
 from livedeck.text import times
 from livedeck.text.secrets import mask_secrets
 from livedeck.text.times import TimeReference
@@ -132,41 +132,86 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
         flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"), overwrite, if_unchanged=token is not None
     )
     settings = load(**merge_flags(ctx, flags))
-    if settings.read_only and not consent.dry_run:
-        raise ReadOnly(f"{command.path}: not sent, livedeck is read-only")
-    if token is not None and command.names is not Names.ITEM:
-        raise click.UsageError("--if-unchanged needs one existing object")
-    if token is not None and overwrite:
-        raise click.UsageError("--if-unchanged and --overwrite exclude each other")
     async with AsyncExitStack() as stack:
-        api = await stack.enter_async_context(make_api(settings))
-        history = await stack.enter_async_context(make_audit(settings))
-        materials = MaterialCache(history, SystemClock())
-        found = await _find(command, api, words, order, lambda video_id: materials.materials(video_id, None))
-        listed, found = found, await read_again(command.noun, found) if command.names is Names.ITEM else found
-        fingerprint = command.noun.fingerprint
-        if token is not None and token not in {fingerprint(listed.item), fingerprint(found.item)}:
-            return report.print(_target(command, found), (), Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED))
-        folder = stack.enter_context(TemporaryDirectory(prefix="livedeck-"))
-        form = fill_form(command, found, fields, from_file, Path(folder))
-        if form is None:
-            return report.print(_target(command, found), (), Outcome(Verdict.DONE, SO_ALREADY, DONE))
-        made = command.make(found, form)
-        operation = made if isinstance(made, Operation) else await made
-
-        outcome = await run_change(
-            api,
-            history,
-            operation,
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="livedeck-")))
+        wanted = Wanted(
+            command,
+            words,
+            lambda found: fill_form(command, found, fields, from_file, folder),
             consent,
-            locks=WriteLocks(state_folder() / "locks", settings.base_url, SystemClock(), warn),
-            recheck=partial(_field_changes, command.noun, found.item) if token is not None else None,
+            order,
+            token,
             is_quiet=report.is_quiet or report.is_json,
             wait=seconds if wait else None,
-            siblings=found.siblings,
         )
-        await _remember(materials, operation, outcome)
-        return report.print(operation.target, operation.changes, outcome)
+        wanted.check(settings)
+        api = await stack.enter_async_context(make_api(settings))
+        history = await stack.enter_async_context(make_audit(settings))
+        return report.print(*await carry_out(settings, api, history, wanted))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Change that a command line or an agent asks for.
+
+    `words`: names of the objects. `fill`: returns the filled form, or None if the object has its values. `order`: ids
+    for a new order. `token`: token of the object as the caller has seen it; None without one. `make_port`: makes the
+    source of the confirmation. `is_quiet` and `wait`: as in `run_change`.
+    """
+
+    command: Command
+    words: Sequence[str]
+    fill: Callable[[Found], ParsedForm[Any] | None]
+    consent: Consent
+    order: tuple[str, ...] = ()
+    token: str | None = None
+    make_port: Callable[[Consent, OpenChanges, bool], CommandPort] = CommandPort
+    is_quiet: bool = True
+    wait: float | None = None
+
+    def check(self, settings: Settings) -> None:
+        """Raise ReadOnly or UsageError for a change that cannot be sent."""
+        if settings.read_only and not self.consent.dry_run:
+            raise ReadOnly(f"{self.command.path}: not sent, livedeck is read-only")
+        if self.token is not None and self.command.names is not Names.ITEM:
+            raise click.UsageError("--if-unchanged needs one existing object")
+        if self.token is not None and self.consent.overwrite:
+            raise click.UsageError("--if-unchanged and --overwrite exclude each other")
+
+
+async def carry_out(
+    settings: Settings, api: Api, history: History | None, wanted: Wanted
+) -> tuple[Target, Sequence[Change], Outcome]:
+    """Find the objects, fill in the form and send the change. Returns target, changed fields and outcome.
+
+    Raises UsageError, ApiError.
+    """
+    command, token = wanted.command, wanted.token
+    materials = MaterialCache(history, SystemClock())
+    found = await _find(command, api, wanted.words, wanted.order, lambda video_id: materials.materials(video_id, None))
+    listed, found = found, await read_again(command.noun, found) if command.names is Names.ITEM else found
+    fingerprint = command.noun.fingerprint
+    if token is not None and token not in {fingerprint(listed.item), fingerprint(found.item)}:
+        return _target(command, found), (), Outcome(Verdict.REFUSED, NOT_AS_SEEN, REFUSED)
+    form = wanted.fill(found)
+    if form is None:
+        return _target(command, found), (), Outcome(Verdict.DONE, SO_ALREADY, DONE)
+    made = command.make(found, form)
+    operation = made if isinstance(made, Operation) else await made
+    outcome = await run_change(
+        api,
+        history,
+        operation,
+        wanted.consent,
+        locks=WriteLocks(state_folder() / "locks", settings.base_url, SystemClock(), warn),
+        recheck=partial(_field_changes, command.noun, found.item) if token is not None else None,
+        is_quiet=wanted.is_quiet,
+        wait=wanted.wait,
+        siblings=found.siblings,
+        make_port=wanted.make_port,
+    )
+    await _remember(materials, operation, outcome)
+    return operation.target, operation.changes, outcome
 
 
 def _target(command: Command, found: Found) -> Target:
@@ -236,6 +281,19 @@ def fill_form(
         raise click.UsageError(f"missing {', '.join(missing)}: give options, or fields of --from-file")
     if not typed:
         raise click.UsageError(f"nothing to change: give {' or '.join(map(flag_name, schema.fields))}, or --from-file")
+    return changed_form(command, found, typed)
+
+
+def changed_form(
+    command: Command, found: Found, typed: Mapping[str, Entry], label: Callable[[Field], str] = flag_name
+) -> ParsedForm[Any] | None:
+    """Return the form with the typed entries, or None if the object already has them. Raises UsageError, Invalid.
+
+    `label`: returns the name of a field in an error.
+    """
+    schema, initial = command.schema, command.initial_values(found)
+    assert schema is not None, command.path
+    entries = {**initial, **typed}
     reference = TimeReference(SystemClock().now())
     changed = tuple(
         name
@@ -246,7 +304,7 @@ def fill_form(
         return None
     errors = schema.check(entries, reference, {*changed, *command.always})
     if errors:
-        raise click.UsageError("\n".join(f"{flag_name(schema.field(name))}: {text}" for name, text in errors.items()))
+        raise click.UsageError("\n".join(f"{label(schema.field(name))}: {text}" for name, text in errors.items()))
     before = schema.empty() if command.is_new else initial
     try:
         return parse_form(schema, before, FormResult(entries, changed), reference, always=command.always)
@@ -304,11 +362,10 @@ class Report:
 
     def print(self, target: Target, changes: Sequence[Change], outcome: Outcome) -> int:
         """Print the outcome. Returns the exit code."""
-        made = outcome.answer if isinstance(outcome.answer, tuple) else (outcome.answer,)
-        identities = [target.id] if target.id else [str(item.id) for item in made if getattr(item, "id", None)]
+        identities = _identities(target, outcome)
         name, text = target.name, mask_secrets(outcome.text)
         if self.is_json:
-            echo_json(self._object(target, changes, outcome, identities, text))
+            echo_json(result_object(self.command, target, changes, outcome))
         elif self.is_quiet and outcome.code == DONE and identities:
             echo("\n".join(identities))
         elif outcome.code == DONE and not self.is_quiet:
@@ -321,21 +378,29 @@ class Report:
             echo(f"livedeck: {self.command.path}: {outcome.verdict}: {f'{name}: ' if name else ''}{text}", err=True)
         return outcome.code
 
-    def _object(
-        self, target: Target, changes: Sequence[Change], outcome: Outcome, identities: Sequence[str], text: str
-    ) -> documents.ChangeResult:
-        answer = outcome.answer if isinstance(outcome.answer, Model) else None
-        identity = identities[0] if len(identities) == 1 else None
-        return {
-            "schema": schema_name(self.command.path),
-            "operation": self.command.operation.name,
-            "verdict": str(outcome.verdict),
-            "text": text,
-            "target": {"kind": self.command.operation.kind, "id": identity, "name": target.name},
-            "ids": [*identities],
-            "changes": [{"field": change.name, "before": change.before, "after": change.after} for change in changes],
-            "object": answer.model_dump(mode="json") if answer is not None else None,
-        }
+
+def _identities(target: Target, outcome: Outcome) -> list[str]:
+    """Return the id of the changed object, or the ids of the created ones."""
+    made = outcome.answer if isinstance(outcome.answer, tuple) else (outcome.answer,)
+    return [target.id] if target.id else [str(item.id) for item in made if getattr(item, "id", None)]
+
+
+def result_object(
+    command: Command, target: Target, changes: Sequence[Change], outcome: Outcome
+) -> documents.ChangeResult:
+    """Return the outcome of a change as JSON."""
+    answer, identities = outcome.answer if isinstance(outcome.answer, Model) else None, _identities(target, outcome)
+    identity = identities[0] if len(identities) == 1 else None
+    return {
+        "schema": schema_name(command.path),
+        "operation": command.operation.name,
+        "verdict": str(outcome.verdict),
+        "text": mask_secrets(outcome.text),
+        "target": {"kind": command.operation.kind, "id": identity, "name": target.name},
+        "ids": [*identities],
+        "changes": [{"field": change.name, "before": change.before, "after": change.after} for change in changes],
+        "object": answer.model_dump(mode="json") if answer is not None else None,
+    }
 
 
 async def run_change(
@@ -349,6 +414,7 @@ async def run_change(
     is_quiet: bool,
     wait: float | None,
     siblings: tuple[Any, ...] = (),
+    make_port: Callable[[Consent, OpenChanges, bool], CommandPort] = CommandPort,
 ) -> Outcome:
     """Send the change as the deck does. Returns its outcome.
 
@@ -356,7 +422,7 @@ async def run_change(
 
     `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
     maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
-    were read.
+    were read. `make_port`: makes the source of the confirmation.
     """
     open_changes = OpenChanges()
     async with locks.hold(operation.target) as is_free:
@@ -364,7 +430,7 @@ async def run_change(
             return Outcome(Verdict.REFUSED, HELD_ELSEWHERE, REFUSED)
         if history is not None:
             open_changes.take_recorded(await history.open_changes())
-    port = CommandPort(consent, open_changes, is_quiet)
+    port = make_port(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(
         Platform(api, siblings=siblings),

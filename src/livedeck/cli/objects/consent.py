@@ -54,7 +54,7 @@ class CommandPort:
         """Show the change and return whether to send it."""
         is_again = bool(self._previewed)
         self._previewed.append(confirmation)
-        self._preview(operation, confirmation)
+        self.preview(operation, confirmation)
         if self.consent.dry_run:
             return False
         return self._agrees_again(confirmation) if is_again else self._agrees(operation, confirmation)
@@ -67,7 +67,8 @@ class CommandPort:
         finally:
             line.clear()
 
-    def _preview(self, operation: Operation[Any], confirmation: Confirmation) -> None:
+    def preview(self, operation: Operation[Any], confirmation: Confirmation) -> None:
+        """Print the change, unless the output is quiet."""
         if self.is_quiet:
             return
         echo(confirmation.title, err=True)
@@ -78,18 +79,23 @@ class CommandPort:
             echo(f"  {line}", err=True)
 
     def _agrees(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
+        is_open = self.open_changes.of_target(operation.audit_name or operation.name, operation.target)
+        return self.agrees(confirmation, "an earlier change of the object has no verdict yet" if is_open else "")
+
+    def agrees(self, confirmation: Confirmation, reason: str = "") -> bool:
+        """Return whether the flags or the user confirm. `reason`: why a yes is not enough; empty if it is."""
         if self.consent.confirm:
             return self._is_named(confirmation)
-        if self.open_changes.of_target(operation.audit_name or operation.name, operation.target):
-            return self._agrees_by_name(confirmation, "an earlier change of the object has no verdict yet")
+        if reason:
+            return self._agrees_by_name(confirmation, reason)
         if confirmation.level is ConfirmLevel.TYPE_NAME:
             return self._agrees_by_name(confirmation, "the change may cut off an audience")
         if not self.consent.yes and not is_interactive():
-            return self._refuse("No terminal to confirm at. Add --yes.", USAGE)
+            return self.refuse("No terminal to confirm at. Add --yes.", USAGE)
         if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
             return True
         is_yes = self._ask(f"{confirmation.button}? [y/N] ").casefold() in _YES
-        return is_yes or self._refuse("not confirmed", NOT_SO)
+        return is_yes or self.refuse("not confirmed", NOT_SO)
 
     def _is_named(self, confirmation: Confirmation) -> bool:
         """Return whether --confirm is the requested word, the id, or the exact name if that is unique."""
@@ -98,16 +104,16 @@ class CommandPort:
         if is_id or confirmation.is_word(typed) or confirmation.is_name(typed):
             return True
         word = f"{safe(confirmation.word, 80)!r}{', the whole name' if confirmation.has_own_name else ''}"
-        return self._refuse(f"--confirm should be {word} or the whole id", USAGE)
+        return self.refuse(f"--confirm should be {word} or the whole id", USAGE)
 
     def _agrees_by_name(self, confirmation: Confirmation, reason: str) -> bool:
         """Ask the user to type the name, since a yes is not enough. Returns whether the name was right."""
         word = confirmation.word
         if not is_interactive():
-            return self._refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
+            return self.refuse(f"{reason}: --yes is not enough, add --confirm {quote(safe(word, 80))}", USAGE)
         what = "the whole name" if confirmation.wants_name else "the end of the id"
         typed = self._ask(f"Type {what} to continue, {safe(word, 80)}: ")
-        return confirmation.is_word(typed) or self._refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
+        return confirmation.is_word(typed) or self.refuse(f"not confirmed: that is not {safe(word, 80)}", NOT_SO)
 
     def _agrees_again(self, confirmation: Confirmation) -> bool:
         """Return whether to send the change although the object changed: by --overwrite, or by asking the user."""
@@ -120,15 +126,16 @@ class CommandPort:
                 if consent.if_unchanged
                 else "look at the object, or add --overwrite"
             )
-            return self._refuse(
+            return self.refuse(
                 f"the object changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED
             )
-        return self._ask("Send anyway? [y/N] ").casefold() in _YES or self._refuse("not confirmed", NOT_SO)
+        return self._ask("Send anyway? [y/N] ").casefold() in _YES or self.refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:
         echo(question, nl=False, err=True)
         return sys.stdin.readline().strip()
 
-    def _refuse(self, reason: str, code: int) -> bool:
+    def refuse(self, reason: str, code: int) -> bool:
+        """Store the reason why nothing is sent, and return False."""
         self.refusal = reason, code
         return False

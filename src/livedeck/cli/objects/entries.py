@@ -126,7 +126,7 @@ def typed_entries(
     ignored if the form has no field for them.
     """
     content = _without_repeated(schema, read_object(from_file), current) if from_file else {}
-    typed = dict(_file_entries(schema, content, initial))
+    typed = dict(file_entries(schema, content, initial))
     for field in schema.fields:
         value = options.get(_parameter(field))
         if value is not None:
@@ -173,10 +173,13 @@ _CHOSEN_ONCE = frozenset({"type", "annotation_type", "id"})
 """Fields whose value is chosen when the object is created and never changes."""
 
 
-def _file_entries(
+def file_entries(
     schema: FormSchema[Any], content: Mapping[str, Any], initial: FieldValues
 ) -> Iterator[tuple[str, Entry]]:
-    """Yield field name and entry for each value of the file. The file may write `a.b` nested or with a dot."""
+    """Yield field name and entry for each value of the file. The file may write `a.b` nested or with a dot.
+
+    Raises UsageError for an unknown field or a value of another kind.
+    """
     fields, by_name = dict(_dotted(content)), {field.name: field for field in schema.fields}
     unknown = [name for name in fields if name not in by_name]
     if unknown:

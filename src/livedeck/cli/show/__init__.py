@@ -1,0 +1,1 @@
+"""Show as a file: `livedeck show apply`, `diff` and `export` (shows.md)."""
