@@ -109,6 +109,7 @@ PLACES = {
     "config keys": "config:keys_command",
     "doctor": "doctor:command",
     "docs": "docs:command",
+    "completion": "completion_script:command",
     "api": "api:command",
     "help": "docs:help_command",
 }
@@ -132,7 +133,7 @@ TREE = CommandTree(GROUPS, PLACES, NOUNS)
 SECTIONS = {
     "Platform": ("event", "room", "video", "api"),
     "Watching": ("status", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
-    "Setup and practice": ("config", "doctor", "docs", "demo", "serve", "drill"),
+    "Setup and practice": ("config", "doctor", "docs", "completion", "demo", "serve", "drill"),
 }
 """Words after `livedeck`, in the sections of its help."""
 
@@ -215,7 +216,7 @@ class _Livedeck(NounGroup):
         purpose_of = purposes()
         for heading, words in SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(f"{word:9}", "; ".join(verbs(word)) or purpose_of[word]) for word in words])
+                formatter.write_dl([(f"{word:10}", "; ".join(verbs(word)) or purpose_of[word]) for word in words])
         own: list[tuple[str, str]] = []
         shared: dict[bool, list[str]] = {False: [], True: []}
         for param in self.get_params(ctx):
