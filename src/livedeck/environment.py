@@ -126,6 +126,13 @@ def _absolute(kind: Literal["config", "data", "log", "state"], variable: str) ->
     return Path(getattr(folders, f"user_{kind}_path"))
 
 
+def shell_folder(kind: Literal["config", "data"]) -> Path:
+    """Return the folder where shells look for files of a kind: that of XDG, on every system. Raises SettingsError."""
+    variable, usual = {"config": ("XDG_CONFIG_HOME", "~/.config"), "data": ("XDG_DATA_HOME", "~/.local/share")}[kind]
+    _absolute(kind, variable)
+    return Path(os.environ.get(variable, "").strip() or expand_user(usual))
+
+
 def multiplexer() -> str:
     """Return the terminal multiplexer that the deck runs in: `tmux` or `screen`; empty if there is none."""
     if os.environ.get("TMUX"):

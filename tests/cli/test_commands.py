@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from breadth import slow_rows
 from cli.commands import TIMEOUT, called, livedeck, served
 from livedeck import __version__
+from livedeck.cli.version import commit
 
 HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "EVENT", "WRONG")
 
@@ -31,7 +34,23 @@ def asked(address: str, token: str | None) -> tuple[int, dict[str, Any]]:
 
 
 def test_the_version(tmp_path: Path) -> None:
-    assert livedeck(tmp_path, "--version").stdout == f"livedeck {__version__}\n"
+    said = livedeck(tmp_path, "--version").stdout
+    assert re.fullmatch(rf"livedeck {__version__} \(commit \S+, Python {sys.version.split()[0]}\)\n", said)
+
+
+def test_the_commit_of_a_package_is_what_its_build_wrote_or_what_git_says_of_its_checkout(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "livedeck"
+    package.mkdir(parents=True)
+    assert commit(package) == "unknown"
+    (tmp_path / ".git").mkdir()
+    assert commit(package) == "unknown"  # no repository
+    (tmp_path / ".git").rmdir()
+    who = ("-c", "user.name=a", "-c", "user.email=a@a.example")
+    for words in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "a")):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert re.fullmatch(r"[0-9a-f]{12}", commit(package))
+    (package / "commit.txt").write_text("0123456789ab-dirty\n")
+    assert commit(package) == "0123456789ab-dirty"
 
 
 @pytest.fixture(scope="module")

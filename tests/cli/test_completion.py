@@ -129,3 +129,28 @@ def test_a_word_that_a_shell_would_evaluate_or_take_for_an_option_is_never_offer
         assert "fine-1" in offered
         assert not [identity for identity in odd if identity in offered.split("\n")]
     assert answers(tmp_path, "bash", "livedeck --profile ") == ["plain,fine"]
+
+
+INSTALLED = {
+    "bash": ".local/share/bash-completion/completions/livedeck",
+    "zsh": ".local/share/zsh/site-functions/_livedeck",
+    "fish": ".config/fish/completions/livedeck.fish",
+}
+
+
+@pytest.mark.parametrize("shell", INSTALLED)
+def test_an_installed_script_is_the_printed_one_where_the_shell_looks_for_it(tmp_path: Path, shell: str) -> None:
+    printed = livedeck(tmp_path, "completion", shell).stdout
+    assert not (tmp_path / INSTALLED[shell]).exists()
+    for _ in range(2):  # the second one replaces the first
+        done = livedeck(tmp_path, "completion", shell, "--install")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"{tmp_path / INSTALLED[shell]}\n")
+    assert (tmp_path / INSTALLED[shell]).read_text(encoding="utf-8") == printed.removesuffix("\n")
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / ".config").write_text("")
+    done = livedeck(tmp_path, "completion", "fish", "--install")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"livedeck completion: {tmp_path / INSTALLED['fish']}: ")

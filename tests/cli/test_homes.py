@@ -11,7 +11,7 @@ import pytest
 from cli.commands import called, command_of, livedeck
 from livedeck.cli import main
 
-NEED_NO_HOME = {("docs",), ("help",), ("collector", "dashboard")}
+NEED_NO_HOME = {("docs",), ("help",), ("completion",), ("collector", "dashboard")}
 """Commands that read no file of the user's."""
 
 

@@ -15,6 +15,7 @@ from livedeck.cli import PLACES
 SIMPLE = {
     "alarm list": (), "alarm explain": (ON_AIR,), "alarm kpi": (),
     "notify explain": (ON_AIR, "NO_INGEST", "critical"), "change list": (), "collector token list": (),
+    "completion": ("bash",),
     "config check": (), "config keys": (), "config path": (), "config show": (), "docs": ("commands",), "doctor": (),
     "event check": (), "event preflight": (ON_AIR,), "event wait": (ON_AIR, "--until", "on-air"), "help": ("event",),
     "past check": (), "past episodes": (), "past handover": (), "past report": ("--day", "today"),

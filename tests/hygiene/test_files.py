@@ -21,6 +21,7 @@ EXPECTED = {
         "CHANGELOG.md",
         "LICENSE",
         "README.md",
+        "hatch_build.py",
         "pyproject.toml",
         "requirements.lock",
     ),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from livedeck import __version__
 from livedeck.cli import options
 from livedeck.cli.command_tree import CommandTree, NounGroup, did_you_mean, flag_text, guessed, guessed_extra
 from livedeck.cli.description import children, purposes
@@ -116,6 +115,7 @@ PLACES = {
     "probe": "probe:command",
     "doctor": "doctor:command",
     "docs": "docs:command",
+    "completion": "completion_script:command",
     "api": "api:command",
     "mcp": "agents.command:command",
     "help": "docs:help_command",
@@ -140,7 +140,7 @@ TREE = CommandTree(GROUPS, PLACES, NOUNS)
 SECTIONS = {
     "Platform": ("event", "room", "video", "show", "api", "mcp"),
     "Watching": ("status", "probe", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
-    "Setup and practice": ("config", "doctor", "docs", "demo", "serve", "drill"),
+    "Setup and practice": ("config", "doctor", "docs", "completion", "demo", "serve", "drill"),
 }
 """Words after `livedeck`, in the sections of its help."""
 
@@ -218,7 +218,7 @@ class _Livedeck(NounGroup):
         purpose_of = purposes()
         for heading, words in SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(f"{word:9}", "; ".join(verbs(word)) or purpose_of[word]) for word in words])
+                formatter.write_dl([(f"{word:10}", "; ".join(verbs(word)) or purpose_of[word]) for word in words])
         own: list[tuple[str, str]] = []
         shared: dict[bool, list[str]] = {False: [], True: []}
         for param in self.get_params(ctx):
@@ -241,7 +241,14 @@ def verbs(path: str) -> list[str]:
 
 
 @click.group(cls=_Livedeck, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="livedeck", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, is_asked: _print_version(ctx) if is_asked else None,
+    help="Show the version, its commit and Python, and exit.",
+)
 @platform
 @rehearsal
 @appearance
@@ -259,6 +266,13 @@ def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
 
         moment = _past_moment(at) if at else None
         ctx.exit(run(lambda: _start(flags, moment), is_screen=True))
+
+
+def _print_version(ctx: click.Context) -> None:
+    from livedeck.cli.version import version_text
+
+    click.echo(version_text())
+    ctx.exit()
 
 
 def _is_close(name: str, typed: str) -> bool:

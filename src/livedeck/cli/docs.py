@@ -32,8 +32,16 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     type=click.Path(file_okay=False, path_type=Path),
     help="Make the screenshots of the documentation in this folder.",
 )
+@click.option(
+    "--site",
+    hidden=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Build the documentation of this checkout as static files in this folder.",
+)
 @click.pass_context
-def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None, pictures: Path | None) -> None:
+def command(
+    ctx: click.Context, /, *, topic: str | None, folder: Path | None, pictures: Path | None, site: Path | None
+) -> None:
     """Show the page of TOPIC, or list the topics.
 
     Formatted on a terminal, and as Markdown in a pipe. `livedeck docs json` lists the commands with --json.
@@ -42,6 +50,10 @@ def command(ctx: click.Context, /, *, topic: str | None, folder: Path | None, pi
         from livedeck.cli.screenshots import make_screenshots
 
         ctx.exit(make_screenshots(pictures))
+    if site:
+        from livedeck.cli.site import make_site
+
+        ctx.exit(make_site(site, checkout=Path(docs.__file__).parents[3]))
     if folder:
         flags = frozenset(str(param.name) for param in ctx.find_root().command.params)
         renew_tables(folder, flags, ctx.find_root().command)

@@ -43,6 +43,7 @@ EXAMPLES = {
     "config check": ("config check",),
     "config path": ("config path",),
     "config keys": ("config keys",),
+    "completion": ("completion bash --install", "completion fish"),
     "demo": ("demo", "demo --scenario bad-night --seed 7"),
     "docs": ("docs", "docs commands"),
     "drill play": ("drill play bad-night", "drill play --random --seed 4", "drill play gala.toml --headless"),
