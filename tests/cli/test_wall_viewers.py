@@ -14,7 +14,7 @@ import pytest_asyncio
 from cli.browsing import CHROMIUM, browser
 from cli.wall_stage import data_of, model_of, served
 from livedeck.monitor import Delivery, Snapshot, ViewerState
-from ui.viewer_stage import PLAYS, ago, jpeg
+from ui.viewer_stage import PLAYS, ago, jpeg, judged
 from ui.wall_stage import STILL, evening, lines, text
 
 PICTURES = replace(STILL, has_pictures=True)
@@ -28,7 +28,7 @@ async def _known() -> Snapshot:
 def shown(known: Snapshot, viewer: ViewerState | None) -> Snapshot:
     """One event on air, for viewers of that state."""
     good = next(state for state in known.events if not state.assessment.findings and state.phase.tally.expects_signal)
-    return replace(known, events=(replace(good, viewer=viewer),))
+    return replace(known, events=(judged(good, viewer) if viewer else good,))
 
 
 def picture(colour: str, **changes: Any) -> tuple[ViewerState, bytes]:

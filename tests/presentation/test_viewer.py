@@ -13,6 +13,7 @@ from livedeck.monitor import (
     Content,
     Delivery,
     EventState,
+    Finding,
     Picture,
     Severity,
     Sound,
@@ -48,6 +49,17 @@ def seen(found: ViewerState | None = PLAYS, content: Content = Content.SHOW, **c
     return replace(state(), viewer=found and replace(found, **changes), content=content)
 
 
+def wrong(kind: str, severity: Severity = Severity.CRITICAL, **changes: Any) -> EventState:
+    """The same with a present fault of this kind."""
+    event = seen(**changes)
+    return replace(event, assessment=replace(event.assessment, findings=(Finding(kind, severity, "", ""),)))
+
+
+GONE = wrong("VIEWER_GONE", delivery=Delivery.GONE, since=NOW - timedelta(seconds=38), error="404 playlist")
+LAST_SEEN = replace(GONE.viewer or PLAYS, image_at=NOW - timedelta(seconds=40))
+SILENT = wrong("VIEWER_SILENT", Severity.WARNING, sound=Sound.SILENT, sound_since=NOW - timedelta(seconds=34))
+
+
 def ago(seconds: float) -> Any:
     return NOW - timedelta(seconds=seconds)
 
@@ -65,21 +77,20 @@ def ago(seconds: float) -> Any:
         (seen(as_of=ago(31)), "▒ stale", None),
         (seen(as_of=ago(31), interval=30.0), "✓ plays", None),
         (seen(is_stale=True), "▒ stale", None),
-        (seen(delivery=Delivery.GONE, since=ago(1)), "✖ gone", Severity.CRITICAL),
-        (seen(delivery=Delivery.STALLED, since=ago(1)), "✖ stalled", Severity.CRITICAL),
-        (seen(delivery=Delivery.SLOW), "▲ slow", Severity.WARNING),
+        (GONE, "✖ gone", Severity.CRITICAL),
+        (wrong("VIEWER_STALLED", delivery=Delivery.STALLED), "✖ stalled", Severity.CRITICAL),
+        (wrong("VIEWER_SLOW", Severity.WARNING, delivery=Delivery.SLOW), "▲ slow", Severity.WARNING),
+        (wrong("VIEWER_LATE", Severity.WARNING), "▲ late", Severity.WARNING),
+        (wrong("VIEWER_SEGMENTS", Severity.INFO), "✓ plays", None),
         (seen(delivery=Delivery.ENDED), "▲ ended", Severity.WARNING),
-        (seen(picture=Picture.BLACK, picture_since=ago(19)), "✓ plays", None),
-        (seen(picture=Picture.BLACK, picture_since=ago(20)), "▲ black", Severity.WARNING),
-        (seen(picture=Picture.BLACK, picture_since=ago(60)), "✖ black", Severity.CRITICAL),
-        (seen(picture=Picture.BLACK, content=Content.RADIO), "✓ plays", None),
-        (seen(picture=Picture.STILL, picture_since=ago(59)), "✓ plays", None),
-        (seen(picture=Picture.STILL, picture_since=ago(60)), "▲ frozen", Severity.WARNING),
-        (seen(picture=Picture.STILL, content=Content.SLIDES), "✓ plays", None),
-        (seen(sound=Sound.SILENT, sound_since=ago(34)), "▲ silent", Severity.WARNING),
-        (seen(sound=Sound.NONE, sound_since=ago(60)), "✖ no sound", Severity.CRITICAL),
-        (seen(sound=Sound.SILENT, content=Content.SILENT), "✓ plays", None),
-        (seen(delivery=Delivery.GONE, picture=Picture.BLACK, sound=Sound.SILENT), "✖ gone", Severity.CRITICAL),
+        (wrong("VIEWER_BLACK", picture=Picture.BLACK), "✖ black", Severity.CRITICAL),
+        (wrong("VIEWER_FROZEN", Severity.WARNING, picture=Picture.STILL), "▲ frozen", Severity.WARNING),
+        (SILENT, "▲ silent", Severity.WARNING),
+        (wrong("VIEWER_SILENT", sound=Sound.NONE), "✖ no sound", Severity.CRITICAL),
+        (seen(delivery=Delivery.GONE, since=ago(1)), "? unsure", None),
+        (seen(delivery=Delivery.STALLED, since=ago(1)), "? unsure", None),
+        (seen(picture=Picture.BLACK, sound=Sound.SILENT), "✓ plays", None),
+        (wrong("PACKET_LOSS"), "✓ plays", None),
     ],
 )
 def test_the_badge_is_the_worst_fact_and_nothing_unknown_is_good(
@@ -97,9 +108,9 @@ def test_an_ended_event_may_end_for_viewers() -> None:
 
 def test_the_worst_for_viewers_is_first_then_what_is_judged_then_the_others() -> None:
     shown = {
-        "gone": seen(delivery=Delivery.GONE),
-        "black": seen(picture=Picture.BLACK),
-        "silent": seen(sound=Sound.SILENT, sound_since=ago(30)),
+        "gone": GONE,
+        "black": wrong("VIEWER_BLACK", picture=Picture.BLACK),
+        "silent": SILENT,
         "plays": seen(),
         "page": seen(source=Source.PLAYER_PAGE),
         "off": seen(ViewerState()),
@@ -114,7 +125,7 @@ def test_the_worst_for_viewers_is_first_then_what_is_judged_then_the_others() ->
     ("event", "text"),
     [
         (seen(), "ingest ✓ 100   late 8 s   -21 LUFS"),
-        (seen(delivery=Delivery.GONE, error="404 playlist"), "ingest ✓ 100   ✖ 404 playlist"),
+        (GONE, "ingest ✓ 100   ✖ 404 playlist"),
         (seen(sound=Sound.SILENT, sound_since=ago(34)), "ingest ✓ 100   late 8 s   silent 00:34"),
         (seen(missing=("a.ts", "b.ts")), "ingest ✓ 100   2 missing   late 8 s"),
         (seen(source=Source.ENCRYPTED), "ingest ✓ 100   late 8 s   encrypted"),
@@ -138,8 +149,11 @@ def test_a_picture_is_taken_away_after_a_minute(seconds: float, left: float | No
     ("event", "texts"),
     [
         (seen(), []),
-        (seen(delivery=Delivery.GONE, since=ago(38), image_at=ago(40)), ["GONE 00:38", "last seen 20:59:20Z"]),
-        (seen(picture=Picture.BLACK, picture_since=ago(70)), ["BLACK 01:10"]),
+        (
+            wrong("VIEWER_GONE", delivery=Delivery.GONE, since=ago(38), image_at=ago(40)),
+            ["GONE 00:38", "last seen 20:59:20Z"],
+        ),
+        (wrong("VIEWER_BLACK", picture=Picture.BLACK, picture_since=ago(70)), ["BLACK 01:10"]),
         (seen(as_of=ago(40), image_at=ago(40)), ["STALE 00:40", "last seen 20:59:20Z"]),
         (seen(image=""), ["moves, bright"]),
         (seen(image="", luma=12.0), ["moves, dark"]),
@@ -159,7 +173,7 @@ def test_words_over_a_picture_say_what_it_cannot(event: EventState, texts: list[
     [
         (seen(), "viewers ✓ plays 8 s late"),
         (seen(latency=None), "viewers ✓ plays"),
-        (seen(delivery=Delivery.GONE, since=ago(38)), "viewers ✖ gone 00:38"),
+        (GONE, "viewers ✖ gone 00:38"),
         (seen(None), ""),
     ],
 )
@@ -168,6 +182,6 @@ def test_a_pane_says_it_in_a_few_words(event: EventState, text: str) -> None:
 
 
 def test_the_counts_name_what_is_wrong_first() -> None:
-    events = [seen(), seen(delivery=Delivery.GONE), seen(ViewerState()), seen(sound=Sound.SILENT, sound_since=ago(30))]
+    events = [seen(), GONE, seen(ViewerState()), SILENT]
     line = " ".join(plain(group).strip() for _, group in viewer.counts_line(events, FRESH))
     assert line == "● 4 on air ✖ 1 gone ▲ 1 silent ? 1 not judged ✓ 1 play"

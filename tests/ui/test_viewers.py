@@ -21,7 +21,7 @@ from livedeck.ui.viewers.view import plan_grid
 from presentation.test_events import FRESH
 from presentation.test_viewer import seen
 from ui.stage import act, known, letters_of, running, show, steady
-from ui.viewer_stage import PLAYS, VIEWERS, ago, loaded, probing
+from ui.viewer_stage import PLAYS, VIEWERS, ago, judged, loaded, probing
 
 SIZES = (((80, 24), "dark"), ((120, 40), "light"), ((120, 40), "mono"), ((200, 60), "contrast"))
 
@@ -105,7 +105,7 @@ async def test_only_what_is_wrong() -> None:
         ]
         assert "only what is wrong" in text
         await probing(deck, pilot, [PLAYS])
-        assert "Viewers get all that they should" in letters_of(deck)
+        assert "The probe sees nothing wrong" in letters_of(deck)
 
 
 async def test_the_order_holds_for_a_minute_unless_a_person_asks() -> None:
@@ -193,7 +193,7 @@ async def test_the_events_table_has_a_column_of_viewers_and_a_narrow_one_their_f
         before = letters_of(deck)
         assert "VIEWER" not in before
         healthy = next(state for state in known(deck).events if standing(state, rendered(deck)) is Standing.GOOD)
-        gone = replace(healthy, viewer=replace(PLAYS, delivery=Delivery.GONE, since=ago(38)))
+        gone = judged(healthy, replace(PLAYS, delivery=Delivery.GONE, since=ago(38)))
         await show(deck, pilot, events=(gone,))
         assert "✖ viewers gone" in letters_of(deck)
         await show(deck, pilot, events=(replace(healthy, viewer=PLAYS),))

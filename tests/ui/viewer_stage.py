@@ -13,7 +13,7 @@ from PIL import Image
 from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.monitor import Delivery, EventState, Picture, Sound, Source, ViewerState
+from livedeck.monitor import Delivery, EventState, Finding, Picture, Severity, Sound, Source, ViewerState
 from livedeck.ui.app import Deck
 from livedeck.ui.shell.screen import BaseScreen
 from livedeck.ui.shell.viewer_pictures import ViewerPictures
@@ -55,6 +55,18 @@ VIEWERS = (
 """Nine states: gone, black, silent, playing, an aged picture, a dim one, one too old, not judged, not asked yet."""
 
 
+def judged(state: EventState, found: ViewerState) -> EventState:
+    """Return an event with this state of viewers, and with its fault as the monitor would judge it."""
+    critical = {Delivery.GONE: "VIEWER_GONE", Picture.BLACK: "VIEWER_BLACK"}
+    warning = {Sound.SILENT: "VIEWER_SILENT"}
+    states = (found.delivery, found.picture, found.sound)
+    faults = [Finding(critical[part], Severity.CRITICAL, "", "") for part in states if part in critical]
+    faults += [Finding(warning[part], Severity.WARNING, "", "") for part in states if part in warning]
+    others = (finding for finding in state.assessment.findings if not finding.kind.startswith("VIEWER_"))
+    findings = (*others, *faults)
+    return replace(state, viewer=found, assessment=replace(state.assessment, findings=findings))
+
+
 def jpeg(colour: str) -> bytes:
     """Return a picture of one colour, as a probe makes it."""
     file = BytesIO()
@@ -66,12 +78,14 @@ def watched(events: Sequence[EventState], viewers: Sequence[ViewerState] = VIEWE
     """Return an event on air for each of the viewer's states."""
     on_air = [state for state in events if state.phase.tally.expects_signal]
     return tuple(
-        replace(
-            on_air[place % len(on_air)],
-            event=on_air[place % len(on_air)].event.model_copy(
-                update={"id": f"event-{place:02}", "name": f"Hall {place + 1}"}
+        judged(
+            replace(
+                on_air[place % len(on_air)],
+                event=on_air[place % len(on_air)].event.model_copy(
+                    update={"id": f"event-{place:02}", "name": f"Hall {place + 1}"}
+                ),
             ),
-            viewer=found,
+            found,
         )
         for place, found in enumerate(viewers)
     )

@@ -12,18 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from livedeck.monitor import (
-    Delivery,
-    EventState,
-    Expectation,
-    Grade,
-    Picture,
-    Severity,
-    Snapshot,
-    Sound,
-    Source,
-    ViewerState,
-)
+from livedeck.monitor import Delivery, EventState, Grade, Picture, Severity, Snapshot, Sound, Source, ViewerState
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import EVENTS
@@ -32,12 +21,6 @@ from livedeck.presentation.table import Column
 from livedeck.text.names import name_order
 from livedeck.text.segments import Group, Line, StyleRole, wrap_groups
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compact_duration, safe
-
-WARN_SECONDS, CRITICAL_SECONDS = 20.0, 60.0
-"""Seconds of a black picture or of silence until it is a warning, and until it is critical."""
-
-STILL_SECONDS = 60.0
-"""Seconds of a still picture until it is a warning."""
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
 """Age of a picture in seconds from which it carries its age, is dimmed, and is no longer shown."""
@@ -100,50 +83,42 @@ def badge(state: EventState, render_time: RenderTime) -> ViewerBadge:
         return ViewerBadge(NOT_ASKED, "", StyleRole.DIM)
     if is_stale(viewer, render_time):
         return ViewerBadge("▒", "stale", StyleRole.STALE, since=viewer.as_of)
-    return min(_wrong(state, viewer, render_time), key=lambda found: found.rank, default=_served(viewer))
+    return min(_wrong(state, viewer), key=lambda found: found.rank, default=_served(viewer))
 
 
 def _served(viewer: ViewerState) -> ViewerBadge:
-    """Return the badge of an event without a fault for viewers."""
+    """Return the badge of an event without a fault for viewers. One bad round is no fault yet, and nothing good."""
     if viewer.delivery is Delivery.UNKNOWN:
         return ViewerBadge(UNKNOWN, "", StyleRole.DIM)
+    if viewer.delivery in {Delivery.GONE, Delivery.STALLED}:
+        return ViewerBadge(UNKNOWN, "unsure", StyleRole.DIM, since=viewer.since)
     if viewer.delivery is Delivery.ENDED:
         return ViewerBadge("■", "ended", StyleRole.DIM, since=viewer.since)
     return ViewerBadge("✓", "plays", StyleRole.OK, since=viewer.since)
 
 
-def _wrong(state: EventState, viewer: ViewerState, render_time: RenderTime) -> Iterable[ViewerBadge]:
-    """Yield the faults, of equal severity the nearest cause first; then the open alarms about viewers."""
-    expected = state.content.expectations
-
-    def fault(word: str, since: datetime | None, warn: float, critical: float | None = None) -> Iterable[ViewerBadge]:
-        lasted = 0.0 if since is None else render_time.seconds_since(since)
-        severity = Severity.CRITICAL if critical is not None and lasted >= critical else Severity.WARNING
-        if lasted >= warn:
-            glyph, _, role = SEVERITY_BADGES[severity]
-            yield ViewerBadge(glyph, word, role, severity, since)
-
-    if viewer.delivery in {Delivery.GONE, Delivery.STALLED}:
-        yield from fault(viewer.delivery.value, viewer.since, 0, 0)
-    if viewer.delivery is Delivery.ENDED and state.phase.tally.expects_signal:
-        yield from fault("ended", viewer.since, 0)
-    if viewer.delivery is Delivery.SLOW:
-        yield from fault("slow", viewer.since, 0)
-    if viewer.delivery in {Delivery.PLAYS, Delivery.SLOW}:
-        if viewer.picture is Picture.BLACK and Expectation.PICTURE in expected:
-            yield from fault("black", viewer.picture_since, WARN_SECONDS, CRITICAL_SECONDS)
-        if viewer.sound in {Sound.SILENT, Sound.NONE} and Expectation.SOUND in expected:
-            yield from fault(_sound_word(viewer), viewer.sound_since, WARN_SECONDS, CRITICAL_SECONDS)
-        if viewer.picture is Picture.STILL and Expectation.MOTION in expected:
-            yield from fault("frozen", viewer.picture_since, STILL_SECONDS)
+def _wrong(state: EventState, viewer: ViewerState) -> Iterable[ViewerBadge]:
+    """Yield the present faults for viewers by the monitor's limits, and the end of the playlist of an event on air."""
     for found in state.assessment.findings:
         if found.kind.startswith(PREFIX) and found.severity is not Severity.INFO:
+            name = found.kind.removeprefix(PREFIX).lower()
             glyph, _, role = SEVERITY_BADGES[found.severity]
-            yield ViewerBadge(glyph, safe(found.kind.removeprefix(PREFIX).lower()), role, found.severity)
+            word = "no sound" if name == "silent" and viewer.sound is Sound.NONE else safe(name)
+            yield ViewerBadge(glyph, word, role, found.severity, _began(name, viewer))
+    if viewer.delivery is Delivery.ENDED and state.phase.tally.expects_signal:
+        glyph, _, role = SEVERITY_BADGES[Severity.WARNING]
+        yield ViewerBadge(glyph, "ended", role, Severity.WARNING, viewer.since)
 
 
-def _sound_word(viewer: ViewerState) -> str:
-    return "no sound" if viewer.sound is Sound.NONE else "silent"
+def _began(fault: str, viewer: ViewerState) -> datetime | None:
+    """Return the start of the state that is a fault; None if the state does not say."""
+    starts = {
+        "black": viewer.picture_since,
+        "frozen": viewer.picture_since,
+        "silent": viewer.sound_since,
+        **dict.fromkeys(("gone", "stalled", "slow"), viewer.since),
+    }
+    return starts.get(fault)
 
 
 def is_wrong(state: EventState, render_time: RenderTime) -> bool:
@@ -249,7 +224,7 @@ def _facts(viewer: ViewerState, render_time: RenderTime) -> Iterable[tuple[str, 
         yield "encrypted", StyleRole.DIM
     elif viewer.sound in {Sound.SILENT, Sound.NONE}:
         since = "" if viewer.sound_since is None else compact_duration(render_time.seconds_since(viewer.sound_since))
-        yield f"{_sound_word(viewer)} {since}".strip(), StyleRole.TEXT
+        yield f"{'no sound' if viewer.sound is Sound.NONE else 'silent'} {since}".strip(), StyleRole.TEXT
     elif viewer.loudness is not None:
         yield f"{viewer.loudness:.0f} LUFS", StyleRole.DIM
 

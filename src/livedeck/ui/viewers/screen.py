@@ -135,7 +135,7 @@ class ViewersScreen(BaseScreen):
             return [waiting_text(snapshot)]
         if has_events:
             key = key_of("viewers.wrong", self.ctx.actions)
-            return [f"Viewers get all that they should. Press {key} to see every event."]
+            return [f"The probe sees nothing wrong. Press {key} to see every event."]
         return OFF_COLLECTOR if snapshot.attachment is not None and not snapshot.attachment.is_alone else OFF
 
     def _repaint(self) -> None:
