@@ -57,8 +57,8 @@ VIEWERS = (
 
 def judged(state: EventState, found: ViewerState) -> EventState:
     """Return an event with this state of viewers, and with its fault as the monitor would judge it."""
-    critical = {Delivery.GONE: "VIEWER_GONE", Picture.BLACK: "VIEWER_BLACK"}
-    warning = {Sound.SILENT: "VIEWER_SILENT"}
+    critical: dict[object, str] = {Delivery.GONE: "VIEWER_GONE", Picture.BLACK: "VIEWER_BLACK"}
+    warning: dict[object, str] = {Sound.SILENT: "VIEWER_SILENT"}
     states = (found.delivery, found.picture, found.sound)
     faults = [Finding(critical[part], Severity.CRITICAL, "", "") for part in states if part in critical]
     faults += [Finding(warning[part], Severity.WARNING, "", "") for part in states if part in warning]

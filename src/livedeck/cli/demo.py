@@ -77,7 +77,8 @@ async def run_demo(
                 echo(f"livedeck demo: attach a wall with: {collector.command('wall')}", err=True)
                 attached = {"collector_url": collector.url, "collector_token_file": collector.token_file}
                 settings = settings.model_copy(update=attached)
-            return await run_deck(settings, notice=say_how_to_break(simulator, addresses.control_url, stack))
+            notice = say_how_to_break(simulator, addresses.control_url, stack)
+            return await run_deck(settings, notice=f"8 shows what viewers get; {notice}" if has_probe else notice)
 
 
 @click.command
