@@ -26,7 +26,7 @@ def lines(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterato
         return
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     wanted = [__file__ if isinstance(param.type, click.Path) else "word" for param in arguments if param.required]
-    yield (*words, *(["word"] if words == ("past", "report") else []), *wanted)
+    yield (*words, *(["word"] if words in {("past", "report"), ("probe",)} else []), *wanted)
 
 
 LINES = [(), *(line for line in lines() if command_of(line) not in NEED_NO_HOME)]

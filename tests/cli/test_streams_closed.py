@@ -83,7 +83,17 @@ def test_no_command_ends_with_a_traceback_whatever_stream_fails(
 
 
 def test_every_command_that_prints_is_tried() -> None:
-    screens = {"serve", "wall", "event qos", "event chat", "collector run", "past record", "past replay", "drill play"}
+    screens = {
+        "serve",
+        "wall",
+        "event qos",
+        "event chat",
+        "collector run",
+        "past record",
+        "past replay",
+        "drill play",
+        "mcp",
+    }
     changes = {
         "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "alarm close", "alarm link",
         "change close", "config init",
@@ -91,6 +101,7 @@ def test_every_command_that_prints_is_tried() -> None:
         "collector dashboard", "collector token create", "collector token rotate", "collector token delete",
         "event content", "event rebaseline", "notify list", "notify test",
         "notify dead list", "notify dead show", "notify dead retry", "notify dead drop", "past export", "past prune",
-        "past salvage", "past convert", "past show", "drill list", "drill show", "drill grade",
+        "past salvage", "past convert", "past show", "show apply", "show diff",
+        "drill list", "drill show", "drill grade",
     }  # fmt: skip
     assert {*PLACES} - screens - changes == {*SIMPLE}

@@ -93,4 +93,7 @@ def test_a_wrong_answer_is_refused_with_its_place(tmp_path: Path, name: str) -> 
 
 def test_drills_are_shipped() -> None:
     shipped = [name for name in scenario_names() if load_scenario(name).answers]
-    assert shipped == ["bad-night", "encoder-drop-inside-window", "restream-down"]
+    assert shipped == [
+        *("api-dead", "audio-lost", "bad-night", "camera-lost", "encoder-drop-inside-window"),
+        *("ghost-publisher", "restream-down", "video-low"),
+    ]

@@ -7,7 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from livedeck.simulator import Change, Simulator, changes_of, load_scenario
+from livedeck.simulator import Simulator, load_scenario
+from livedeck.simulator.rehearsal.changes import Change, changes_of
 from simulator.http_client import FindEvent, data
 from simulator.test_answers import DRILL, written
 

@@ -260,8 +260,8 @@ DRIVEN = {
 }
 """The classes that handle the mouse themselves, and the test that drives each."""
 
-DRIVEN_ELSEWHERE = {"Button", "ChipsInput", "ReferenceInput", "Remark", "RowsInput"}
-"""Those of the forms, which the tests of the dialogs fill in by clicks."""
+DRIVEN_ELSEWHERE = {"Button", "ChipsInput", "Mosaic", "ReferenceInput", "Remark", "RowsInput"}
+"""The tiles of `test_viewers.py`, and those of the forms, which the tests of the dialogs fill in by clicks."""
 
 
 def test_what_handles_the_mouse_is_driven_by_a_test() -> None:

@@ -93,6 +93,17 @@ async def test_the_cursor_moves_among_tiles_and_pages_and_opens_the_event() -> N
         assert (deck.current_mode, _selected(deck)) == ("qos", "event-00")
 
 
+async def test_a_click_selects_a_tile_and_two_open_its_event() -> None:
+    async with running((120, 40), "8") as (deck, pilot):
+        await probing(deck, pilot)
+        await pilot.click(Mosaic, offset=(50, 5))
+        await pilot.pause()
+        assert (deck.current_mode, _selected(deck)) == ("viewers", "event-01")
+        await pilot.click(Mosaic, offset=(90, 5), times=2)
+        await pilot.pause()
+        assert (deck.current_mode, _selected(deck)) == ("qos", "event-02")
+
+
 async def test_only_what_is_wrong() -> None:
     async with running((120, 40), "8") as (deck, pilot):
         await probing(deck, pilot)

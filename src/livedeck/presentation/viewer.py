@@ -61,11 +61,6 @@ class ViewerBadge(NamedTuple):
         return "" if self.since is None else compact_duration(render_time.seconds_since(self.since))
 
 
-def has_probe(snapshot: Snapshot) -> bool:
-    """Return whether a probe asks what viewers get of any event."""
-    return any(state.viewer is not None for state in snapshot.events)
-
-
 def is_stale(viewer: ViewerState, render_time: RenderTime) -> bool:
     """Return whether the last round is too old. Each paint judges the age again, so a hanging probe looks stale."""
     most = max(STALE_INTERVALS * viewer.interval, DIM_SECONDS)

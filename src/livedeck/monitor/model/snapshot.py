@@ -67,6 +67,11 @@ class Snapshot(Record):
     silences: tuple[Silence, ...] = ()
 
     @property
+    def has_probe(self) -> bool:
+        """True if a probe asks what viewers get of any event."""
+        return any(state.viewer is not None for state in self.events)
+
+    @property
     def true_changes(self) -> tuple[AlarmChange, ...]:
         """Transitions of alarms since the last snapshot, at their true times."""
         return self.changes if self.log is None else self.log

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.containers import Grid
 from textual.widget import Widget
 
 from livedeck.monitor import Alarm, EventState, ResourceKey, Severity, Snapshot
-from livedeck.presentation import events, viewer
+from livedeck.presentation import events
 from livedeck.presentation.alarms import pane_length, pane_lines
 from livedeck.presentation.event_detail import short_lines
 from livedeck.presentation.events import EVENTS
@@ -21,7 +21,6 @@ from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.table import Column
 from livedeck.presentation.timeline import Today
-from livedeck.presentation.viewer import WITH_VIEWER_FAULTS, WITH_VIEWERS, has_probe
 from livedeck.text.segments import Line, ShadedLine, StyleRole
 from livedeck.text.values import counted
 from livedeck.ui.events.preflight import short_preflight_lines
@@ -29,10 +28,11 @@ from livedeck.ui.events.view import PICTURE, cockpit_lines, waiting_lines
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.signal_chart import Chart
 from livedeck.ui.kit.table import Table
-from livedeck.ui.kit.viewer_picture import Look, look_at
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import EventList
-from livedeck.ui.shell.viewer_pictures import ViewerPictures, Wanted, can_show_pictures
+
+if TYPE_CHECKING:
+    from livedeck.ui.kit.viewer_picture import Look
 
 PANES_WIDTH, PANES_HEIGHT = 100, 28
 """Minimum width and height of a screen with panes, which show the selected event and the alarms."""
@@ -171,8 +171,10 @@ class EventsScreen(EventList):
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:
         """Return the columns, while a probe runs with what viewers get: in a narrow table only faults, as health."""
-        if not self._is_probing.get((snapshot.events,), None, lambda: has_probe(snapshot)):
+        if not self._is_probing.get((snapshot.events,), None, lambda: snapshot.has_probe):
             return ()
+        from livedeck.presentation.viewer import WITH_VIEWER_FAULTS, WITH_VIEWERS
+
         return WITH_VIEWERS if self.size.width >= VIEWER_WIDTH else WITH_VIEWER_FAULTS
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:  # noqa: ARG002
@@ -205,7 +207,13 @@ class EventsScreen(EventList):
     def _look(self, state: EventState, render_time: RenderTime) -> Look | None:
         """Return how to show the picture that viewers of the event get; None without one. Fetches a new picture."""
         found = state.viewer
-        if found is None or not self._has_panes or not can_show_pictures(self.ctx):
+        if found is None or not self._has_panes:
+            return None
+        from livedeck.presentation import viewer
+        from livedeck.ui.kit.viewer_picture import look_at
+        from livedeck.ui.shell.viewer_pictures import ViewerPictures, Wanted, can_show_pictures
+
+        if not can_show_pictures(self.ctx):
             return None
         pictures = self.ctx.state(ViewerPictures)
         has_picture = viewer.picture_age(found, render_time) is not None

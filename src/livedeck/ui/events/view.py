@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from livedeck.monitor import EventState
-from livedeck.presentation import event_detail, events, viewer
+from livedeck.presentation import event_detail, events
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import ShadedLine, StyleRole, clip, fit_height, wrap_groups
 from livedeck.text.values import age, safe
 from livedeck.ui.events.preflight import pane_lines
 from livedeck.ui.kit.graphics import Frame
-from livedeck.ui.kit.meter import meter_line
 from livedeck.ui.kit.signal_chart import MIN_CHART_LINES, TALL_CHART_LINES, Chart, chart_columns, recent_chart
-from livedeck.ui.kit.viewer_picture import Look, picture_rows
 from livedeck.ui.shell.context import ActionRegistry
+
+if TYPE_CHECKING:
+    from livedeck.ui.kit.viewer_picture import Look
 
 PICTURE = Frame(24, 7)
 """Size of the picture that viewers get, in cells."""
@@ -62,6 +64,8 @@ def cockpit_lines(
     """
     if state.viewer is None:
         return _signal_lines(state, render_time, width, height, has_grid=has_grid, chart=chart)
+    from livedeck.ui.kit.viewer_picture import picture_rows
+
     told = _viewer_lines(state, render_time, width, has_blocks=has_grid)
     rows = picture_rows(state, render_time, PICTURE, look) if look else []
     if not rows or height < len(rows) + 2 or width < PICTURE.columns + MIN_CHART_CELLS:
@@ -88,6 +92,9 @@ def _in_one_line(lines: Sequence[ShadedLine], cells: int) -> ShadedLine:
 
 def _viewer_lines(state: EventState, render_time: RenderTime, width: int, *, has_blocks: bool) -> list[ShadedLine]:
     """Return what viewers get: the state, the level of each channel, the loudness and the age of the picture."""
+    from livedeck.presentation import viewer
+    from livedeck.ui.kit.meter import meter_line
+
     found = state.viewer
     lines: list[ShadedLine] = [clip(viewer.short_text(state, render_time), width)]
     if found is None or found.as_of is None:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from livedeck.monitor import Severity
-from livedeck.presentation.viewer import has_probe
 from livedeck.ui.general.copying import COPY
 from livedeck.ui.general.rows import ROWS
 from livedeck.ui.general.tables import TABLES
@@ -65,7 +64,7 @@ def open_help(ctx: Context, _: str) -> None:
             ctx.dispatch(name)
 
     title = next((screen.NAME for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), "")
-    is_probing = ctx.snapshot is not None and has_probe(ctx.snapshot)
+    is_probing = ctx.snapshot is not None and ctx.snapshot.has_probe
     ctx.open(HelpScreen(ctx.actions, ctx.current_mode, title, is_probing=is_probing), do)
 
 

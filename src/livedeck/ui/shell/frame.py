@@ -15,7 +15,6 @@ from livedeck.presentation.connection import behind_text, calm_word, skew_text
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import count_text
-from livedeck.presentation.viewer import has_probe
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, linked
 from livedeck.text.values import age, safe
 from livedeck.ui.kit.canvas import Canvas
@@ -254,7 +253,7 @@ class Header(Canvas):
         return [top, tab_line(self._registry, self._current, width, is_probing=is_probing)]
 
     def _has_probe(self) -> bool:
-        return self._shown is not None and has_probe(self._shown[0])
+        return self._shown is not None and self._shown[0].has_probe
 
 
 class Footer(Canvas):

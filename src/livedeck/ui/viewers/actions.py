@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from livedeck.monitor import Severity
 from livedeck.ui.shell.context import Action, Feature, FeatureScreen, HelpGroup, Tab, needs_event
 
 if TYPE_CHECKING:
@@ -66,6 +67,14 @@ def open_event(ctx: Context, _: str) -> None:
     _screen(ctx).open()
 
 
+def select(ctx: Context, event_id: str) -> None:
+    """Select an event by its id. A click on its tile runs this action."""
+    if ctx.snapshot is not None and ctx.snapshot.find(event_id):
+        ctx.select_event(event_id)
+    else:
+        ctx.announce(f"no event {event_id} here" if event_id else "type the id of an event", Severity.WARNING)
+
+
 def back(ctx: Context, _: str) -> None:
     """Return to the Events screen."""
     _screen(ctx).back()
@@ -102,6 +111,7 @@ VIEWERS = (
     Action("viewers.down", ("down", "j"), "down", "Select the event below", down, HERE),
     Action("viewers.previous_page", ("pageup",), "previous page", "Show the previous page", previous_page, HERE),
     Action("viewers.next_page", ("pagedown",), "next page", "Show the next page", next_page, HERE, rank=13),
+    Action("viewers.select", (), "select", "Select the event with this id", select, HERE, takes="ID"),
     Action("viewers.back", ("escape",), "back", "Return to Events", back, HERE, rank=14),
 )
 

@@ -12,7 +12,6 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
 
-from livedeck.presentation.table import SELECT
 from livedeck.text.segments import Link, ShadedLine, StyleRole
 from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.graphics import Graphics, erase_kitty
@@ -73,7 +72,7 @@ class Mosaic(Canvas, can_focus=True):
 
     def link_at(self, x: int, y: int) -> Link | None:
         found = next((event_id for region, event_id in self._tiles if region.contains(x, y)), None)
-        return Link(StyleRole.TEXT, SELECT, found) if found else None
+        return Link(StyleRole.TEXT, "viewers.select", found) if found else None
 
     def on_click(self, event: events.Click) -> None:
         """Open the event of a double click."""
