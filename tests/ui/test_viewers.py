@@ -99,6 +99,10 @@ async def test_a_click_selects_a_tile_and_two_open_its_event() -> None:
         await pilot.click(Mosaic, offset=(50, 5))
         await pilot.pause()
         assert (deck.current_mode, _selected(deck)) == ("viewers", "event-01")
+        deck.dispatch("viewers.select", "event-00")
+        assert _selected(deck) == "event-00"
+        deck.dispatch("viewers.select", "nobody")
+        assert _selected(deck) == "event-00"
         await pilot.click(Mosaic, offset=(90, 5), times=2)
         await pilot.pause()
         assert (deck.current_mode, _selected(deck)) == ("qos", "event-02")
