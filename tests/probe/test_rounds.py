@@ -46,6 +46,13 @@ def test_an_event_plays_from_the_round_in_which_its_head_moved() -> None:
     assert (second.since, second.as_of, second.latency, second.rungs) == (at(10), at(10), 6.0, (144, 720))
 
 
+def test_a_head_dated_in_the_future_says_nothing_about_the_delay() -> None:
+    segment = Segment(11, Part("a.ts"), 2.0, at(3600))
+    ahead = Found(at(10), media=Media(2.0, (segment,)), rungs=RUNGS, has_read_master=True)
+    viewer = after(playing(0, 10), ahead).viewer
+    assert (viewer.delivery, viewer.head_time, viewer.latency) == (Delivery.PLAYS, at(3602), None)
+
+
 @pytest.mark.parametrize(("seconds", "delivery"), [(2.9, Delivery.PLAYS), (3.1, Delivery.STALLED)])
 def test_a_head_that_stands_for_one_and_a_half_targets_is_stalled(seconds: float, delivery: Delivery) -> None:
     viewer = after(playing(0, 10), playing(10, 15), playing(10 + seconds, 15)).viewer

@@ -413,7 +413,7 @@ class NotKnown(TypedDict):
 
 
 class Viewer(TypedDict):
-    """What viewers get, as a probe at one place sees it. Times are by the clock of the probe's machine.
+    """Event for its viewers, as a probe at one place sees it. Times are by the clock of the probe's machine.
 
     `since`: start of `delivery`. `stale`: the last round says nothing about now. `latency`: seconds from the encoder to
     the playlist, about. `ratio`: seconds of fetching a second of media. `loudness`: LUFS. `rungs`: heights in pixels.
@@ -728,7 +728,7 @@ class ReportRestream(TypedDict):
 
 
 class ReportViewers(TypedDict):
-    """What viewers got, as a probe at one place saw it.
+    """Parts of a show by the state for its viewers, as a probe at one place saw it.
 
     `played`: percent of the seen time. `latency`: median seconds from the encoder to the playlist.
     """
@@ -1105,7 +1105,7 @@ class DrillReport(DrillScore):
 
 
 class ViewerDocument(TypedDict):
-    """What viewers get, from this machine. `latency`: s. `ratio`: seconds of fetching a second of media.
+    """Check of a playlist, seen from this machine. `latency`: s. `ratio`: seconds of fetching a second of media.
 
     `loudness`: LUFS. `peaks`: dBFS. `luma`, `change`: 0 to 255. `rungs`: heights in pixels. `image`: SHA-256 of the
     picture.

@@ -26,7 +26,7 @@ SLOW_RATIO = 0.8
 
 
 class Found(Record):
-    """What a round found.
+    """Findings of a round.
 
     `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`.
     `rungs`: of a master that this round read. `media`: playlist of the lowest rung. `ratio`: seconds of fetching a
@@ -55,7 +55,7 @@ class Found(Record):
 
 
 class Memory(Record):
-    """What is known of an event's playlist between two rounds.
+    """Knowledge of an event's playlist between two rounds.
 
     `moved_at`: time of the last round in which the head moved. `cells`: of the last picture. `inits`: initializations
     of segments. `sound_head`: number of the newest segment of sound apart. `image`: newest picture as JPEG. `is_sure`:
@@ -131,7 +131,7 @@ def _delivered(memory: Memory, found: Found, media: Media) -> Memory:
         advances=before.advances + 1 if has_moved and not is_first else 0,
         head_time=end,
         target=media.target,
-        latency=max(0.0, (at - end).total_seconds()) if end and not media.is_ended else None,
+        latency=(at - end).total_seconds() if end and at >= end and not media.is_ended else None,
         ratio=found.ratio if has_moved else before.ratio,
         rungs=tuple(rung.height for rung in memory.rungs if rung.height),
         missing=found.missing,

@@ -28,7 +28,7 @@ ViewerFigure = tuple[str, str, float | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewerFacts:
-    """What viewers got while the event was on air. Each field with spans is a part of `seen`.
+    """Parts of the time on air by the state for viewers. Each field with spans is a part of `seen`.
 
     `rounds`: number of rounds. `seen`: time for which rounds stand. `gone`, `stalled`: time without a playlist, and
     with one that stood still or had ended. `black`, `still`, `silent`: time with such a picture or without sound.

@@ -60,7 +60,7 @@ class Sound(StrEnum):
 
 
 class ViewerState(Record):
-    """What viewers get of an event, from this machine.
+    """State of an event for its viewers, seen from this machine.
 
     Times are by this machine's clock, but `head_time`, the end of the newest segment by the packager's clock
     (EXT-X-PROGRAM-DATE-TIME); None without the tag.
@@ -70,9 +70,9 @@ class ViewerState(Record):
     last round is over 3 intervals old, so all else may be outdated. `interval`: seconds between two rounds.
 
     `target`: target duration of a segment (s). `latency`: seconds from the encoder's picture to the head of the
-    playlist, about; None without the tag. `ratio`: seconds of fetching a second of media. `loudness`: loudest momentary
-    loudness (LUFS), `peaks`: peak of each channel (dBFS); None and empty if unknown. `luma`: mean brightness (0 to
-    255), `change`: mean change between key frames (0 to 255); None if unknown.
+    playlist, about; None without the tag, and for a head dated in the future. `ratio`: seconds of fetching a second of
+    media. `loudness`: loudest momentary loudness (LUFS), `peaks`: peak of each channel (dBFS); None and empty if
+    unknown. `luma`: mean brightness (0 to 255), `change`: mean change between key frames (0 to 255); None if unknown.
 
     `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
     does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
