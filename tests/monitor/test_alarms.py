@@ -62,6 +62,21 @@ def shelve(watcher: Watcher, kind: str, minutes: float | None, *, on_air: bool =
 # An alarm follows its fault
 
 
+@pytest.mark.parametrize(
+    ("read", "silent", "is_told"),
+    [(-2.0, 12.0, False), (3.9, 12.0, False), (4.0, 12.0, True), (-2.0, 29.9, False), (-2.0, 30.0, True)],
+)
+def test_a_lost_encoder_waits_for_a_look_at_the_event_that_may_be_completed(
+    read: float, silent: float, is_told: bool
+) -> None:
+    """monitoring.md, "Delivery": the event was read `read` seconds after its last sample, `silent` seconds ago."""
+    left = NOW - timedelta(seconds=silent)
+    lost = state(critical("RECONNECTING", since=left), tally=BroadcastState.RECONNECTING)
+    phase = replace(lost.phase, ingest=Ingest(IngestState.INTERRUPTED, since=left))
+    found = replace(lost, phase=phase, as_of=left + timedelta(seconds=read))
+    assert [alarm.kind for alarm in Watcher().look(found)] == ["RECONNECTING"] * is_told
+
+
 def test_since_is_the_first_finding_and_the_words_are_the_latest() -> None:
     watcher = Watcher()
     watcher.look(state(finding("FPS_LOW")))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.evidence.playlists import Playlists, playlists_of
+from livedeck.monitor.evidence.presence import may_have_ended
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR, LATE_START, QOS_STALE, is_of_gone_event
 from livedeck.monitor.kinds.kind import (
@@ -141,7 +142,8 @@ def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventSta
         if finding.kind == QOS_STALE:
             return not is_excused and not _is_unproven(event, state, thresholds)
         if finding.kind in _ABSENCES:
-            return not _is_unasked(event, state) and not _is_read_late(finding, event, state, thresholds)
+            is_unseen = _is_unasked(event, state) or _is_read_late(finding, event, state, thresholds)
+            return not (is_unseen or may_have_ended(event, state.connection.skew, state.now))
         return finding.kind not in _BY_WAY or _is_proven_by_others(finding, event, state)
 
     def proven(event: EventState) -> EventState:

@@ -45,7 +45,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "RECONNECTING": Claim(
             "two good replies without a new sample, dated 4 s apart or more; the newest sample is too old for this "
-            "stream's delay",
+            "stream's delay; and a reply about the event, read 4 s after that sample or later, in which it is not "
+            "completed, or 30 s without one",
             "late or gone: known in 8 s",
             "newer samples for 10 s",
         ),

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
 
+from livedeck.monitor.model.state import EventState, IngestState
 from livedeck.record import Record
 
 ANSWERS_APART = 4.0
 """Minimum seconds between the first and the last reply without a new sample. A single one may come from a bad replica.
 """
+
+LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
+"""Time after the last sample from which a reply about the event shows whether it was completed, and time within which
+such a reply is waited for."""
 
 LEAST_WAIT = 15.0
 """Minimum of the learnt part of the wait (s), before the time until the next sample is due is added.
@@ -28,6 +34,18 @@ _MISSED = 2.0
 
 _ALMOST_ALL = 0.99
 """Share of the streams whose delay is at most the usual delay of the platform (`usual_of_platform`)."""
+
+
+def may_have_ended(event: EventState, skew: float, now: datetime) -> bool:
+    """Return whether samples have stopped, and no later reply shows whether somebody completed the event.
+
+    After `LOOK_WITHIN` of silence the answer is no: the platform does not say. `skew`: lead of the server's clock (s).
+    `now`: this machine's clock.
+    """
+    left, ahead = event.phase.ingest.since, timedelta(seconds=skew)
+    if event.phase.ingest.state is not IngestState.INTERRUPTED or left is None:
+        return False
+    return event.as_of + ahead < left + LOOK_AFTER and now + ahead < left + LOOK_WITHIN
 
 
 class EncoderStanding(StrEnum):

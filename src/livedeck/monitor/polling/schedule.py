@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from livedeck.client import Event
 from livedeck.monitor.detection.restreams import CONNECTED, DISCONNECTED
+from livedeck.monitor.evidence.presence import LOOK_WITHIN
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
 from livedeck.monitor.model.resources import ResourceKey, ResourceKind
 from livedeck.monitor.model.state import BroadcastState, EventState, IngestState, Phase
@@ -61,7 +62,7 @@ def schedule_events(
     """
     states = tuple(states)
     near = any(
-        _is_near_start(state.phase, now, cadence) or _has_unsettled_restream(state) or _is_falling_silent(state)
+        _is_near_start(state.phase, now, cadence) or _has_unsettled_restream(state) or _is_falling_silent(state, now)
         for state in states
     )
     schedule: dict[PollKey, PollSpec] = {LIST: PollSpec(cadence.events_near if near else cadence.events, 0)}
@@ -158,9 +159,11 @@ def _has_unsettled_restream(state: EventState) -> bool:
     )
 
 
-def _is_falling_silent(state: EventState) -> bool:
-    """Return whether samples are overdue, so that a new list must show whether the event was completed."""
-    return state.late_since is not None
+def _is_falling_silent(state: EventState, now: datetime) -> bool:
+    """Return whether samples are overdue or have just stopped, so that a new list shows whether it was completed."""
+    ingest = state.phase.ingest
+    has_just_stopped = ingest.state is IngestState.INTERRUPTED and ingest.since and now < ingest.since + LOOK_WITHIN
+    return state.late_since is not None or bool(has_just_stopped)
 
 
 def _seconds_to_start(phase: Phase, now: datetime) -> float | None:
