@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
+from functools import partial
 from math import inf
+from operator import ge
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, NotFound, QosSamples, ResponseTiming, Shortfall, Stream
@@ -395,7 +397,7 @@ class EventTracker:
 
     def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool, is_part: bool) -> Coverage:
         """Return the coverage after a reply at `at`, without samples later than `until` (epoch s, server time)."""
-        times = sorted(time for time in samples.time if time <= until)
+        times = sorted(filter(partial(ge, until), samples.time))
         known = self._readings if len(self._readings) else self._recorded
         cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
         return self._coverage.after_answer(

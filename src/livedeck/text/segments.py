@@ -143,7 +143,9 @@ def _measured_cells(text: str) -> int:
 
 def width(line: Iterable[tuple[str, Role]]) -> int:
     """Return the number of terminal cells of a line."""
-    return sum([cell_len(text) for text, _ in line])
+    texts = [text for text, _ in line]
+    whole = "".join(texts)
+    return len(whole) if whole.isascii() and whole.isprintable() else sum(map(cell_len, texts))
 
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
@@ -231,7 +233,7 @@ def fit_height(lines: Sequence[ShadedLine], height: int, blank: ShadedLine = ())
 
 def merge_neighbours(cells: Iterable[tuple[str, R]]) -> list[tuple[str, R]]:
     """Return the line with neighbouring segments of the same role joined."""
-    return [("".join(text for text, _ in group), role) for role, group in groupby(cells, key=itemgetter(1))]
+    return [("".join([text for text, _ in group]), role) for role, group in groupby(cells, key=itemgetter(1))]
 
 
 def labelled(label: str, line: Iterable[Segment], cells: int) -> Line:

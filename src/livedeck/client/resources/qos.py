@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import nan
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple, cast, overload
 
 from livedeck.client.http.errors import ApiError, Invalid, Misconfigured, Unreadable
@@ -388,9 +388,9 @@ def _parse_times(texts: list[object]) -> list[float | None]:
         times = [*map(datetime.fromisoformat, cast("list[str]", texts))]
     except (TypeError, ValueError):
         return [*map(_parse_time, texts)]
-    if any(time.tzinfo is not UTC for time in times):
+    if {*map(attrgetter("tzinfo"), times)} != {UTC}:
         return [*map(_parse_time, texts)]
-    return [time.timestamp() for time in times]
+    return [*map(datetime.timestamp, times)]
 
 
 def _parse_time(value: object) -> float | None:

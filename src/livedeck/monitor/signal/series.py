@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from functools import partial
 from itertools import pairwise
 from math import inf, isnan
+from operator import lt
 from statistics import fmean, median
 
 from livedeck.client import QosSamples
@@ -151,7 +153,7 @@ def _start_alike(before: Readings, start: int, after: Readings, rows: int) -> bo
 
 def count_future(samples: QosSamples, until: float) -> int:
     """Return the number of samples dated after `until` (epoch s)."""
-    return sum(time > until for time in samples.time)
+    return sum(map(partial(lt, until), samples.time))
 
 
 def is_frozen(samples: QosSamples, readings: Readings) -> bool:
@@ -186,7 +188,7 @@ def mean_measured(column: array[float]) -> float | None:
 
 def _ascending(samples: QosSamples) -> Readings:
     rows = Readings(samples.time, samples.bitrate_video, samples.bitrate_audio, samples.frame_rate, samples.status)
-    if all(earlier < later for earlier, later in pairwise(rows.time)):
+    if all(map(lt, rows.time, rows.time[1:])):
         return rows
     return _pick_newest(rows)
 

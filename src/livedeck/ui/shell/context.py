@@ -497,6 +497,7 @@ class ActionRegistry:
         own = [self._resolved(action) for feature in features for action in feature.actions]
         self.actions: tuple[Action, ...] = (*(tab.action(mode) for tab, mode in tabs), *own)
         self.by_name = {action.name: action for action in self.actions}
+        self._footers: dict[str, tuple[Action, ...]] = {}
 
     def _resolved(self, action: Action) -> Action:
         """Return the action. If it has a `kind`, the modes of all screens of this kind become its `screens`."""
@@ -512,8 +513,10 @@ class ActionRegistry:
 
     def footer(self, mode: str) -> tuple[Action, ...]:
         """Return the actions in the footer of the screen `mode`, most important first."""
-        ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
-        return tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
+        if mode not in self._footers:
+            ranked = [action for action in self.on_screen(mode) if action.footer_rank(mode)]
+            self._footers[mode] = tuple(sorted(ranked, key=lambda action: action.footer_rank(mode)))
+        return self._footers[mode]
 
     def past_footer(self, ctx: Context) -> tuple[Action, ...]:
         """Return the actions in the footer while the past is shown.
