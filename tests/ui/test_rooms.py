@@ -401,14 +401,18 @@ async def test_a_kept_edit_that_is_tried_too_early_waits_on() -> None:
         assert "Renamed" in words(stage), "the form opens with the edit that waits"
 
 
-async def test_an_edit_whose_room_is_gone_does_not_wait_for_ever() -> None:
+async def test_an_edit_waits_while_a_list_lacks_its_room_until_the_platform_says_that_it_is_gone() -> None:
     async with meeting() as stage:
         await locked(stage)
         await agree(stage)
         await stage.api.rooms.delete(room(stage).id)
         await stage.act("app.ask")
+        await stage.until(lambda: "the newest list lacks the room of" in stage.last_notice())
+        assert screen(stage).edits.waiting, "an absence proves nothing"
+        await stage.act("relay.apply")
+        await agree(stage)
         await stage.until(lambda: not screen(stage).edits.waiting)
-        assert "its room no longer exists" in words(stage)
+        assert "not sent: the object no longer exists" in words(stage)
 
 
 async def test_without_an_edit_that_waits_there_is_nothing_to_apply() -> None:

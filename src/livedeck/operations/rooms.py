@@ -327,13 +327,14 @@ class DeferredEdit:
     """Edit of a profile that waits for the end of its relay. It may contain a stream key.
 
     `since`: time at which it was refused because of the relay. `was_active`: a list read after `since` showed the room
-    as active. Only then can a later list show that the relay has ended.
+    as active. Only then can a later list show that the relay has ended. `is_missing`: the newest list lacks the room.
     """
 
     relay: RelayTarget
     result: FormResult
     since: datetime
     was_active: bool = False
+    is_missing: bool = False
 
 
 class DeferredEdits:
@@ -363,23 +364,24 @@ class DeferredEdits:
     def check_ready(self, rooms: CachedList[Room]) -> Iterator[tuple[str, Severity]]:
         """Mark edits as ready if their room was active and no longer is. Yield a message with its severity for each.
 
-        Edits of a room that no longer exists are dropped, also with a message.
+        A list without the room proves nothing: the edit goes on waiting, and a message says so once.
         """
         for profile_id, edit in list(self._waiting.items()):
             if rooms.as_of is None or rooms.as_of < edit.since:
                 continue
             room = rooms.find(edit.relay.room.id)
             if room is None:
-                self.drop(profile_id)
-                text = f"{edit.relay.target.name}: its room no longer exists; the waiting edit is dropped"
-                yield text, Severity.WARNING
+                self._waiting[profile_id] = replace(edit, is_missing=True)
+                if not edit.is_missing:
+                    text = f"the newest list lacks the room of {edit.relay.target.name}; its edit goes on waiting"
+                    yield text, Severity.WARNING
             elif edit.was_active and room.status != ACTIVE:
-                self._waiting[profile_id] = replace(edit, was_active=False)
+                self._waiting[profile_id] = replace(edit, was_active=False, is_missing=False)
                 self._ready.append(profile_id)
                 text = f"the waiting edit of {edit.relay.target.name} can be applied"
                 yield f"{display_name(room)[:60]} is no longer active: {text}", Severity.INFO
             elif room.status == ACTIVE:
-                self._waiting[profile_id] = replace(edit, was_active=True)
+                self._waiting[profile_id] = replace(edit, was_active=True, is_missing=False)
 
     def next_ready(self) -> str | None:
         """Return the id of the next profile with an edit that is ready, or None. Each edit is returned once."""

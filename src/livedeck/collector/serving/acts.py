@@ -21,7 +21,7 @@ from starlette.routing import Route
 from livedeck.collector.protocol.commands import VERBS, Body, command_of, parse_key
 from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, not_on_board, read_body
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
@@ -229,8 +229,8 @@ class _Acts:
 
     def _event_id(self, request: Request) -> str:
         event_id: str = request.path_params["id"]
-        if all(state.id != event_id for state in self._monitor.snapshot.events):
-            raise Refusal(404, "gone", "no such event")
+        if self._monitor.snapshot.find(event_id) is None:
+            raise not_on_board(self._monitor.snapshot)
         return event_id
 
     async def keep_materials(self, request: Request, _: Caller) -> Any:

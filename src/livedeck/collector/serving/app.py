@@ -24,10 +24,10 @@ from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
 from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, not_on_board, refused
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LinkPages
-from livedeck.monitor import ConnectionState, History, Monitor, Snapshot, round_columns
+from livedeck.monitor import ConnectionState, EventState, History, Monitor, Snapshot, round_columns
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.published.codec import encode_record
 from livedeck.monitor.signal.series import MAX_SAMPLES
@@ -152,9 +152,7 @@ class _Pages:
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
         """Return the samples of an event in memory between two times (server clock, epoch ms)."""
         begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
-        state = self._published().find(request.path_params["id"])
-        if state is None:
-            raise Refusal(404, "gone", "no such event")
+        state = self._find(request)
         times = state.qos.readings.time
         return wire.columns_of(state, bisect_left(times, begin / 1000), bisect_right(times, end / 1000))
 
@@ -163,18 +161,17 @@ class _Pages:
         kind = request.query_params.get("kind", "")
         if kind and kind not in ALARM_KINDS:
             raise Refusal(422, "not understood", "kind: not a kind of alarm")
-        self._published()
+        snapshot = self._published()
         found = await self._monitor.explain(request.path_params["id"], kind)
         if found is None:
-            raise Refusal(404, "gone", "no such event")
+            raise not_on_board(snapshot)
         return encode_record(found)
 
     async def picture(self, request: Request, _: Caller) -> Response:
         """Respond with the newest picture that viewers of an event get, or with 304 if the reader has it."""
-        state = self._published().find(request.path_params["id"])
-        content = await self._monitor.viewer_picture(state.id) if state else b""
+        content = await self._monitor.viewer_picture(self._find(request).id)
         if not content:
-            raise Refusal(404, "gone", "no such event" if state is None else "no picture of this event")
+            raise Refusal(404, "gone", "no picture of this event")
         tag = f'"{sha256(content).hexdigest()}"'  # the picture may be newer than the snapshot
         headers = {"Cache-Control": "private, no-cache", "ETag": tag, "X-Content-Type-Options": "nosniff"}
         if tag in request.headers.get("if-none-match", ""):
@@ -188,6 +185,13 @@ class _Pages:
             raise Refusal(503, "no history", "this collector keeps no history")
         since, until = (datetime.fromtimestamp(min(each, _LAST_ROUND) / 1000, UTC) for each in (begin, end))
         return round_columns(await self._history.viewer_rounds(request.path_params["id"], since, until))
+
+    def _find(self, request: Request) -> EventState:
+        snapshot = self._published()
+        state = snapshot.find(request.path_params["id"])
+        if state is None:
+            raise not_on_board(snapshot)
+        return state
 
     def _published(self) -> Snapshot:
         if self._hub.snapshot is None:

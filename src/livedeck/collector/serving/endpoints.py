@@ -12,7 +12,9 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from livedeck.collector.protocol import wire
 from livedeck.collector.protocol.commands import Body
+from livedeck.monitor import Snapshot
 from livedeck.text.secrets import masked_line
 
 MAX_BODY = 16 * 1024
@@ -45,6 +47,13 @@ class Refusal(Exception):  # noqa: N818  a response, no error
     def __init__(self, status: int, code: str, say: str, more: Mapping[str, Any] | None = None) -> None:
         super().__init__(say)
         self.status, self.body = status, {"error": code, "say": say, **(more or {})}
+
+
+def not_on_board(snapshot: Snapshot) -> Refusal:
+    """Return the refusal of an event that the collector does not show. Before the first list it may well exist."""
+    if snapshot.link.as_of is None:
+        return Refusal(503, wire.STARTING, "the collector has not read the event list yet; retry in a few seconds")
+    return Refusal(404, "gone", "the collector shows no such event")
 
 
 B = TypeVar("B", bound=Body)

@@ -145,7 +145,7 @@ async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> No
     schema = relay_form(service_for(relay.profile, service_of))
     form = parse_form(schema, relay_entries(relay.profile), waiting.result, ctx.confirmer.time_reference())
     outcome = await ctx.confirmer.run(EditRelay(relay, form, service_of, reason))
-    if outcome.has_happened:
+    if outcome.has_happened or outcome.is_gone:
         screen.edits.drop(relay.profile.id)
         screen.refresh_all()
     elif isinstance(outcome.error, RelayRunning):
