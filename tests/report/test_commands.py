@@ -207,7 +207,7 @@ def test_a_deleted_event_is_known_by_its_name(tmp_path: Path) -> None:
     """A name that fits several is answered with their ids."""
     path = tmp_path / "deck.sqlite"
     asyncio.run(_record_deletion(path, datetime.now(UTC)))
-    assert "deleted: no longer in any list" in run(path, tmp_path, "past", "show", "choir, hall b")
+    assert "no longer listed" in run(path, tmp_path, "past", "show", "choir, hall b")
     candidates = run(path, tmp_path, "past", "show", "Choir", code=2)
     assert "a1  Choir, hall A" in candidates
     assert "b2  Choir, hall B" in candidates

@@ -400,7 +400,7 @@ FIGURES: Mapping[str, Callable[[EventFacts], str]] = {
     "Error budget": budget,
     "Worst five minutes": _worst,
     "Acknowledged": _acknowledged,
-    "Last state": lambda facts: "deleted" if facts.event.is_gone else facts.event.tally.value,
+    "Last state": lambda facts: "no longer listed" if facts.event.is_gone else facts.event.tally.value,
 }
 """Name of a figure at the head of an event -> function that returns its text."""
 

@@ -123,7 +123,7 @@ def _standing(record: EventRecord) -> str:
 def _changes(before: EventRecord, after: EventRecord) -> Iterator[tuple[EntryKind, str]]:
     """Yield the differences between two records of an event as text."""
     if after.is_gone and not before.is_gone:
-        yield EntryKind.EVENT, "deleted: no longer in any list"
+        yield EntryKind.EVENT, "no longer listed"
         return
     if before.is_gone and not after.is_gone:
         yield EntryKind.EVENT, "listed again"
