@@ -74,8 +74,3 @@ def read_lines(lines: Iterable[str]) -> tuple[Score, ...]:
         except (msgspec.MsgspecError, UnicodeError) as error:
             raise UnreadableScoreError(f"line {number} is no score: {error}") from error
     return tuple(found)
-
-
-def comparable(scores: Iterable[Score], score: Score) -> list[Score]:
-    """Return the scores that may be compared with `score`: the same scenario, played by the same rules."""
-    return [other for other in scores if (other.hash, other.rules) == (score.hash, score.rules)]

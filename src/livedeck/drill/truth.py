@@ -126,17 +126,18 @@ class Act(Record):
 class Change(Record):
     """Change that reached the platform. `does`: its words, the same for the same change.
 
-    `event`: name of the event; empty without one. `answers`: indices of the answers that its request matches.
-    `ends_show`: it completes or deletes an event that is on air.
+    `event_id`, `event`: id and name of the event; empty without one. `answers`: indices of the answers that its request
+    matches. `ends_event`: it completes or deletes the event; in the evidence, only an event that is on air.
     """
 
     at: datetime
     does: str
+    event_id: str
     event: str
     is_carried_out: bool
     answers: tuple[int, ...] = ()
     is_allowed: bool = False
-    ends_show: bool = False
+    ends_event: bool = False
 
 
 class Starved(Record):

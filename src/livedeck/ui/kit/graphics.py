@@ -36,8 +36,8 @@ KITTY_CHUNK = 4096
 PICTURE_ID = 7
 """Id of the poster in kitty. A new poster replaces the previous one."""
 
-FIRST_VIEWER_ID, LAST_VIEWER_ID = 100, 131
-"""Ids of the pictures that viewers get, one for each place on the screen."""
+FIRST_VIEWER_ID = 100
+"""Id of the first picture on the screen of viewers; each place has the next one."""
 
 
 def erase_kitty(number: int) -> str:
