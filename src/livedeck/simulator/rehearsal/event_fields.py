@@ -1,4 +1,4 @@
-"""Fields of an event as a platform reports them: a scenario sets them, and a recording consists of them."""
+"""Fields of an event as a platform reports them, which scenarios set and recordings contain."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class EventFields(EventSettings):
     updated_at: OptionalTimestamp = UNSET
 
     def changes(self) -> Document:
-        """Return the fields that were given, each one whole."""
+        """Return the given fields."""
         return {name: value for name, value in self.model_dump().items() if name in self.model_fields_set}
 
 

@@ -145,7 +145,7 @@ class Template(RequestBody):
 
 
 def find_flaws(template: Template, shapes: Collection[str] = ()) -> Problems:
-    """Yield what is wrong between the tables. `shapes`: further shapes that its encoders may have."""
+    """Yield the contradictions between the tables. `shapes`: further shapes for its encoders."""
     known = [*shapes, *template.shapes, *SHAPES]
     folders = [name for project in template.projects for name in (project.name, *(project.folders or ()))]
     yield from _twice("projects", folders, "project or folder")
