@@ -59,6 +59,7 @@ from livedeck.report.facts import EventFacts, facts_of
 from livedeck.report.formats import REPORT_FORMATS
 from livedeck.report.sections import FIGURES, SECTIONS, Section
 from livedeck.settings import ADDRESS_SOURCES, Settings, TargetSettings, settings_table, template
+from livedeck.simulator.engine.faults.matching import HLS_KINDS
 from livedeck.text.segments import StyleRole
 from livedeck.text.themes import THEME_NAMES
 from livedeck.ui.chat.form import FORMATS as FORM_FORMATS
@@ -646,6 +647,18 @@ def test_a_list_of_a_show_file_is_complete(key: str) -> None:
 def test_a_field_of_a_grade_is_shown(table: type, field: str, file: str) -> None:
     is_shown = re.search(rf"\.{field}\b", (SOURCE / file).read_text(encoding="utf-8"))
     assert is_shown, f"{file}: the report of a drill lacks {table.__name__}.{field}"
+
+
+# Faults of HLS
+
+
+@pytest.mark.parametrize("kind", HLS_KINDS)
+def test_a_fault_of_hls_is_complete(kind: str) -> None:
+    """`simulator/test_hls.py` has a test and a set of each."""
+    scenario = (SOURCE / "simulator" / "data" / "scenarios" / "viewer-faults.toml").read_text(encoding="utf-8")
+    assert f'kind = "{kind}"' in scenario, f"viewer-faults.toml: no minute of {kind}"
+    players = page("simulator").partition("\n## HLS\n")[2].partition("\n## ")[0]
+    assert re.search(rf"^\| [^|]*`{kind}`", players, re.MULTILINE), f'simulator.md, "HLS": what players do at {kind}'
 
 
 # Extras
