@@ -110,7 +110,7 @@ def test_a_show_applied_twice_sends_nothing_the_second_time_and_mends_drift(
     platform.requests.clear()
     second = run(on_stage, "apply", file, "--yes")
     assert (second.returncode, platform.requests.count(method=CHANGING)) == (0, 0), second.stderr
-    assert f"{count + 2} objects as the file says" in second.stderr
+    assert f"{count + 2} objects as in the file" in second.stderr
 
     drift = ("event", "edit", "Part 7", "--reconnect-window", "5", "--yes")
     assert called(on_stage.home, *drift, env=on_stage.env).returncode == 0

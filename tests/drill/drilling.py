@@ -50,12 +50,12 @@ def acknowledged(number: int = 0, after: float = 0) -> Act:
 def changed(number: int = 0, after: float = 0, *, is_carried_out: bool = True) -> Change:
     """Return the wanted change so many seconds after that alarm."""
     when = raised(number).at + timedelta(seconds=after)
-    return Change(when, f"update_event {number}", f"Stage {number}", is_carried_out, (number,))
+    return Change(when, f"update_event {number}", f"id-{number}", f"Stage {number}", is_carried_out, (number,))
 
 
-def wrong(seconds: float, does: str = "update_event Foyer", *, ends_show: bool = False) -> Change:
+def wrong(seconds: float, does: str = "update_event Foyer", *, ends_event: bool = False) -> Change:
     """Return a change that no row wants or allows."""
-    return Change(at(seconds), does, "Foyer", is_carried_out=True, ends_show=ends_show)
+    return Change(at(seconds), does, "id-foyer", "Foyer", is_carried_out=True, ends_event=ends_event)
 
 
 def truth(*answers: Answer, alarms: Iterable[ExpectedAlarm] = ()) -> Truth:

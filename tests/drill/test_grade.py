@@ -25,7 +25,7 @@ REACTION = st.none() | SECONDS
         (evidence(acknowledge=105, act=180), 50.0),
         (evidence(acknowledge=None, act=None), 0.0),
         (evidence(more=[wrong(300), wrong(400)]), 80.0),
-        (evidence(more=[wrong(300, "complete_event Foyer", ends_show=True)]), 75.0),
+        (evidence(more=[wrong(300, "complete_event Foyer", ends_event=True)]), 75.0),
     ],
     ids=["all at once", "half way", "nothing", "two wrong changes", "a live event completed"],
 )
@@ -42,15 +42,15 @@ def test_credit_never_rises_with_time(par: float, more: float, seconds: float) -
 
 @given(REACTION, REACTION, st.integers(0, 12), st.booleans())
 def test_a_score_is_from_0_to_100_and_a_wrong_change_never_helps(
-    acknowledge: float | None, act: float | None, count: int, ends_show: bool
+    acknowledge: float | None, act: float | None, count: int, ends_event: bool
 ) -> None:
-    changes = [wrong(20 * number, ends_show=ends_show) for number in range(count)]
+    changes = [wrong(20 * number, ends_event=ends_event) for number in range(count)]
     without = grade(evidence(acknowledge=acknowledge, act=act)).score
     score = grade(evidence(acknowledge=acknowledge, act=act, more=changes)).score
     assert without is not None
     assert score is not None
     assert 0 <= score <= without <= 100
-    assert score == pytest.approx(max(0, without - count * (25 if ends_show else 10)))
+    assert score == pytest.approx(max(0, without - count * (25 if ends_event else 10)))
 
 
 def test_an_acknowledgement_alone_counts_three_tenths() -> None:
@@ -180,7 +180,7 @@ def test_an_alarm_after_the_end_of_the_drill_is_not_false() -> None:
 
 def test_an_alarm_after_a_change_of_its_event_is_not_false() -> None:
     ended = Raised(at(400), AlarmKey("id-f", "ENDED_ON_AIR"), "Foyer", "", Severity.WARNING)
-    drill = replace(evidence(more=[wrong(390, ends_show=True)]), raised=(*evidence().raised, ended))
+    drill = replace(evidence(more=[wrong(390, ends_event=True)]), raised=(*evidence().raised, ended))
     assert ended not in grade(drill).false
 
 

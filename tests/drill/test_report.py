@@ -29,7 +29,7 @@ def test_the_report_has_a_row_for_each_incident() -> None:
 
 @pytest.mark.parametrize("cells", [80, 120])
 def test_the_page_says_the_same_within_its_width(cells: int) -> None:
-    graded = grade(evidence(3, acknowledge=40, act=None, more=[wrong(70, ends_show=True)]))
+    graded = grade(evidence(3, acknowledge=40, act=None, more=[wrong(70, ends_event=True)]))
     lines = [*page_lines(graded, cells)]
     assert max(map(cell_len, lines)) <= cells
     assert len(lines) <= 24

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from drill.drilling import BEGAN, evidence, wrong
 from livedeck.drill.grade import grade
-from livedeck.drill.scores import UnreadableScoreError, comparable, read_lines, score_of, write_line
+from livedeck.drill.scores import UnreadableScoreError, read_lines, score_of, write_line
 
 
 def test_a_line_reads_back_and_is_graded_the_same() -> None:
@@ -25,9 +23,3 @@ def test_a_bad_line_is_named() -> None:
     for bad in ("", "{}", "nonsense", good[:-20]):
         with pytest.raises(UnreadableScoreError, match="line 2 is no score"):
             read_lines([good, bad])
-
-
-def test_only_scores_of_one_scenario_and_one_set_of_rules_are_compared() -> None:
-    score = score_of(evidence(), BEGAN)
-    others = [score, replace(score, hash="f" * 16), replace(score, rules=0)]
-    assert comparable(others, score) == [score]

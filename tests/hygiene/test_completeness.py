@@ -6,6 +6,7 @@ A failure names the place to fill. `GUARDED_ELSEWHERE` lists the tables that oth
 from __future__ import annotations
 
 import ast
+import asyncio
 import csv
 import importlib
 import io
@@ -28,10 +29,12 @@ from pydantic import BaseModel
 from client.answers import api_of, saying
 from client.chats import chat
 from livedeck import cli
+from livedeck.cli.agents.tools import make_tools
 from livedeck.cli.collect.receivers import make_targets, notify_faults
 from livedeck.cli.command_tree import describe
 from livedeck.cli.description import description_file
 from livedeck.cli.docs import renew_tables
+from livedeck.cli.show.file import KINDS, SPEC
 from livedeck.client import CHAT_FORMATS, ChatExport, ChatFormat, Draft, Outgoing
 from livedeck.client.chat_export import formats
 from livedeck.client.chat_export.formats import RowFormatter
@@ -39,19 +42,24 @@ from livedeck.client.resources.annotations import AnnotationDraft
 from livedeck.client.resources.events import EventDraft, EventRestreamDraft
 from livedeck.client.resources.rooms import RelayDraft, RoomDraft
 from livedeck.client.resources.subtitles import SubtitleDraft
+from livedeck.drill.grade import Grade, Incident
 from livedeck.egress import Egress
 from livedeck.monitor import AlarmLimits, Thresholds, limits_of, with_overrides
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import SampleDetector
+from livedeck.monitor.kinds.viewer import VIEWER_KINDS, VIEWER_RULES
 from livedeck.notify import TARGETS
 from livedeck.operations import annotations as notes
 from livedeck.operations import events, rooms, subtitles
+from livedeck.operations.commands import COMMANDS
+from livedeck.operations.nouns import NOUNS
 from livedeck.operations.schema import FormSchema
 from livedeck.report.facts import EventFacts, facts_of
 from livedeck.report.formats import REPORT_FORMATS
 from livedeck.report.sections import FIGURES, SECTIONS, Section
 from livedeck.settings import ADDRESS_SOURCES, Settings, TargetSettings, settings_table, template
+from livedeck.simulator.engine.faults.matching import HLS_KINDS
 from livedeck.text.segments import StyleRole
 from livedeck.text.themes import THEME_NAMES
 from livedeck.ui.chat.form import FORMATS as FORM_FORMATS
@@ -67,6 +75,7 @@ from report.test_sections import full, recorded, report
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "livedeck"
 DOCS = SOURCE / "docs"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 GUARDED_ELSEWHERE = {
     "livedeck.operations.catalogue.OPERATIONS": "cli/test_groups.py",
@@ -188,9 +197,15 @@ def test_a_kind_of_alarm_is_complete(name: str) -> None:
     table = page("monitoring").partition("\n## Alarm kinds\n")[2].partition("\n## ")[0]
     assert re.search(rf"\| {name} \|", table), f'monitoring.md, "Alarm kinds": a row of {name}'
     assert name in CLAIMS, f"monitor/evidence/claims.py: CLAIMS lacks {name}, so nothing says what proves it"
+    is_judged = name in VIEWER_RULES or ALARM_KINDS[name] not in VIEWER_KINDS
+    assert is_judged, f"monitor/kinds/viewer.py: VIEWER_RULES lacks {name}, so no round of the probe raises it"
     if isinstance(ALARM_KINDS[name].detector, SampleDetector):
         is_tried = re.search(rf"\b{name}\b", ALARM_ROWS)
         assert is_tried, f"tests/monitor/test_detect.py: a sample that raises {name}, and one just within its limit"
+
+
+def test_every_rule_of_the_probe_is_that_of_a_kind() -> None:
+    assert {*VIEWER_RULES} == {kind.name for kind in VIEWER_KINDS}, "monitor/kinds/viewer.py: VIEWER_RULES"
 
 
 # Limits
@@ -586,6 +601,89 @@ def test_a_route_of_the_collector_is_complete(path: str) -> None:
 
 def test_there_are_routes() -> None:
     assert len(ROUTES) >= 14
+
+
+# Tools of agents
+
+READS = make_tools()
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_tool_of_agents_is_complete(name: str) -> None:
+    """`cli/test_agents.py` walks the changes, which are those of the commands."""
+    of_nouns = {f"{noun.path} {verb}".replace(" ", "_") for noun in NOUNS.values() for verb in ("list", "get")}
+    is_told = name in of_nouns or f"`{name}`" in page("agents")
+    assert is_told, f'agents.md, "Tools": `{name}` is no list or get of a noun, so name it'
+    assert asyncio.iscoroutinefunction(READS[name].work), f"cli/agents/tools.py: {name} does nothing"
+
+
+# Show files
+
+
+@pytest.mark.parametrize("key", [key for key, spec in SPEC.items() if isinstance(spec, list)])
+def test_a_list_of_a_show_file_is_complete(key: str) -> None:
+    """`cli/test_show_files.py` applies a file with each."""
+    assert key in KINDS, f"cli/show/file.py: KINDS lacks {key}, so its objects are read and forgotten"
+    assert re.search(rf"^{key}:", page("shows"), re.MULTILINE), f'shows.md, "Example": {key}'
+    applied = (ROOT / "tests" / "cli" / "test_show_files.py").read_text(encoding="utf-8")
+    assert re.search(rf"\b{key}:", applied), f"tests/cli/test_show_files.py: no test applies {key}"
+    form = COMMANDS[f"{KINDS[key]}.create"].schema if f"{KINDS[key]}.create" in COMMANDS else None
+    own = {*SPEC[key][0]} - {field.name.partition(".")[0] for field in (form.fields if form else ())}
+    table = page("shows").partition("\n## Fields\n")[2].partition("\n## ")[0]
+    for field in own:
+        assert re.search(rf"`{field}\b", table), f'shows.md, "Fields": {field} of {key}'
+
+
+# Grades of drills
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "file"),
+    [
+        *((Grade, field.name, "drill/report.py") for field in fields(Grade)),
+        *((Incident, field.name, "cli/drill/scores.py") for field in fields(Incident)),
+    ],
+)
+def test_a_field_of_a_grade_is_shown(table: type, field: str, file: str) -> None:
+    is_shown = re.search(rf"\.{field}\b", (SOURCE / file).read_text(encoding="utf-8"))
+    assert is_shown, f"{file}: the report of a drill lacks {table.__name__}.{field}"
+
+
+# Faults of HLS
+
+
+@pytest.mark.parametrize("kind", HLS_KINDS)
+def test_a_fault_of_hls_is_complete(kind: str) -> None:
+    """`simulator/test_hls.py` has a test and a set of each."""
+    scenario = (SOURCE / "simulator" / "data" / "scenarios" / "viewer-faults.toml").read_text(encoding="utf-8")
+    assert f'kind = "{kind}"' in scenario, f"viewer-faults.toml: no minute of {kind}"
+    players = page("simulator").partition("\n## HLS\n")[2].partition("\n## ")[0]
+    assert re.search(rf"^\| [^|]*`{kind}`", players, re.MULTILINE), f'simulator.md, "HLS": what players do at {kind}'
+
+
+# Extras
+
+EXTRAS: Mapping[str, list[str]] = PROJECT["optional-dependencies"]
+NOT_TRIED = {
+    "docs": "builds the site, which releases.md does by hand",
+    "http2": "a further way of httpx; the tests have HTTP/1.1 servers",
+    "keyring": "no test has the keyring of a desktop",
+}
+"""Extras that the tests do not install, with the reason."""
+
+
+@pytest.mark.parametrize("extra", [extra for extra in EXTRAS if extra != "test"])
+def test_an_extra_is_complete(extra: str) -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in (*DOCS.glob("*.md"), ROOT / "README.md"))
+    is_told = re.search(rf"'\.\[(?:\w+,)*{extra}(?:,\w+)*\]'", pages)
+    assert is_told, f"no page says what needs pip install '.[{extra}]'"
+    if extra in NOT_TRIED:
+        return
+    assert {*EXTRAS[extra]} <= {*EXTRAS["test"]}, f"pyproject.toml: the extra `test` lacks the packages of {extra}"
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for requirement in EXTRAS[extra]:
+        name = re.split(r"[\[><=!~ ;]", requirement)[0]
+        assert re.search(rf"^{name}==", lock, re.MULTILINE | re.IGNORECASE), f"requirements.lock lacks {name}: renew it"
 
 
 # Settings

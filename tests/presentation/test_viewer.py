@@ -157,7 +157,7 @@ def test_a_picture_is_taken_away_after_a_minute(seconds: float, left: float | No
         (seen(as_of=ago(40), image_at=ago(40)), ["STALE 00:40", "last seen 20:59:20Z"]),
         (seen(image=""), ["moves, bright"]),
         (seen(image="", luma=12.0), ["moves, dark"]),
-        (seen(image="", picture=Picture.UNKNOWN), ["picture not known"]),
+        (seen(image="", picture=Picture.UNKNOWN), ["picture unknown"]),
         (seen(source=Source.ENCRYPTED, image=""), ["encrypted, picture not judged"]),
         (seen(source=Source.PLAYER_PAGE, image=""), ["a player page, no playlist"]),
         (seen(ViewerState()), ["no playlist address"]),

@@ -10,7 +10,7 @@ from livedeck.presentation.check import ServiceState
 
 
 class WrongUse(click.UsageError):
-    """Usage error with the exit code of UNKNOWN, because a monitoring system reads exit code 2 as CRITICAL."""
+    """Usage error with exit code UNKNOWN, because monitoring systems read 2 as CRITICAL."""
 
     exit_code = ServiceState.UNKNOWN
 

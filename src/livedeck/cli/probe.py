@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from livedeck.probe.rounds import Memory
 
 _PAUSES = (4.0, 20.0)
-"""Shortest and longest pause between two rounds in seconds; in between, a head moves even if it is a little late."""
+"""Shortest and longest pause between two rounds (s). In between it is 1.6 target durations: a head must move."""
 
 
 @click.command(cls=Plugin)
@@ -70,6 +70,7 @@ def command(
     async def work() -> int:
         try:
             settings = load(**merge_flags(ctx, flags))
+            limits = settings.limits_in_force().base
             _check_installed()
             if target is None:
                 return await print_plan(settings, as_json=output_format == "json")
@@ -78,11 +79,11 @@ def command(
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             echo(f"VIEWER UNKNOWN - {text}")
             return ServiceState.UNKNOWN
-        state = check_viewer(memory.viewer, is_picture_asked=not no_media)
+        state = check_viewer(memory.viewer, limits, is_picture_asked=not no_media)
         if output_format == "json":
             echo_json({"state": state.name, "viewer": viewer_document(memory.viewer), "plan": None})
         else:
-            echo(viewer_line(memory.viewer, state), err=picture == "-")
+            echo(viewer_line(memory.viewer, limits, state), err=picture == "-")
         if picture:
             await _write_picture(picture, memory.image, force=force)
         return state
@@ -99,7 +100,7 @@ def _check_installed() -> None:
 
 
 async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | None) -> Memory:
-    """Make the rounds, and return what is known after them. Raises UsageError, SettingsError, ApiError."""
+    """Make the rounds, and return the memory after them. Raises UsageError, SettingsError, ApiError."""
     from livedeck.probe.asking import ask
     from livedeck.probe.fetch import host_of
     from livedeck.probe.rounds import begin, step

@@ -62,7 +62,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Print every problem of a scenario, a workspace or faults in a TOML file, and end.",
 )
-@click.option("--list", "is_list", is_flag=True, help="Print what a scenario can name, and end.")
+@click.option("--list", "is_list", is_flag=True, help="Print the names that a scenario can use, then exit.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
 @click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535), help="0 means any free port.")
 @click.option("--data", type=click.Path(dir_okay=False, path_type=Path), help="Store everything in this SQLite file.")
@@ -84,7 +84,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     callback=_clock_from,
     help="Time that the simulated clock shows first: 2026-11-21T18:00Z. [default: now, or the stored one]",
 )
-@click.option("--paused", is_flag=True, default=None, help="Start with the simulated clock standing still.")
+@click.option("--paused", is_flag=True, default=None, help="Start with the simulated clock paused.")
 @click.option(
     "--control-token",
     envvar="LIVEDECK_CONTROL_TOKEN",

@@ -199,7 +199,7 @@ def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
 
 
 def _cost(change: Change) -> float:
-    return ENDED_SHOW_COST if change.ends_show else WRONG_COST
+    return ENDED_SHOW_COST if change.ends_event else WRONG_COST
 
 
 def _is_due(row: ExpectedAlarm, evidence: Evidence) -> bool:

@@ -1,4 +1,4 @@
-"""Scores so far: one line of JSON for each drill, with its evidence, so that it can be graded again. Pure."""
+"""Scores so far: a line of JSON for each drill. Its evidence is in it, so a drill can be graded again. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class IncidentScore(Record):
 
 
 class Score(Record):
-    """Line of `drills.jsonl`. `time`: begin of the drill on this machine's clock. `person`: who reacted."""
+    """Line of `drills.jsonl`. `time`: start of the drill on this machine's clock. `person`: operator."""
 
     time: datetime
     scenario: str
@@ -74,8 +74,3 @@ def read_lines(lines: Iterable[str]) -> tuple[Score, ...]:
         except (msgspec.MsgspecError, UnicodeError) as error:
             raise UnreadableScoreError(f"line {number} is no score: {error}") from error
     return tuple(found)
-
-
-def comparable(scores: Iterable[Score], score: Score) -> list[Score]:
-    """Return the scores that may be compared with `score`: the same scenario, played by the same rules."""
-    return [other for other in scores if (other.hash, other.rules) == (score.hash, score.rules)]

@@ -25,7 +25,7 @@ LATE_ALARM = timedelta(seconds=90)
 
 
 class Timing(Record):
-    """Seconds for a reaction: full credit up to `par`, none from `limit` on."""
+    """Seconds for a reaction: full credit up to `par`, no credit from `limit` on."""
 
     par: float
     limit: float
@@ -61,7 +61,7 @@ class Answer(Record):
 
     @property
     def longest(self) -> timedelta:
-        """Time after the alarm at which the last reaction counts nothing."""
+        """Time after the alarm from which no reaction has credit."""
         return timedelta(seconds=max(self.acknowledge.limit, self.action.limit if self.action else 0.0))
 
 
@@ -100,7 +100,7 @@ class Truth(Record):
 
 
 class Raised(Record):
-    """Alarm that the deck raised. `event`, `target`: names."""
+    """Alarm raised by the deck. `event`, `target`: names."""
 
     at: datetime
     key: AlarmKey
@@ -126,17 +126,18 @@ class Act(Record):
 class Change(Record):
     """Change that reached the platform. `does`: its words, the same for the same change.
 
-    `event`: name of the event; empty without one. `answers`: indices of the answers that its request matches.
-    `ends_show`: it completes or deletes an event that is on air.
+    `event_id`, `event`: id and name of the event; empty without one. `answers`: indices of the answers that its request
+    matches. `ends_event`: it completes or deletes the event; in the evidence, only an event that is on air.
     """
 
     at: datetime
     does: str
+    event_id: str
     event: str
     is_carried_out: bool
     answers: tuple[int, ...] = ()
     is_allowed: bool = False
-    ends_show: bool = False
+    ends_event: bool = False
 
 
 class Starved(Record):

@@ -1,4 +1,4 @@
-"""Show in a recording: the events of its snapshots over time, its samples and its alarms."""
+"""Show in a recording: its events over time, its samples and its alarms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EventChange(NamedTuple):
 class RecordedShow(NamedTuple):
     """Show from its first snapshot with a reply of the platform to its last one.
 
-    `events`: ascending by time. `alarms`: those for which a recording has the data.
+    `events`: ascending by time. `alarms`: those that the recorded data can show.
     """
 
     since: datetime

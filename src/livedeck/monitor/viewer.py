@@ -12,7 +12,7 @@ class Viewed(NamedTuple):
     """Event whose playlist is to be probed.
 
     `link`: viewing URL of the platform, or empty. `presets`: heights of the renditions that the platform makes, in
-    pixels. `is_doubted`: a verdict about the event waits for a witness, so that the probe asks more often for a while.
+    pixels. `is_doubted`: a verdict about the event waits for a witness, so the probe asks more often for a while.
     `is_protected`: viewers need a password, so no picture is kept.
     """
 
@@ -28,10 +28,10 @@ class Viewer(Protocol):
     """Probe of the playlists of events. No call waits for the network."""
 
     def want(self, events: Collection[Viewed]) -> None:
-        """Set the events to probe from now on; the others are left."""
+        """Set the events to probe from now on."""
 
     def states(self) -> Mapping[str, ViewerState]:
-        """Return event id -> newest state, of the events that were wanted last."""
+        """Return event id -> newest state, for the wanted events."""
 
     def fault(self) -> str:
         """Return the fault of the probe itself, in words; empty without one."""

@@ -37,6 +37,11 @@ class Change(Record):
     before: str
     after: str
 
+    @property
+    def text(self) -> str:
+        """Change in a line: `title: Rehearsal → Show`; `-` for no value."""
+        return f"{self.name}: {self.before or '-'} → {self.after or '-'}"
+
 
 class ParsedForm(Record, Generic[D_co]):
     """Parsed form. `draft`: draft to send. `values`: values of the draft by dotted name.

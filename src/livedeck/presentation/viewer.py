@@ -1,7 +1,7 @@
 """Words for what viewers get of an event: the same on every screen, on the wall and on the command line. Pure.
 
-The words say what a probe of the playlist found from its machine. They never say anything about the health,
-which is about the signal at the platform.
+The words tell what a probe of the playlist found from its machine. The health is about another thing: the signal at
+the platform.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from livedeck.text.segments import Group, Line, StyleRole, wrap_groups
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compact_duration, safe
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
-"""Age of a picture in seconds from which it carries its age, is dimmed, and is no longer shown."""
+"""Ages of a picture in seconds from which its age is shown, it is dimmed, and it is hidden."""
 
 STALE_INTERVALS = 3
-"""Number of intervals without a round after which nothing is known of viewers any more."""
+"""Intervals without a round after which the state is stale."""
 
 DARK_LUMA, BRIGHT_LUMA = 40, 100
 """Mean brightness below which a picture is dark, and from which it is bright (0 to 255)."""
 
 CAUSES = ("gone", "stalled", "ended", "black", "silent", "no sound", "frozen", "slow")
-"""Words for what is wrong, that which hides the others first."""
+"""Words for faults. One that hides others comes before them."""
 
 PREFIX = "VIEWER_"
 """Beginning of the names of the kinds of alarms about viewers."""
 
 
 class ViewerBadge(NamedTuple):
-    """State of an event for its viewers, in a word. `severity`: None if nothing is wrong.
+    """State of an event for its viewers, in a word. `severity`: None without a fault.
 
     `since`: start of the state, by this machine's clock; None if unknown.
     """
@@ -82,10 +82,10 @@ def badge(state: EventState, render_time: RenderTime) -> ViewerBadge:
 
 
 def _served(viewer: ViewerState) -> ViewerBadge:
-    """Return the badge of an event without a fault for viewers. One bad round is no fault yet, and nothing good."""
+    """Return the badge of an event without a fault for viewers. After one bad round it is unsure."""
     if viewer.delivery is Delivery.UNKNOWN:
         return ViewerBadge(UNKNOWN, "", StyleRole.DIM)
-    if viewer.delivery in {Delivery.GONE, Delivery.STALLED}:
+    if viewer.delivery.is_failing:
         return ViewerBadge(UNKNOWN, "unsure", StyleRole.DIM, since=viewer.since)
     if viewer.delivery is Delivery.ENDED:
         return ViewerBadge("■", "ended", StyleRole.DIM, since=viewer.since)
@@ -93,7 +93,7 @@ def _served(viewer: ViewerState) -> ViewerBadge:
 
 
 def _wrong(state: EventState, viewer: ViewerState) -> Iterable[ViewerBadge]:
-    """Yield the present faults for viewers by the monitor's limits, and the end of the playlist of an event on air."""
+    """Yield the present faults for viewers by the monitor's limits, and an ended playlist of an event on air."""
     for found in state.assessment.findings:
         if found.kind.startswith(PREFIX) and found.severity is not Severity.INFO:
             name = found.kind.removeprefix(PREFIX).lower()
@@ -106,7 +106,7 @@ def _wrong(state: EventState, viewer: ViewerState) -> Iterable[ViewerBadge]:
 
 
 def _began(fault: str, viewer: ViewerState) -> datetime | None:
-    """Return the start of the state that is a fault; None if the state does not say."""
+    """Return the start of a fault; None if the state does not tell it."""
     starts = {
         "black": viewer.picture_since,
         "frozen": viewer.picture_since,
@@ -122,12 +122,12 @@ def is_wrong(state: EventState, render_time: RenderTime) -> bool:
 
 
 def probed(snapshot: Snapshot) -> list[EventState]:
-    """Return the events that a probe asks for, or would if it had an address."""
+    """Return the events of a probe, with or without an address."""
     return [state for state in snapshot.events if state.viewer is not None]
 
 
 def worst_first(states: Iterable[EventState], render_time: RenderTime) -> list[EventState]:
-    """Return the events, worst for viewers first; then those that are judged, then the others, by name."""
+    """Return the events, worst for viewers first, then by name. Events that are not judged come last."""
 
     def order(state: EventState) -> tuple[object, ...]:
         found = badge(state, render_time)
@@ -171,7 +171,7 @@ WITH_VIEWER_FAULTS = (
 def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = True) -> Line:
     """Return `viewers ✓ plays 8 s late`: what viewers get, and how late; empty without a probe.
 
-    `has_time`: also since when it is wrong.
+    `has_time`: add the duration of a state other than `plays`.
     """
     if state.viewer is None:
         return []
@@ -182,9 +182,9 @@ def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = T
 
 
 def facts_line(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """Return the line under a picture: health at the ingest, then what viewers get: `ingest ✓ 100  late 8 s  -21 LUFS`.
+    """Return the line under a picture, health at the ingest first: `ingest ✓ 100  late 8 s  -21 LUFS`.
 
-    A narrow line leaves out the last facts first.
+    A narrow line omits the last facts.
     """
     viewer = state.viewer
     groups: list[Group] = [(0, [("ingest ", StyleRole.DIM), *_ingest(state, render_time)])]
@@ -206,7 +206,7 @@ def _ingest(state: EventState, render_time: RenderTime) -> Line:
 
 def _facts(viewer: ViewerState, render_time: RenderTime) -> Iterable[tuple[str, StyleRole]]:
     """Yield facts about the delivery, then about the sound."""
-    if viewer.delivery in {Delivery.GONE, Delivery.STALLED}:
+    if viewer.delivery.is_failing:
         yield f"✖ {safe(viewer.error) or viewer.delivery.value}", StyleRole.STRONG
         return
     if viewer.missing:
@@ -233,9 +233,9 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
 
 
 def picture_words(state: EventState) -> str:
-    """Return what the picture shows, in words: `moves, bright`; the reason if there is none.
+    """Return the picture in words: `moves, bright`; or why there is none.
 
-    The words stand in place of the picture where it cannot be shown, and are its alternative text in a browser.
+    They replace a picture that cannot be shown, and are its alternative text in a browser.
     """
     viewer = state.viewer
     if viewer is None or viewer.source is Source.NONE:
@@ -251,7 +251,7 @@ def picture_words(state: EventState) -> str:
     if viewer.source is Source.ENCRYPTED:
         return "encrypted, picture not judged"
     if viewer.picture is Picture.UNKNOWN:
-        return "picture not known"
+        return "picture unknown"
     word = {Picture.MOVES: "moves", Picture.STILL: "still", Picture.BLACK: "black"}[viewer.picture]
     return word if viewer.luma is None or viewer.picture is Picture.BLACK else f"{word}, {_brightness(viewer.luma)}"
 
@@ -261,7 +261,7 @@ def _brightness(luma: float) -> str:
 
 
 def is_past(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether the newest picture is not what viewers get now, because no newer one can be had."""
+    """Return whether the newest picture does not show what viewers get now, and no newer one exists."""
     return badge(state, render_time).word in _WITHOUT_PICTURE
 
 
@@ -269,9 +269,9 @@ _WITHOUT_PICTURE = frozenset({"gone", "stalled", "ended", "stale"})
 
 
 def over_picture(state: EventState, render_time: RenderTime) -> Sequence[tuple[str, StyleRole]]:
-    """Return the words over a picture that is not what viewers should get: `GONE 00:38`, `last seen 21:13:29Z`.
+    """Return the words over a picture with a fault: `GONE 00:38`, `last seen 21:13:29Z`.
 
-    The first line says what is wrong and for how long; none is needed while the picture speaks for itself.
+    The first line names the fault and its duration. A picture without such a fault has no words.
     """
     viewer = state.viewer
     if viewer is None:
@@ -289,7 +289,7 @@ def over_picture(state: EventState, render_time: RenderTime) -> Sequence[tuple[s
 
 
 def counts_line(states: Sequence[EventState], render_time: RenderTime) -> list[Group]:
-    """Return the groups of a line that counts the events by what viewers get: `✖ 1 gone  ▲ 1 silent  ✓ 6 play`."""
+    """Return the groups of a line that counts the events by state: `✖ 1 gone  ▲ 1 silent  ✓ 6 play`."""
     found = [badge(state, render_time) for state in states]
     on_air = sum(state.phase.tally.expects_signal for state in states)
     lamp = ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)

@@ -1,26 +1,21 @@
-"""What viewers get, as a line of a monitoring plugin and as JSON (probe.md). Pure."""
+"""State for viewers as a line of a monitoring plugin and as JSON (probe.md). Pure."""
 
 from __future__ import annotations
 
-from livedeck.monitor import Delivery, Picture, Sound, Source, ViewerState
+from livedeck.monitor import Delivery, Picture, Sound, Source, Thresholds, ViewerState
 from livedeck.presentation.check import ServiceState, plain
 from livedeck.presentation.documents import ViewerDocument
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import counted, safe
 
-LATE = 30.0
-"""Seconds behind the encoder from which a stream is late."""
 
-_SLOW = 0.8
-
-
-def check_viewer(viewer: ViewerState, *, is_picture_asked: bool) -> ServiceState:
-    """Return the exit code of a plugin. `is_picture_asked`: an unknown picture of an encrypted stream is unknown."""
-    if viewer.delivery in {Delivery.GONE, Delivery.STALLED} or viewer.picture is Picture.BLACK:
+def check_viewer(viewer: ViewerState, limits: Thresholds, *, is_picture_asked: bool) -> ServiceState:
+    """Return the exit code of a plugin. `is_picture_asked`: the state of an encrypted stream is unknown."""
+    if viewer.delivery.is_failing or viewer.picture is Picture.BLACK:
         return ServiceState.CRITICAL
     if viewer.delivery is Delivery.UNKNOWN or not viewer.source.is_probed:
         return ServiceState.UNKNOWN
-    is_late = viewer.latency is not None and viewer.latency > LATE
+    is_late = viewer.latency is not None and viewer.latency > limits.viewer_late
     is_doubtful = viewer.delivery in {Delivery.SLOW, Delivery.ENDED} or viewer.missing or viewer.apart
     if is_doubtful or is_late or viewer.sound in {Sound.SILENT, Sound.NONE}:
         return ServiceState.WARNING
@@ -29,11 +24,11 @@ def check_viewer(viewer: ViewerState, *, is_picture_asked: bool) -> ServiceState
     return ServiceState.OK
 
 
-def viewer_line(viewer: ViewerState, state: ServiceState) -> str:
+def viewer_line(viewer: ViewerState, limits: Thresholds, state: ServiceState) -> str:
     """Return the line of a plugin: state, words and performance data."""
     measures = {
-        "latency": "" if viewer.latency is None else f"{viewer.latency:.1f}s;{LATE:g}",
-        "ratio": "" if viewer.ratio is None else f"{viewer.ratio:.2f};{_SLOW:g}",
+        "latency": "" if viewer.latency is None else f"{viewer.latency:.1f}s;{limits.viewer_late:g}",
+        "ratio": "" if viewer.ratio is None else f"{viewer.ratio:.2f};{limits.viewer_slow:g}",
         "loudness": "" if viewer.loudness is None else f"{viewer.loudness:.0f}",
     }
     performance = " ".join(f"{name}={value}" for name, value in measures.items() if value)
@@ -41,7 +36,7 @@ def viewer_line(viewer: ViewerState, state: ServiceState) -> str:
 
 
 def viewer_text(viewer: ViewerState) -> str:
-    """Return what viewers get in words: `plays, 2 rounds: late about 8 s, 3 rungs 144p to 1080p, picture moves`."""
+    """Return the state in words: `plays, 2 rounds: late about 8 s, 3 rungs 144p to 1080p, picture moves`."""
     if not viewer.source.is_probed:
         return viewer.error or "no address"
     facts = [
@@ -75,7 +70,7 @@ def _sound_texts(viewer: ViewerState) -> list[str]:
 
 
 def viewer_document(viewer: ViewerState) -> ViewerDocument:
-    """Return what viewers get as JSON."""
+    """Return the state for viewers as JSON."""
     return {
         "source": viewer.source.value,
         "delivery": viewer.delivery.value,

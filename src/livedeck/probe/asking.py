@@ -1,4 +1,4 @@
-"""Requests of one round of an event: playlists, the newest segment whole, and the presence of the others."""
+"""Requests of one round of an event: read playlists and the newest segment, and check that the others are there."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LONG = 64 * 2**10
 """Bytes of a playlist that is read in a thread."""
 
 _MAX_PRESENCES = 12
-"""Maximum number of segments of a round that are only asked whether they are there."""
+"""Maximum number of segments in a round whose presence is checked without reading them."""
 
 _APART_SEGMENTS = 2
-"""Segments by which two renditions may differ; players ask for the same place of another one when they switch."""
+"""Segments by which two renditions may be apart: a player that switches asks for the same place in the other."""
 
 
 class Looks(Protocol):
@@ -31,11 +31,11 @@ class Looks(Protocol):
 
     @property
     def blindness(self) -> str:
-        """Reason why no segment is judged now; empty if segments are judged."""
+        """Reason why no segment is judged now; empty if they are."""
 
     @property
     def deaths(self) -> int:
-        """Number of processes that died or were late so far."""
+        """Number of processes that died or timed out so far."""
 
     async def look(self, kind: str, segment: bytes, init: bytes = b"") -> Sight:
         """Return picture and sound of a segment. `kind`: mpegts, mp4 or aac. `init`: its initialization."""
@@ -55,7 +55,7 @@ class _Round:
         self.inits: dict[Part, bytes] = {}
 
     async def playlist(self, address: str) -> tuple[Answer, Master | Media | Unusable | None]:
-        """Return the reply of an address, and its playlist, the reason why it is none, or None without a reply."""
+        """Return the reply of an address, and its playlist: Unusable if it cannot be judged, None without a reply."""
         answer = await self._requests.get(Part(address), Want.PLAYLIST)
         if answer.error:
             return answer, None
@@ -67,7 +67,7 @@ class _Round:
             return answer, reason
 
     async def segment(self, name: str, segments: Sequence[Segment]) -> tuple[Segment, Answer] | None:
-        """Return the newest of these segments that comes whole, with its reply; at most two are tried."""
+        """Return the newest complete one of these segments, with its reply. Tries at most two."""
         for segment in reversed(segments[-2:]):
             answer = await self._requests.get(segment.part, Want.SEGMENT)
             if self._is_unasked(answer):
@@ -82,7 +82,7 @@ class _Round:
         return None
 
     async def presence(self, name: str, segments: Sequence[Segment]) -> None:
-        """Ask whether these segments are there."""
+        """Check that these segments are there, without reading them."""
         for segment in segments[-_MAX_PRESENCES:]:
             answer = await self._requests.get(segment.part, Want.PRESENCE)
             if self._is_unasked(answer):
@@ -119,7 +119,7 @@ class _Round:
 
 
 async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None, now: Callable[[], datetime]) -> Found:
-    """Make the requests of a round, and return what it found. `address`: of the master or media playlist."""
+    """Make the requests of a round, and return its findings. `address`: address of the master or media playlist."""
     work = _Round(memory, requests, looks)
     rungs, has_read_master = memory.rungs, False
     is_due = memory.master_at is None or now() - memory.master_at >= timedelta(seconds=MASTER_INTERVAL)
@@ -170,7 +170,7 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
 async def _compare(
     work: _Round, memory: Memory, rungs: Sequence[Rung], lowest: Media, head_before: int
 ) -> dict[str, str]:
-    """Return rendition -> why it is not with the lowest, or empty, of one rendition in turn."""
+    """Compare one rendition, each round another, with the lowest. Returns its name -> distance; empty if together."""
     if len(rungs) < 2:
         return {}
     rung = rungs[1 + memory.viewer.rounds % (len(rungs) - 1)]
@@ -208,14 +208,14 @@ def _distance(rung: Rung, media: Media, lowest: Media) -> str:
 async def _hear(
     work: _Round, memory: Memory, rungs: Sequence[Rung], *, is_judged: bool
 ) -> tuple[int | None, Sight | None]:
-    """Return the number of the newest segment of sound apart, and its sight."""
+    """Return the number of the newest segment of a separate sound track, and its sight."""
     if not rungs or not rungs[0].sound:
         return None, None
     answer, found = await work.playlist(rungs[0].sound)
     if answer.is_held:
         return memory.sound_head, None
     if not isinstance(found, Media) or found.head is None:
-        work.missing.append(f"the playlist of the sound: {_fault(answer, found)}")
+        work.missing.append(f"the sound playlist: {_fault(answer, found)}")
         work.listed += 1
         return memory.sound_head, None
     if memory.sound_head is not None and found.head.number <= memory.sound_head:
@@ -227,7 +227,7 @@ async def _hear(
 
 
 def _ratio(answer: Answer, segment: Segment) -> float | None:
-    """Return the seconds of fetching a second of media; at least these, if the time was over before its end."""
+    """Return the seconds to fetch a second of media. After a timeout, extrapolate from the bytes that came."""
     if not segment.seconds:
         return None
     whole = answer.size / len(answer.body) if answer.is_late and answer.size else 1.0

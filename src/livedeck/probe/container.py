@@ -1,4 +1,4 @@
-"""Containers of segments, as far as their wholeness shows without decoding. Pure."""
+"""Containers of segments, and signs of a cut-off segment that show without decoding. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def container_of(body: bytes) -> Container:
 
 
 def cut_off(body: bytes) -> str:
-    """Return the reason why a segment is not whole, in words; empty if it is whole, or if that is unknown."""
+    """Return the reason why a segment is incomplete; empty if it is complete, or if that is unknown."""
     if not body:
         return "empty"
     match container_of(body):

@@ -1,4 +1,4 @@
-"""Traffic of the probe before it is enabled: each event's playlists are read once, and no segment."""
+"""Estimate of the probe's traffic before it is enabled. It reads each event's playlists once, and no segment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT_ONCE = 8
 
 
 class Planned(Record):
-    """Traffic of an event on air. `lowest`: rendition to read. `rate`: in bit/s; None if unknown, for a `reason`."""
+    """Traffic of an event on air. `lowest`: rendition to read. `rate`: in bit/s; None if unknown. `reason`: why."""
 
     event_id: str
     address: Address

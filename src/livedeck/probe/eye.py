@@ -40,8 +40,8 @@ ANSWER = Struct("!BBBBBBf8f18432s43200s")
 of each key frame, pixels of the last one (RGB). Unused places are zero."""
 
 SEEN, UNDECODABLE, UNFAMILIAR, TOO_LARGE = range(4)
-"""Faults. UNFAMILIAR: no stream has a codec of the list. TOO_LARGE: the segment needs more memory than there is; the
-process is spoilt by it.
+"""Faults. UNFAMILIAR: no stream has a known codec. TOO_LARGE: the segment needs more memory than allowed, and the
+process must not be used again.
 """
 
 FRAMES = 8
@@ -75,7 +75,7 @@ _OPTIONS = _CODEC_OPTIONS | {"format_whitelist": "mpegts,mov,mp4,m4a,3gp,3g2,mj2
 
 
 def main() -> None:
-    """Load all that decoding needs, shut all doors, then answer requests until standard input ends."""
+    """Load everything that decoding needs, give up all rights, then answer requests until standard input ends."""
     folder, warm_up = sys.argv[1:]
     sys.path.append(folder)
     content = Path(warm_up).read_bytes()

@@ -1,7 +1,7 @@
-"""Judging of pictures and sounds from outside, in one process that can do nothing else (`eye.py`).
+"""Judge of pictures and sounds of strangers, in one process that can do nothing else (`eye.py`).
 
-A decoder that a stranger takes over gets no file, no socket, no other process, and little memory. The process is killed
-once it is late. Its answers are numbers and pixels at fixed places, so nothing that comes from it is parsed.
+A decoder that a stranger takes over has no file, no socket, no other process, and little memory. livedeck kills it
+when it is late. Its answers are numbers and pixels at fixed places, so there is nothing to parse.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ MAX_SEGMENT, MAX_INIT = 8 * 2**20, 2**20
 """Maximum size of a segment and of its head (EXT-X-MAP), in bytes."""
 
 DEADLINE = 5.0
-"""Seconds after which the process is killed, if it has not judged a segment."""
+"""Maximum seconds for a segment. Then the process is killed."""
 
 _START = 20.0
-"""Seconds after which the process is killed, if it has not started. It loads 100 MB of libraries."""
+"""Maximum seconds for the start of the process, which loads 100 MB of libraries. Then it is killed."""
 
 _DEATHS, _WITHIN, _PAUSE = 3, 60.0, 300.0
-"""After so many deaths within so many seconds, no process is started for so many seconds."""
+"""Number of deaths within a time (s) after which no process starts for a pause (s)."""
 
 _DIED = "picture unknown: the decoder died"
 
@@ -57,7 +57,7 @@ def refusal() -> str:
 class Eyes:
     """Judge of pictures and sounds, for all events.
 
-    `deaths`: number of processes that died or were late so far. `program`: the program to run.
+    `deaths`: number of processes that died or timed out so far. `program`: the program to run.
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic, program: Path = _PROGRAM) -> None:
@@ -81,8 +81,8 @@ class Eyes:
 
         Args:
             kind: format of the segment, one of `eye.KINDS`.
-            segment: its bytes.
-            init: bytes that belong before it (EXT-X-MAP).
+            segment: bytes of the segment.
+            init: bytes of its initialization (EXT-X-MAP).
         """
         if len(segment) > MAX_SEGMENT or len(init) > MAX_INIT:
             return Sight(error=f"picture unknown: the segment is larger than {MAX_SEGMENT // 2**20} MiB")
@@ -163,7 +163,7 @@ async def _exchange(process: Process, request: bytes = b"") -> bytes:
 
 
 def _sight(answer: bytes) -> Sight:
-    """Return the findings of an answer. Raises ValueError if no sane process gives it."""
+    """Return the findings of an answer. Raises ValueError for values that a sound process never gives."""
     fault, frames, width, height, has_sound, channels, loudness, *peaks, cells, pixels = eye.ANSWER.unpack(answer)
     if fault in _FAULTS:
         return Sight(error=_FAULTS[fault])

@@ -24,19 +24,19 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 REQUEST_SECONDS, ROUND_SECONDS = 5.0, 8.0
-"""Maximum duration of a request, and of all requests of a round; a body that trickles defeats the first alone."""
+"""Maximum duration of a request, and of all requests of a round together."""
 
 AT_ONCE, AT_ONCE_OF_HOST = 4, 2
 """Maximum number of requests under way, and of those to one host."""
 
 REQUEST_WEIGHT = 600
-"""Bytes of a request with its reply, besides the body: heads, acknowledgements and their packets."""
+"""Bytes of a request and its reply without the body: headers, TCP acknowledgements and packets."""
 
 _MAX_HOSTS = 500
 """Number of hosts that are remembered."""
 
 _MAX_WAIT = 600.0
-"""Maximum seconds of a `Retry-After` that are waited for."""
+"""Longest `Retry-After` that is obeyed, in seconds."""
 
 _MAX_WORDS = 160
 """Maximum number of characters of a reason."""
@@ -58,9 +58,9 @@ class Answer(Record):
     """Outcome of a request.
 
     `status`: HTTP status; 0 if no reply came. `address`: address of the reply, after redirects. `seconds`: duration.
-    `size`: bytes of the whole body, as announced; None if unknown. `error`: reason of a failure, in words; empty if the
-    body is whole. `is_late`: the time was over. `is_held`: not asked, as the host wants a pause or the round is over.
-    `is_refused`: not asked, as the address leads where the probe must not go, which proves nothing about viewers.
+    `size`: bytes of the complete body, as announced; None if unknown. `error`: reason of a failure; empty if the body
+    is complete. `is_late`: the request timed out. `is_held`: not sent, because the host wants a pause or the round is
+    over. `is_refused`: not sent, because the probe may not ask this address, which proves nothing about viewers.
     """
 
     status: int = 0
@@ -86,8 +86,7 @@ class Opens(Protocol):
 class Fetcher:
     """Sender of all requests of a probe.
 
-    `weights`: host of a configured address -> bytes so far, with an estimate of the packets' heads.
-
+    `weights`: host of a configured address -> bytes so far, with an estimate of the packet headers.
     `session`: value of the header `CMCD-Session`; empty for none. `timer`: seconds of this machine.
     """
 
@@ -132,7 +131,7 @@ class Fetcher:
                     self._hold(host_of(part.address), incoming.retry_after())
                     error = f"HTTP {status}"
         except TimeoutError:
-            error, is_late = f"no whole reply in {seconds:.0f} s ({len(body)} bytes came)", True
+            error, is_late = f"no complete reply in {seconds:.0f} s ({len(body)} bytes came)", True
         except Misconfigured as reason:
             error, is_refused = str(masked_line(reason, _MAX_WORDS)), True
         except (Unreachable, Unreadable) as reason:
@@ -148,7 +147,7 @@ class Fetcher:
 
 
 class Round:
-    """Requests of one round of an event, which together take `ROUND_SECONDS` at most. `weight`: their bytes, about."""
+    """Requests of one round of an event, together at most `ROUND_SECONDS` long. `weight`: their estimated bytes."""
 
     def __init__(self, fetcher: Fetcher, home: str) -> None:
         self._fetcher, self._home = fetcher, home
@@ -189,7 +188,7 @@ def _announced(incoming: Incoming) -> int | None:
 
 
 async def _read(incoming: Incoming, want: Want, body: bytearray) -> str:
-    """Read the reply into `body`, as far as it is needed. Returns the reason why it is too large, or an empty text."""
+    """Read the needed part of the reply into `body`. Returns a reason if the reply is too large, else an empty text."""
     async for chunk in _unpacked(incoming, want.limit):
         body += chunk
         is_page = want is Want.PLAYLIST and len(body) > BEGINNING and b"#EXTM3U" not in body[:BEGINNING]
@@ -201,7 +200,7 @@ async def _read(incoming: Incoming, want: Want, body: bytearray) -> str:
 
 
 async def _unpacked(incoming: Incoming, limit: int) -> AsyncIterator[bytes]:
-    """Yield the body, unpacked step by step, so that a small reply never becomes much more than `limit` at once."""
+    """Yield the body, unpacked in steps of at most `limit` bytes, because a small reply may unpack to a huge one."""
     if incoming.headers.get("Content-Encoding", "").strip().lower() != "gzip":
         async for chunk in incoming.packed_chunks():
             yield chunk

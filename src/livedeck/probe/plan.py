@@ -1,4 +1,4 @@
-"""Addresses of playlists, and the traffic that their rounds cost. Pure."""
+"""Addresses of playlists, and the traffic of their rounds. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from livedeck.probe.fetch import REQUEST_WEIGHT
 from livedeck.record import Record
 
 OFF = "off"
-"""Address of an event that is not to be probed."""
+"""Setting in place of an address that switches the probe of an event off."""
 
 DOUBT_INTERVAL, DOUBT_SECONDS = 4.0, 60.0
-"""Seconds between two rounds of a doubted event, and the time after which they are as rare as before."""
+"""Seconds between two rounds of a doubted event, and seconds after which its usual interval returns."""
 
 MASTER_INTERVAL = 60.0
 """Seconds between two reads of a master playlist."""
@@ -40,7 +40,7 @@ class Origin(StrEnum):
 
 
 class Address(Record):
-    """Address of an event's playlist. `home`: address whose network it may lead to. `reason`: why there is none."""
+    """Address of an event's playlist. `home`: address whose private network it may use. `reason`: why there is none."""
 
     text: str = ""
     origin: Origin = Origin.NONE
@@ -95,10 +95,10 @@ def _checked(text: str, origin: Origin, home: str) -> Address:
 
 
 class Cost(Record):
-    """Shape of a playlist that decides what its rounds cost.
+    """Facts about a playlist that decide the traffic of its rounds.
 
-    `bandwidth`: of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: their number.
-    `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has a playlist of its own.
+    `bandwidth`: bit rate of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: their
+    number. `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has its own playlist.
     """
 
     bandwidth: float
@@ -127,14 +127,14 @@ def stretched(interval: float, rate: float, budget: float) -> float:
 
 
 def gigabytes_a_day(rate: float) -> float:
-    """Return the gigabytes of a day at a rate in bit/s."""
+    """Return the gigabytes a day of a rate in bit/s."""
     return rate * 86_400 / 8e9
 
 
 def phases(events: Collection[str]) -> dict[str, float]:
     """Return event id -> its share of the interval at which its rounds start.
 
-    The order is that of a hash of the ids, and the distances are equal, so that no second has many of them.
+    They are equally far apart, in the order of a hash of the ids, so that rounds do not pile up in one second.
     """
     ordered = sorted(events, key=lambda event: sha256(event.encode()).digest())
     return {event: place / len(ordered) for place, event in enumerate(ordered)}

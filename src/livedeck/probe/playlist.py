@@ -1,7 +1,7 @@
 """HLS playlists as values.
 
-Only this module imports m3u8, which raises various errors for odd playlists and checks no number; here each of them
-becomes `Unusable`.
+Only this module imports m3u8. m3u8 checks no numbers and raises many kinds of errors for odd playlists. This module
+raises `Unusable` for all of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OF_SEGMENT = (*_STICKY, "#EXTINF", "#EXT-X-BYTERANGE", "#EXT-X-DISCONTINUITY\n"
 
 
 class Unusable(Exception):  # noqa: N818  as the errors of the client
-    """The reply is no playlist that can be judged. `source`: its kind if it is known."""
+    """Reply that cannot be judged as a playlist. `source`: its kind if it is known."""
 
     def __init__(self, reason: str, source: Source = Source.NONE) -> None:
         super().__init__(reason)
@@ -49,8 +49,8 @@ class Unusable(Exception):  # noqa: N818  as the errors of the client
 class Rung(Record):
     """Rendition of a master playlist.
 
-    `bandwidth`: highest bit rate, and `usual`: mean one, with the sound (bit/s). `height`: in pixels; 0 if unknown.
-    `sound`: playlist of its sound if that is apart.
+    `bandwidth`, `usual`: highest and mean bit rate with the sound (bit/s). `height`: in pixels; 0 if unknown. `sound`:
+    address of its separate sound playlist; empty without one.
     """
 
     address: str
@@ -66,7 +66,7 @@ class Rung(Record):
 
 
 class Master(Record):
-    """Master playlist. `rungs`: the lowest bit rate first."""
+    """Master playlist. `rungs`: its renditions, lowest bit rate first."""
 
     rungs: tuple[Rung, ...]
 
@@ -95,7 +95,7 @@ class Segment(Record):
 
 
 class Media(Record):
-    """Media playlist. `segments`: the last `MAX_SEGMENTS`, without gaps and open parts. `target`: in seconds."""
+    """Media playlist. `segments`: the last `MAX_SEGMENTS` complete ones. `target`: target duration in seconds."""
 
     target: float
     segments: tuple[Segment, ...]
@@ -212,7 +212,7 @@ def _utc(time: datetime | None) -> datetime | None:
 
 
 def _shortened(text: str) -> str:
-    """Return the text without all but its last `MAX_SEGMENTS` segments, since m3u8 takes 95 ms for 7,200 of them."""
+    """Return the text with its last `MAX_SEGMENTS` segments only: m3u8 needs 95 ms for 7,200 of them."""
     lines = [line.strip() for line in text.splitlines()]
     places = [place for place, line in enumerate(lines) if line and not line.startswith("#")]
     if len(places) <= MAX_SEGMENTS or any(line.startswith("#EXT-X-STREAM-INF") for line in lines[: places[0]]):

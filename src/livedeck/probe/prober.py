@@ -1,4 +1,4 @@
-"""Probe of the playlists of many events: their rounds, spread over the interval, within the budget."""
+"""Probe of the playlists of many events. Spreads their rounds over the interval, within the budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE_INTERVAL = 60.0
 """Seconds between two requests of an address that is not a playlist."""
 
 STALE_INTERVALS = 3
-"""Intervals after which the last round says nothing about now."""
+"""Intervals after which the last round is out of date."""
 
 _SHARE_OF_NEWEST = 0.3
 """Weight of the newest round in the mean traffic of an event."""
@@ -72,7 +72,7 @@ class Prober:
         return "" if is_installed() else NOT_INSTALLED
 
     def want(self, events: Collection[Viewed]) -> None:
-        """Set the events to probe from now on; the others are left."""
+        """Set the events to probe from now on."""
         now = self.clock.monotonic()
         wanted = {event.event_id: event for event in events}
         has_changed = wanted.keys() != self._targets.keys()
@@ -89,7 +89,7 @@ class Prober:
             self._news.set()
 
     def replan(self, plan: Plan) -> None:
-        """Take other addresses, such as those that were signed anew."""
+        """Replace the addresses, for example with newly signed ones."""
         self.plan, now = plan, self.clock.monotonic()
         for target in [*self._targets.values()]:
             self._take(target.event, target, now)
@@ -129,7 +129,7 @@ class Prober:
             target.round.cancel()
 
     def states(self) -> Mapping[str, ViewerState]:
-        """Return event id -> newest state, of the events that were wanted last."""
+        """Return event id -> newest state, for the wanted events."""
         return {event_id: self._state(target) for event_id, target in self._targets.items()}
 
     def _state(self, target: _Target) -> ViewerState:
@@ -146,12 +146,12 @@ class Prober:
 
     @property
     def weights(self) -> Mapping[str, int]:
-        """Bytes received so far by host, about."""
+        """Host -> estimated bytes so far."""
         return dict(self.fetcher.weights)
 
     @property
     def deaths(self) -> int:
-        """Number of decoders that died or were late so far."""
+        """Number of decoders that died or timed out so far."""
         return self.looks.deaths if self.looks else 0
 
     def picture(self, event_id: str) -> bytes:
@@ -166,14 +166,14 @@ class Prober:
 
     @property
     def note(self) -> str:
-        """Note for a header: number of probed events, traffic, and that rounds are rarer than the settings say."""
+        """Note for a header: number of probed events, traffic, and a longer interval if the budget needs one."""
         asked = [target for target in self._targets.values() if target.address.text]
         interval = stretched(self.plan.interval, self._rate, self.plan.budget)
         rarer = f", every {interval:.0f} s to stay within the budget" if interval > self.plan.interval else ""
         return f"probe {len(asked)} of {len(self._targets)}, {bits(self.traffic)}bit/s{rarer}"
 
     def _weigh(self) -> None:
-        """Measure the traffic of all events without a budget, in bit/s."""
+        """Update the traffic of all events without a budget (bit/s)."""
         self._rate = sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
 
     def _interval(self, target: _Target, now: float) -> float:
@@ -184,7 +184,7 @@ class Prober:
         return stretched(usual, self._rate, self.plan.budget)
 
     def _schedule(self, now: float) -> None:
-        """Spread the next rounds of all events over the interval, none later than 1.5 intervals after its last one."""
+        """Spread the next rounds of all events over the interval, each within 1.5 intervals of its last one."""
         asked = [event_id for event_id, target in self._targets.items() if target.address.text]
         for event_id, phase in phases(asked).items():
             target = self._targets[event_id]
@@ -246,5 +246,5 @@ class Prober:
 
 
 def _path(address: Address) -> tuple[str, str]:
-    """Return what stays the same when an address is signed anew, and why there is none."""
+    """Return the part of an address that a new signature keeps, and the reason if there is no address."""
     return address.text.partition("?")[0], address.reason

@@ -1,7 +1,7 @@
-"""Fold of the rounds of an event into the state that viewers get. Pure: `step` takes what a round found, and no clock.
+"""Fold of the rounds of an event into its state for viewers. Pure: `step` takes the findings of a round, and no clock.
 
-A round proves one thing each: a reply or its failure, a head that moved, a segment that came whole. What no round has
-proved stays unknown: an event plays from the second round on, because a head that stands may be all that is left.
+A state needs proof: a reply or its failure, a head that moved, a complete segment. Without proof it is unknown. So an
+event plays from the second round on at the earliest, because the first cannot tell whether the head moves.
 """
 
 from __future__ import annotations
@@ -13,26 +13,27 @@ from hashlib import sha256
 
 from msgspec import field
 
-from livedeck.monitor import Delivery, Source, ViewerState
+from livedeck.monitor import Delivery, Source, Thresholds, ViewerState
 from livedeck.probe.playlist import Media, Part, Rung, Segment
 from livedeck.probe.sight import Sight, compared
 from livedeck.record import Record
 
 STANDS_FOR = 1.5
-"""Target durations for which a head may stand still; it should move once in each."""
+"""Target durations after which a head that has not moved is stalled."""
 
-SLOW_RATIO = 0.8
-"""Seconds of fetching a second of media from which players run dry as soon as anything else uses the line."""
+SLOW_RATIO = Thresholds().viewer_slow
+"""Seconds of fetching a second of media above which delivery is slow."""
 
 
 class Found(Record):
     """Findings of a round.
 
     `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`.
-    `rungs`: of a master that this round read. `media`: playlist of the lowest rung. `ratio`: seconds of fetching a
-    second of media. `missing`: segments that are listed and did not come whole, in words; `listed`: number of segments
-    asked for. `apart`: rendition -> why it is not with the lowest, or empty. `sight`, `sound_sight`: of the newest
-    segment, and of its sound if that is apart. `error`: why a segment could not be looked at.
+    `rungs`: renditions of the master, if this round read it. `media`: playlist of the lowest rung. `ratio`: seconds to
+    fetch a second of media. `missing`: listed segments that did not arrive complete, in words. `listed`: number of
+    segments asked for. `apart`: rendition -> its distance from the lowest; empty if they are together. `sight`,
+    `sound_sight`: findings in the newest segment, and in that of a separate sound track. `error`: why a segment could
+    not be decoded.
     """
 
     at: datetime
@@ -57,9 +58,9 @@ class Found(Record):
 class Memory(Record):
     """Knowledge of an event's playlist between two rounds.
 
-    `moved_at`: time of the last round in which the head moved. `cells`: of the last picture. `inits`: initializations
-    of segments. `sound_head`: number of the newest segment of sound apart. `image`: newest picture as JPEG. `is_sure`:
-    the address is meant to be a playlist, and not perhaps a page.
+    `moved_at`: time of the last round in which the head moved. `cells`: cells of the last picture. `inits`:
+    initializations of segments. `sound_head`: number of the newest segment of a separate sound track. `image`: newest
+    picture as JPEG. `is_sure`: the address is set as a playlist; a viewing URL may be a page.
     """
 
     viewer: ViewerState
@@ -98,7 +99,7 @@ def step(memory: Memory, found: Found) -> Memory:
 def _without_playlist(memory: Memory, found: Found) -> Memory:
     """Return the memory after a round without a playlist.
 
-    A page in the place of a playlist that was read before is a fault; without such a playlist it is the wrong address.
+    A page is a fault if the address gave a playlist before. Otherwise the address is wrong.
     """
     before = memory.viewer
     is_wrong_address = memory.head is None and (found.source is not Source.NONE or not memory.is_sure)
@@ -122,7 +123,7 @@ def _delivered(memory: Memory, found: Found, media: Media) -> Memory:
         delivery = Delivery.SLOW if found.ratio is not None and found.ratio > SLOW_RATIO else Delivery.PLAYS
     elif (at - moved_at).total_seconds() > STANDS_FOR * media.target:
         delivery = Delivery.STALLED
-    elif delivery not in {Delivery.PLAYS, Delivery.SLOW}:
+    elif not delivery.is_playing:
         delivery = Delivery.UNKNOWN
     end = head.end if head else None
     viewer = replace(
@@ -149,7 +150,7 @@ def _since(viewer: ViewerState, at: datetime, delivery: Delivery) -> ViewerState
 
 
 def _seen(memory: Memory, found: Found) -> Memory:
-    """Return the memory with picture and sound of the round; without a look both stay as they were."""
+    """Return the memory with picture and sound of the round; both stay if no segment was decoded."""
     sight = found.sight
     if sight is None:
         return memory
@@ -173,5 +174,5 @@ def _seen(memory: Memory, found: Found) -> Memory:
 
 
 def begin(host: str, *, interval: float = 10.0, is_sure: bool = True, reason: str = "") -> Memory:
-    """Return the memory before the first round. `reason`: why no round will come."""
+    """Return the memory before the first round. `reason`: why the event is not probed; empty if it is."""
     return Memory(ViewerState(host=host, interval=interval, error=reason), is_sure)

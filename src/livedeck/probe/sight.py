@@ -23,13 +23,13 @@ UNDECODABLE = "the segment cannot be decoded"
 """Error of a broken segment. Any other error says that this machine cannot judge it."""
 
 BRIGHT = 32
-"""Luma over which a cell is bright."""
+"""Luma above which a cell is bright."""
 
 BLACK = 0.02
 """Share of bright cells below which a picture is black."""
 
 MOVED = 6
-"""Difference in luma over which a cell has changed: less is noise of a camera."""
+"""Difference in luma above which a cell has changed. Camera noise is below it."""
 
 MOVED_CELLS = 2
 """Number of changed cells from which a picture moves: a small clock changes two."""

@@ -1,12 +1,12 @@
-"""What viewers got of an event, by the rounds of a probe. Pure.
+"""State of an event for viewers over time, by the rounds of a probe. Pure.
 
-One round stands for the time to the next one. Time without rounds was not seen, and counts neither as played nor as
-lost. All of it holds for the place of the probe only.
+A round stands for the time until the next one. Time without rounds was not seen: it counts neither as played nor as
+lost. All figures hold for the place of the probe only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -17,10 +17,10 @@ from livedeck.report.spans import Span, Spans, common, joined, seconds_of
 from livedeck.text.values import age, short_duration
 
 _USUAL = 10.0
-"""Seconds between two rounds of which only one is known."""
+"""Assumed seconds between rounds, if there is only one."""
 
 _MISSED = 3
-"""Usual times between two rounds after which the time between them was not seen."""
+"""Multiple of the usual interval from which the time between two rounds was not seen."""
 
 ViewerFigure = tuple[str, str, float | None]
 """Name of a figure, its text, and its number: seconds, percent or a count; None if unknown."""
@@ -30,8 +30,8 @@ ViewerFigure = tuple[str, str, float | None]
 class ViewerFacts:
     """Parts of the time on air by the state for viewers. Each field with spans is a part of `seen`.
 
-    `rounds`: number of rounds. `seen`: time for which rounds stand. `gone`, `stalled`: time without a playlist, and
-    with one that stood still or had ended. `black`, `still`, `silent`: time with such a picture or without sound.
+    `rounds`: number of rounds. `seen`: time for which rounds stand. `gone`: time without a playlist. `stalled`: time
+    with a playlist that was stalled or had ended. `black`, `still`, `silent`: time with such a picture or sound.
     `latency`, `worst_latency`: median and highest seconds from the encoder to the playlist; None if unknown. `missing`,
     `listed`: number of missing segments, and of all segments asked for.
     """
@@ -56,7 +56,7 @@ class ViewerFacts:
         return 100.0 * (seen - lost) / seen if seen else None
 
     def figures(self, on_air: Spans) -> list[ViewerFigure]:
-        """Return the figures; none without a round. `on_air`: time on air, to say how much of it was seen."""
+        """Return the figures; none without a round. `on_air`: time on air, with which the seen time is compared."""
         if self.played is None:
             return []
         seen, of = seconds_of(self.seen), seconds_of(on_air)
@@ -82,7 +82,7 @@ NO_VIEWERS = ViewerFacts()
 
 
 def viewer_facts(rounds: Sequence[ViewerRound], on_air: Spans) -> ViewerFacts:
-    """Return what viewers got in the time on air. `rounds`: oldest first."""
+    """Return the facts of the time on air. `rounds`: oldest first."""
     heard = [found for found in rounds if any(span.since <= found.at < span.until for span in on_air)]
     spans = _stretches(heard)
 
@@ -112,10 +112,6 @@ def _stretches(rounds: Sequence[ViewerRound]) -> list[Span]:
     """Return the time for which each round stands."""
     steps = [(after.at - before.at).total_seconds() for before, after in pairwise(rounds)]
     usual = median(steps) if steps else _USUAL
-    return [*_until_next(rounds, steps, usual)]
-
-
-def _until_next(rounds: Sequence[ViewerRound], steps: Sequence[float], usual: float) -> Iterable[Span]:
-    for found, step in zip(rounds, [*steps, usual], strict=False):
-        seconds = step if step <= _MISSED * usual else usual
-        yield Span(found.at, found.at + timedelta(seconds=seconds))
+    ends = zip(rounds, [*steps, usual], strict=False)
+    lengths = ((found.at, step if step <= _MISSED * usual else usual) for found, step in ends)
+    return [Span(at, at + timedelta(seconds=length)) for at, length in lengths]

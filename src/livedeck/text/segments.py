@@ -123,8 +123,6 @@ Segment = tuple[str, StyleRole]
 Line = list[Segment]
 ShadedLine = Sequence[tuple[str, Role]]
 """Line of words or of a chart."""
-ShownLine = list[tuple[Shown, StyleRole]]
-"""Line that is safe to draw or print, from `render`."""
 
 R = TypeVar("R", bound=Role)
 

@@ -70,9 +70,7 @@ def command(ctx: click.Context, /, *, allowed: tuple[str, ...], files: Path | No
                     server = make_server(Session(settings, api, history, files), tools)
                     await server.run(read, write, server.create_initialization_options())
             except asyncio.CancelledError:
-                os._exit(
-                    INTERRUPTED
-                )  # all is closed but the thread that reads standard input, which cannot be cancelled
+                os._exit(INTERRUPTED)  # only the thread that reads standard input is left; nothing can cancel it
         return DONE
 
     ctx.exit(run(lambda: cancel_on_signals(work)))

@@ -1,4 +1,4 @@
-"""Tools for agents, made from the nouns and the operations: input and output as JSON Schema, and their work."""
+"""Tools for agents, made from the nouns and the operations, with JSON Schemas of input and output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livedeck.cli.exit_codes import DONE, USAGE
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import find_named
 from livedeck.cli.objects.changing import Wanted, carry_out, changed_form, result_object
-from livedeck.cli.objects.consent import CommandPort, Consent
+from livedeck.cli.objects.consent import CommandPort, Consent, preview_lines
 from livedeck.cli.objects.entries import file_entries
 from livedeck.cli.objects.reading import faults_of, object_of
 from livedeck.cli.schema import command_schemas
@@ -34,7 +34,6 @@ from livedeck.presentation.preflight import preflight
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import fault_object, shortfall_object
 from livedeck.settings import Settings
-from livedeck.text.segments import plain
 from livedeck.text.values import safe
 
 Arguments = dict[str, Any]
@@ -54,7 +53,7 @@ class Session:
 class Tool:
     """Tool for agents. `work`: returns the result as JSON of the schema `output`.
 
-    `is_dangerous`: the change may cut off an audience or delete something. `changes`: the tool changes something.
+    `changes`: the tool changes something. `is_dangerous`: the change may cut off an audience or delete something.
     """
 
     name: str
@@ -177,7 +176,7 @@ async def _materials(session: Session, video_id: str) -> Any:
 class AgentPort(CommandPort):
     """Confirmation by an agent: it must send back the word that a person would type.
 
-    `confirmation`: last question. `lines`: what a person would have read.
+    `confirmation`: last question. `lines`: preview that a person would have read.
     """
 
     confirmation: Confirmation | None = None
@@ -185,9 +184,7 @@ class AgentPort(CommandPort):
 
     def preview(self, operation: Operation[Any], confirmation: Confirmation) -> None:
         self.confirmation = confirmation
-        changes = () if operation.lists_changes else operation.changes
-        self.lines = [confirmation.title, *(plain([line]) for line in confirmation.lines)]
-        self.lines += [f"{change.name}: {change.before or '-'} → {change.after or '-'}" for change in changes]
+        self.lines = [confirmation.title, *preview_lines(operation, confirmation)]
 
     def agrees(self, confirmation: Confirmation, reason: str = "") -> bool:
         if self.consent.confirm:

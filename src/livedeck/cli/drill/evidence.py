@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,25 +14,12 @@ from livedeck.drill.truth import Change, Evidence, Starved, Truth
 from livedeck.monitor import HistoryReads
 
 
-class _Change(msgspec.Struct):
-    """Change in the form of the control API."""
-
-    at: datetime
-    does: str
-    event_id: str
-    event: str
-    is_carried_out: bool
-    answers: tuple[int, ...]
-    is_allowed: bool
-    ends_event: bool
-
-
 class _Played(msgspec.Struct):
     """Rest of the truth in the form of the control API."""
 
     now: datetime
     dropped: int
-    changes: tuple[_Change, ...]
+    changes: tuple[Change, ...]
 
 
 def truth_from(found: Mapping[str, Any]) -> Truth:
@@ -71,15 +59,7 @@ async def evidence_of(
         raised=truth.raised_of(records, {event.event_id: event.name for event in events}),
         acts=acts,
         changes=tuple(
-            Change(
-                change.at,
-                change.does,
-                change.event,
-                change.is_carried_out,
-                change.answers,
-                change.is_allowed,
-                ends_show=change.ends_event and truth.was_on_air(events, change.event_id, change.at),
-            )
+            replace(change, ends_event=change.ends_event and truth.was_on_air(events, change.event_id, change.at))
             for change in changes
         ),
         starved=tuple(starved),

@@ -1,4 +1,4 @@
-"""Watch over a drill: the changes that reach the platform, the times of a machine that is too busy, and the end."""
+"""Watch over a drill: its changes on the platform, times in which this machine was too busy, and its end."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ BEAT = 0.25
 """Seconds between two looks."""
 
 BEATS = 20
-"""Beats over which the waits for a processor are measured."""
+"""Number of beats over which waits for a processor are measured."""
 
 BUSY = 0.25
-"""Share of the time that this process waits for a processor from which the machine is too busy."""
+"""Share of time waiting for a processor from which the machine is too busy."""
 
 LATE = 2.0
-"""Seconds by which a beat is late if this process or machine stood still."""
+"""Delay of a beat in seconds that shows that this process or machine stood still."""
 
 LEAD = timedelta(seconds=20)
-"""Time before a fault from which a drill runs at the pace of a person."""
+"""Time before a fault at which a drill returns to real speed."""
 
 
 class _Beat(NamedTuple):
@@ -63,7 +63,7 @@ class DrillWatch:
             self.look()
 
     def look(self) -> None:
-        """Take what has happened since the last look."""
+        """Record changes and busy times since the last look."""
         beat = self._beat()
         if self._beats and beat.at - self._beats[-1].at - BEAT >= LATE:
             self._starve(self._beats[-1].now, beat.now)
@@ -74,7 +74,7 @@ class DrillWatch:
             self._starve(first.now, beat.now)
         for entry in self._simulator.journal.after(self._seen):
             self._seen = entry.n
-            if entry.request.method not in {"GET", "HEAD"}:
+            if not entry.request.is_read:
                 self.entries.append(entry)
         if self._quiet_speed:
             self._keep_pace(beat.now, self._quiet_speed)
@@ -82,7 +82,7 @@ class DrillWatch:
             self.over.set()
 
     def _keep_pace(self, now: datetime, quiet_speed: float) -> None:
-        """Run at the pace of a person while an answer is due, else at `quiet_speed`."""
+        """Run at real speed while an answer is due, else at `quiet_speed`."""
         rows = self._truth.answers
         is_due = any(row.since - LEAD <= now < row.since + LATE_ALARM + row.longest for row in rows)
         speed = 1.0 if is_due else quiet_speed
@@ -93,7 +93,7 @@ class DrillWatch:
         return _Beat(self._clock.monotonic(), self._machine.load().awaited or 0.0, self._simulator.clock.now())
 
     def _starve(self, since: datetime, until: datetime) -> None:
-        """Add a time, or extend the last one that reaches into it."""
+        """Add a busy time, or extend the last one if they overlap."""
         if self.starved and since <= self.starved[-1].until:
             since = self.starved.pop().since
         self.starved.append(Starved(since, until))

@@ -72,10 +72,7 @@ class CommandPort:
         if self.is_quiet:
             return
         echo(confirmation.title, err=True)
-        lines: list[str] = [plain([line]) for line in confirmation.lines]
-        if not operation.lists_changes:
-            lines += [f"{change.name}: {change.before or '-'} → {change.after or '-'}" for change in operation.changes]
-        for line in lines:
+        for line in preview_lines(operation, confirmation):
             echo(f"  {line}", err=True)
 
     def _agrees(self, operation: Operation[Any], confirmation: Confirmation) -> bool:
@@ -139,3 +136,9 @@ class CommandPort:
         """Store the reason why nothing is sent, and return False."""
         self.refusal = reason, code
         return False
+
+
+def preview_lines(operation: Operation[Any], confirmation: Confirmation) -> list[str]:
+    """Return the lines of a confirmation below its title, with the changed fields."""
+    changes = () if operation.lists_changes else operation.changes
+    return [*(plain([line]) for line in confirmation.lines), *(change.text for change in changes)]

@@ -1,4 +1,4 @@
-"""`livedeck show apply` and `diff`: make the platform as a file says, or tell the differences."""
+"""`livedeck show apply` and `diff`: change the platform to match a file, or print the differences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MARKS = {CREATE: "+", "change": "~", DELETE: "-", BLOCKED: "!"}
 NOT_TRIED = "not tried, because the platform did not respond"
 
 _WORST_LAST = (DONE, NOT_SO, USAGE, FAULT, REFUSED, UNREACHABLE, UNKNOWN)
-"""Exit codes; that of several changes is the last of theirs."""
+"""Exit codes, worst last. Several changes have the worst of theirs."""
 
 MAX_ROUNDS = 6
 """Maximum number of rounds of changes. An event takes four: create, edit, schedule, poster."""
@@ -62,10 +62,10 @@ _PRUNE = click.option(
 @platform
 @click.pass_context
 def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet: bool, **flags: Any) -> None:
-    """Make events, rooms and videos as FILE says: create what is missing, change what differs.
+    """Make events, rooms and videos match FILE: create missing ones, change those that differ.
 
     FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Applied again, it sends nothing. A deletion
-    needs --prune and --confirm with the name of the show. Exit code 6 if a difference cannot be mended.
+    needs --prune and --confirm with the name of the show. Exit code 6 if no change can remove a difference.
     """
     consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
@@ -167,14 +167,14 @@ class _Report:
             echo_json({"schema": schema_name(self.path), "same": self.same, "steps": self.lines})
         elif not self.is_quiet:
             rest = f"; {self.others} not in the file (--prune deletes them)" if self.others else ""
-            echo(f"{counted(self.same, 'object')} as the file says{rest}", err=True)
+            echo(f"{counted(self.same, 'object')} as in the file{rest}", err=True)
 
 
 def preview(step: Step) -> list[str]:
     """Return the lines of a difference: mark, object, effect and changed fields, with secrets masked."""
     lines = [f"{_MARKS[step.action]} {step.title}{f': {step.text}' if step.text else ''}"]
     changes = step.operation.changes if step.operation else ()
-    lines += [f"    {change.name}: {change.before or '-'} → {change.after or '-'}" for change in changes]
+    lines += [f"    {change.text}" for change in changes]
     return [*map(mask_secrets, lines)]
 
 
@@ -213,9 +213,9 @@ class _Application:
         return self.code
 
     async def _send_all(self, steps: Sequence[Step]) -> None:
-        """Send the changes, and those that follow from them: a stream needs the id of a created event.
+        """Send the changes in rounds, because some need others: a stream needs the id of a created event.
 
-        Each round sends one change of an object, and the next one begins with a new read.
+        A round sends one change of each object. The next round begins with a new read.
         """
         for _ in range(MAX_ROUNDS):
             todo = await self._send(steps)
@@ -282,7 +282,7 @@ class _Application:
     async def _open(self, step: Step, operation: Operation[Any]) -> list[str]:
         """Return the ids of earlier changes without a verdict that forbid this one.
 
-        A change that sets values may follow itself: after a kill, the same values are sent once more.
+        A change that sets values may be sent again after a kill.
         """
         changes, action = OpenChanges(), operation.audit_name or operation.name
         if self.history is not None:

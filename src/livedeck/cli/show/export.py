@@ -15,8 +15,9 @@ from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.options import FORCE, formats, merge_flags, platform
 from livedeck.cli.output import echo
+from livedeck.cli.show.plan import need_whole
 from livedeck.cli.wiring import make_api
-from livedeck.client import Api, Event, Room, Unreadable
+from livedeck.client import Api, Event, Room
 from livedeck.environment import expand_user
 from livedeck.monitor import Video
 from livedeck.operations.events import EDIT_FORM, PENDING, edit_entries, platform_values
@@ -117,8 +118,7 @@ async def _content(api: Api, settings: Settings, names: Iterable[str]) -> Mappin
 async def _whole(noun: Noun, api: Api, owner: Any = None) -> tuple[Any, ...]:
     """Return all objects of a noun. Raises Unreadable for an incomplete list."""
     rows: Rows = await noun.read_all(api, owner)
-    if gaps := rows.gaps(noun):
-        raise Unreadable(f"export the show: every {noun.noun} is needed, and {'; '.join(gaps)}")
+    need_whole(rows, noun)
     return rows.items
 
 

@@ -1,4 +1,4 @@
-"""Show file: YAML, TOML or JSON with checked fields, lines for errors, and secrets by reference only."""
+"""Show file: YAML, TOML or JSON. Its fields are checked, errors name the line, and secrets are references."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Field with a value that a form checks. `kind`: kind of the form's field."""
+    """Spec of a field that a form checks. `kind`: kind of the form's field."""
 
     kind: FieldKind = FieldKind.TEXT
 
@@ -123,7 +123,7 @@ SPEC: Spec = {
         {"id": _Value(), "poster": {"from_time": _Value()}, "subtitles": [_spec(COMMANDS["subtitle.upload"].schema)]}
     ],
 }
-"""Fields of a show file. Those of an object are the fields of its form."""
+"""Fields of a show file. An object has the fields of its form."""
 
 
 def read_show(path: str) -> Show:
@@ -263,7 +263,7 @@ class _Reader:
         return value
 
     def _time(self, value: Any, path: Keys) -> str:
-        """Return a time in UTC as text. It must have a date and a zone, so that it means the same each time."""
+        """Return a time in UTC as text. Date and zone are required, so that the file means the same each time."""
         try:
             at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
         except ValueError:

@@ -1,7 +1,7 @@
-"""Plan of a show file: the changes that make the platform as the file says. Reads only.
+"""Plan of a show file: the changes that make the platform match the file. Reads only.
 
-An object is found by its id, or else by its exact name; an event also by its project or folder. An incomplete list
-proves neither that an object is missing nor that its name is unique, so the plan then fails.
+An object is found by its id, or else by its exact name; an event also by its project or folder. The plan fails if a
+list is incomplete: then nothing proves that an object is missing or that its name is unique.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from livedeck.monitor import Video
 from livedeck.operations.commands import COMMANDS
 from livedeck.operations.diff import ParsedForm
 from livedeck.operations.events import FINISHED, PENDING, EventView, SetEventPoster
-from livedeck.operations.nouns import NOUNS, Found, Rows
+from livedeck.operations.nouns import NOUNS, Found, Noun, Rows
 from livedeck.operations.operation import EditOperation, FieldOperation, Operation
 from livedeck.operations.posters import parse_position
 from livedeck.presentation.rooms import relay_profiles
@@ -33,7 +33,7 @@ from livedeck.text.outside import shown
 from livedeck.text.times import TimeReference
 
 _OWN = frozenset({"id", "type", "stream", "poster", "subtitles"})
-"""Fields of the file that are no fields of the form of a change."""
+"""Fields of the file that the form of a change lacks."""
 
 _NO_FORM: ParsedForm[Any] = ParsedForm({}, None, {}, ())
 
@@ -43,12 +43,12 @@ CREATE: Final = "create"
 CHANGE: Final = "change"
 DELETE: Final = "delete"
 BLOCKED: Final = "blocked"
-"""What a step does. BLOCKED: the platform differs from the file, and no change can mend it."""
+"""Actions of a step. BLOCKED: no change can remove this difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Difference between file and platform. `title`: object, for people. `text`: effect, or reason of BLOCKED.
+    """Difference between file and platform. `title`: object in words. `text`: effect, or reason of BLOCKED.
 
     `item`: object of the file; None for a deletion. `siblings`: objects of the same kind that were read.
     """
@@ -68,9 +68,9 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """Steps in their order, and what needs none.
+    """Steps in their order.
 
-    `same`: number of objects that are as the file says. `others`: deletions of events and tracks that the file lacks,
+    `same`: number of objects that match the file. `others`: deletions of events and tracks that the file lacks,
     although it declares their project, folder or video.
     """
 
@@ -90,7 +90,7 @@ class Planner:
     _claimed: dict[str, Item] = field(default_factory=dict)
 
     async def plan(self, items: Sequence[Item]) -> Plan:
-        """Return the changes of these objects. Raises UsageError for an object that cannot be told, and ApiError."""
+        """Return the changes of these objects. Raises UsageError for an ambiguous object, and ApiError."""
         plan, listed = Plan(), {kind: Rows() for kind in ("event", "room")}
         for kind in listed:
             if any(item.kind == kind for item in items) or (kind == "event" and self.show.parent_id):
@@ -104,13 +104,13 @@ class Planner:
             plan.same += not steps
         claimed = {*self._claimed}
         if self.show.parent_id:
-            _need_whole(listed["event"], "event")
+            need_whole(listed["event"], NOUNS["event"])
             others = (event for event in listed["event"].items if event.parent_id == self.show.parent_id)
             plan.others += [self._deletion("event", event) for event in others if event.id not in claimed]
         return plan
 
     async def _find(self, item: Item, rows: Rows) -> Any:
-        """Return the object as read on its own, because a list may lack fields; None if it does not exist."""
+        """Return the object, read by its id because a list may lack fields; None if it does not exist."""
         noun, parent = NOUNS[item.kind], item.content.get("parent_id") if item.kind == "event" else None
         if item.id:
             identity = item.id
@@ -120,7 +120,7 @@ class Planner:
             if len(same) > 1:
                 ids = ", ".join(shown(row.id) for row in same)
                 raise item.fault(f"{len(same)} {noun.noun}s have this name ({ids}): give the id of the one you mean")
-            _need_whole(rows, noun.name)
+            need_whole(rows, noun)
             if not same:
                 return None
             identity = same[0].id
@@ -199,7 +199,7 @@ class Planner:
             except ValueError as error:
                 raise item.fault(f"poster.from_time {error}") from None
             rows = await NOUNS["poster"].read_all(self.api, video)
-            _need_whole(rows, "poster")
+            need_whole(rows, NOUNS["poster"])
             made = [poster for poster in rows.items if _is_at(poster, at)]
             if not made:
                 form = self._form(item, "poster.create", Found(self.api, video), {"from_time": str(frame)})
@@ -212,7 +212,7 @@ class Planner:
         if "subtitles" not in item.content:
             return
         rows = await NOUNS["subtitle"].read_all(self.api, video)
-        _need_whole(rows, "subtitle")
+        need_whole(rows, NOUNS["subtitle"])
         wanted = item.content["subtitles"]
         for row in wanted:
             if any(_is_track(track, row) for track in rows.items):
@@ -283,7 +283,7 @@ class Planner:
 
 
 def _fields(item: Item, *also: str) -> Mapping[str, Any]:
-    """Return the fields of the form, and those in `also`."""
+    """Return the declared fields of the form, and those in `also`."""
     return {name: value for name, value in item.content.items() if name not in _OWN or name in also}
 
 
@@ -297,11 +297,10 @@ def _later(item: Item) -> str:
     return f"then {' and '.join(parts)}" if parts else ""
 
 
-def _need_whole(rows: Rows, name: str) -> None:
+def need_whole(rows: Rows, noun: Noun) -> None:
     """Raise Unreadable for an incomplete list."""
-    noun = NOUNS[name]
     if gaps := rows.gaps(noun):
-        raise Unreadable(f"plan the show: every {noun.noun} is needed, and {'; '.join(gaps)}")
+        raise Unreadable(f"read the show: every {noun.noun} is needed, and {'; '.join(gaps)}")
 
 
 def _check_rows(item: Item) -> None:
@@ -319,7 +318,7 @@ def _profile(profiles: Iterable[RelayProfile], row: Mapping[str, Any]) -> RelayP
 
 
 def _stream_command(event: Event, at: datetime, now: datetime) -> str:
-    """Return the change that gives the event a stream at a time to come; empty if none is needed or possible."""
+    """Return the command that gives the event a stream at a future time; empty if none is needed or possible."""
     stream = event.stream
     begins = stream.started_at if stream else None
     if at <= now or (begins and abs(begins - at) < timedelta(seconds=1)):

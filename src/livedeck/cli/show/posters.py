@@ -1,4 +1,4 @@
-"""Posters that livedeck has set, because the platform does not show the address that a poster comes from."""
+"""Posters that livedeck has set. The platform does not show the address of a poster."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_EVENTS = 10_000
 
 
 class SetPosters:
-    """Memory of this machine: for each event, the hash of an address and of the poster that it gave the event.
+    """File of this machine with a hash for each event: of an address, and of the poster that came from it.
 
-    A file that is missing or unreadable is an empty memory: posters are then set once more.
+    If the file is missing or unreadable, posters are set once more.
     """
 
     def __init__(self, path: Path, base_url: str) -> None:

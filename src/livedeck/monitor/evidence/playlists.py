@@ -1,6 +1,6 @@
 """Rules for the cause of failing playlists, decided once for all events (monitoring.md, "Viewers"). Pure.
 
-Playlists and the platform's API are two ways out of this machine. So one of them shows where the other fails.
+Playlists and the platform's API are two independent ways to reach the outside. So each shows where the other fails.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Way(StrEnum):
 
 
 class HostPlaylists(NamedTuple):
-    """Playlists of a host: number of all, of those that are gone or stand still, and of those that are gone."""
+    """Numbers of playlists of a host: all, gone or stalled, and gone."""
 
     host: str
     asked: int
@@ -81,12 +81,7 @@ def playlists_of(events: Iterable[EventState], since: datetime | None = None) ->
     if not hosts:
         return None
     counts = (
-        HostPlaylists(
-            host,
-            len(found),
-            sum(each in {Delivery.GONE, Delivery.STALLED} for each in found),
-            found.count(Delivery.GONE),
-        )
+        HostPlaylists(host, len(found), sum(each.is_failing for each in found), found.count(Delivery.GONE))
         for host, found in sorted(hosts.items())
     )
     return Playlists(tuple(counts), proven)

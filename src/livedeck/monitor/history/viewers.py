@@ -1,4 +1,4 @@
-"""Rounds of the probe in the history: what viewers got of each event.
+"""Rounds of the probe in the history.
 
 The table is added before the first round, because an older version shows no file with a table that it does not know.
 """
@@ -15,7 +15,7 @@ from livedeck.monitor.model.viewer import Delivery, Picture, Sound, ViewerRound
 
 _SCALE = 1000
 _MOST = 10**12
-"""Largest stored number: a probe may measure any number in a segment of strangers."""
+"""Largest stored number. A segment of strangers may have any number in it."""
 
 _INSERT = "INSERT OR IGNORE INTO viewer_round VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _READ = "SELECT * FROM viewer_round WHERE event = ? AND at >= ? AND at < ? ORDER BY at"

@@ -1,7 +1,7 @@
-"""Alarm kinds of what viewers get, as a probe of the playlist sees it (monitoring.md, "Viewers").
+"""Alarm kinds for faults at the viewers, as a probe of the playlist sees them (monitoring.md, "Viewers").
 
-A kind judges one round after another: bad rounds raise its fault, and good rounds clear it. So the fold over the rounds
-(`detection/viewers.py`) keeps the faults, and the detectors here only report them.
+Each kind has a rule that judges one round after another. `detection/viewers.py` counts the bad and good rounds and
+keeps the faults; the detectors here only report them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from livedeck.monitor.signal.hysteresis import Level
 from livedeck.text.values import age, safe
 
 VIEWER_SLOW, VIEWER_SEGMENTS = "VIEWER_SLOW", "VIEWER_SEGMENTS"
-
-_PLAYING = frozenset({Delivery.PLAYS, Delivery.SLOW})
 
 _NEAR_HEIGHT = 0.1
 """Share by which the height of a rendition may differ from its preset: players show 1072 lines for 1080p."""
@@ -102,7 +100,7 @@ def _judge_stalled(look: Look, _thresholds: Thresholds) -> Mark:
     if state.delivery is Delivery.ENDED:
         actual = _here(state, "the playlist has ended, although the event is on air")
         return Mark(Level.BAD, actual, "a new segment every few seconds", state.since)
-    return _GOOD if state.delivery in _PLAYING else _NOTHING
+    return _GOOD if state.delivery.is_playing else _NOTHING
 
 
 def _judge_segments(look: Look, thresholds: Thresholds) -> Mark:
@@ -120,7 +118,7 @@ def _judge_segments(look: Look, thresholds: Thresholds) -> Mark:
 
 def _judge_slow(look: Look, thresholds: Thresholds) -> Mark:
     state = look.state
-    if state.ratio is None or state.delivery not in _PLAYING:
+    if state.ratio is None or not state.delivery.is_playing:
         return _NOTHING
     if state.ratio <= thresholds.viewer_slow:
         return _GOOD
@@ -131,7 +129,7 @@ def _judge_slow(look: Look, thresholds: Thresholds) -> Mark:
 
 def _judge_rungs(look: Look, _thresholds: Thresholds) -> Mark:
     state = look.state
-    if not state.rungs or state.delivery not in _PLAYING:
+    if not state.rungs or not state.delivery.is_playing:
         return _NOTHING
     lacking = [preset for preset in look.presets if not any(_is_near(rung, preset) for rung in state.rungs)]
     if lacking and len(lacking) < len(look.presets):  # if none fits, the heights are not those of the presets
@@ -148,7 +146,7 @@ def _is_near(height: int, preset: int) -> bool:
 
 def _judge_late(look: Look, thresholds: Thresholds) -> Mark:
     state, before = look.state, look.before
-    if state.latency is None or look.has_skew or state.delivery not in _PLAYING:
+    if state.latency is None or look.has_skew or not state.delivery.is_playing:
         return _NOTHING
     limit = thresholds.viewer_late_reduced if look.is_reduced else thresholds.viewer_late
     if state.latency <= limit:
@@ -191,7 +189,7 @@ def _judge_silent(look: Look, thresholds: Thresholds) -> Mark:
 
 
 def _lasting(look: Look, thresholds: Thresholds, since: datetime | None, actual: str, expected: str) -> Mark:
-    """Return the mark of a picture or a sound that is bad since then."""
+    """Return the mark of a picture or sound that has been bad since `since`."""
     at = look.state.as_of
     seconds = (at - since).total_seconds() if at and since else 0.0
     is_grave = seconds >= thresholds.viewer_blank_critical
@@ -199,7 +197,7 @@ def _lasting(look: Look, thresholds: Thresholds, since: datetime | None, actual:
 
 
 def _here(state: ViewerState, words: str) -> str:
-    """Return evidence with its place: every fact of a probe holds for this machine only."""
+    """Return the words with the place of the probe: its facts hold for this machine only."""
     return safe(f"{words}, from here" + (f" ({state.host})" if state.host else ""), 200)
 
 

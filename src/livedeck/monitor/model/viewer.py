@@ -1,7 +1,7 @@
-"""State of an event for its viewers, as frozen values: what a probe of the playback address finds (probe.md).
+"""State of an event for its viewers, as frozen values: findings of a probe of the playback address (probe.md).
 
-The probe sees the playlist from one place, so each value holds "from here" only. It is a fourth axis beside tally,
-ingest and health, and never a part of the health score.
+The probe sees the playlist from one place, so each value holds "from here" only. The state stands beside tally, ingest
+and health, and is no part of the health score.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from livedeck.record import Record
 
 
 class Source(StrEnum):
-    """Kind of the playback address of an event. NONE: no address, so nothing is asked. Only a PLAYLIST is judged."""
+    """Kind of the playback address of an event. NONE: no address. Only playlists are judged."""
 
     NONE = "none"
     PLAYLIST = "playlist"
@@ -26,12 +26,12 @@ class Source(StrEnum):
 
     @property
     def is_probed(self) -> bool:
-        """True if the playlist and its segments are judged; of an ENCRYPTED one all but picture and sound."""
+        """True if the address is judged: a playlist; an encrypted one without its picture and sound."""
         return self in {Source.PLAYLIST, Source.ENCRYPTED}
 
 
 class Delivery(StrEnum):
-    """State of the playlist. STALLED: its head stands still. ENDED: it says that no segment follows."""
+    """State of the playlist. STALLED: no new segment. ENDED: it says that no segment follows."""
 
     UNKNOWN = "unknown"
     PLAYS = "plays"
@@ -39,6 +39,16 @@ class Delivery(StrEnum):
     STALLED = "stalled"
     GONE = "gone"
     ENDED = "ended"
+
+    @property
+    def is_playing(self) -> bool:
+        """True if the playlist gets new segments, at any speed."""
+        return self in {Delivery.PLAYS, Delivery.SLOW}
+
+    @property
+    def is_failing(self) -> bool:
+        """True without a playlist, or with a stalled one."""
+        return self in {Delivery.GONE, Delivery.STALLED}
 
 
 class Picture(StrEnum):
@@ -62,17 +72,17 @@ class Sound(StrEnum):
 class ViewerState(Record):
     """State of an event for its viewers, seen from this machine.
 
-    Times are by this machine's clock, but `head_time`, the end of the newest segment by the packager's clock
+    Times are by this machine's clock, except `head_time`: end of the newest segment by the packager's clock
     (EXT-X-PROGRAM-DATE-TIME); None without the tag.
 
-    `as_of`: end of the last round. `since`: start of `delivery`; `picture_since`, `sound_since`: start of these two.
+    `as_of`: end of the last round. `since`: start of `delivery`. `picture_since`, `sound_since`: start of these states.
     `rounds`: number of rounds so far. `advances`: number of rounds in a row in which the head moved. `is_stale`: the
     last round is over 3 intervals old, so all else may be outdated. `interval`: seconds between two rounds.
 
-    `target`: target duration of a segment (s). `latency`: seconds from the encoder's picture to the head of the
-    playlist, about; None without the tag, and for a head dated in the future. `ratio`: seconds of fetching a second of
-    media. `loudness`: loudest momentary loudness (LUFS), `peaks`: peak of each channel (dBFS); None and empty if
-    unknown. `luma`: mean brightness (0 to 255), `change`: mean change between key frames (0 to 255); None if unknown.
+    `target`: target duration of a segment (s). `latency`: estimated seconds from the encoder's picture to the head of
+    the playlist; None without the tag, and for a head dated in the future. `ratio`: seconds to fetch a second of media.
+    `loudness`: loudest momentary loudness (LUFS). `peaks`: peak of each channel (dBFS). `luma`: mean brightness (0 to
+    255). `change`: mean change between key frames (0 to 255). These are None or empty if unknown.
 
     `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
     does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
@@ -119,12 +129,12 @@ class ViewerState(Record):
     @property
     def is_playing(self) -> bool:
         """True if the last round found a playlist that plays, at any speed."""
-        return self.is_known and self.delivery in {Delivery.PLAYS, Delivery.SLOW}
+        return self.is_known and self.delivery.is_playing
 
     @property
     def is_failing(self) -> bool:
-        """True if the last round found no playlist, or one that stands still."""
-        return self.is_known and self.delivery in {Delivery.GONE, Delivery.STALLED}
+        """True if the last round found no playlist, or a stalled one."""
+        return self.is_known and self.delivery.is_failing
 
     def moved(self, seconds: float) -> ViewerState:
         """Return the same state with the times of this machine by a clock that is `seconds` ahead."""

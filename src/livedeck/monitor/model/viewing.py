@@ -15,15 +15,15 @@ from livedeck.monitor.model.viewer import ViewerState
 from livedeck.record import Record
 
 VIEWER_GONE, VIEWER_STALLED = "VIEWER_GONE", "VIEWER_STALLED"
-"""Names of the kinds that prove that viewers get nothing."""
+"""Kinds that prove that viewers get nothing."""
 
 
 class ViewerFault(Record):
-    """Fault of what viewers get, pending or raised.
+    """Fault for viewers, pending or raised.
 
     `since`: start of the fault. `bad`: number of bad rounds in a row. `good`: number of good rounds since the last bad
     one. `actual`, `expected`: evidence of the last bad round. `is_grave`: the fault has the escalated severity.
-    `is_slight`: the fault is an info so far.
+    `is_slight`: the fault is only an info.
     """
 
     since: datetime
@@ -39,8 +39,8 @@ class ViewerFault(Record):
 class Viewing(Record):
     """Result of the fold over the rounds of an event's probe.
 
-    `rounds`: states after the rounds of the last minute, oldest first, at least one. `watched_since`: start of the time
-    in which no round was missed. `faults`: kind -> fault. `skew`: seconds by which the server's clock is ahead.
+    `rounds`: states after the rounds of the last minute, oldest first; at least one. `watched_since`: since then, no
+    round was missed. `faults`: kind -> fault. `skew`: seconds by which the server's clock is ahead.
     """
 
     rounds: tuple[ViewerState, ...]
@@ -55,7 +55,7 @@ class Viewing(Record):
 
     @property
     def is_lost(self) -> bool:
-        """True if enough rounds found no playlist, or one that stands still, and the newest round too."""
+        """True if the newest rounds, enough to raise the alarm, found no playlist or a stalled one."""
         return self.newest.is_failing and any(
             kind in self.faults and self.faults[kind].is_raised for kind in (VIEWER_GONE, VIEWER_STALLED)
         )
@@ -67,7 +67,7 @@ class Viewing(Record):
 
     @property
     def missed(self) -> int:
-        """Number of segments that were missing in the rounds of the last minute."""
+        """Number of missing segments in the rounds of the last minute."""
         return _growth([state.missed for state in self._counted])
 
     @property
@@ -77,10 +77,10 @@ class Viewing(Record):
 
     @property
     def _counted(self) -> tuple[ViewerState, ...]:
-        """States whose counters show what these rounds found: before its first round, a probe has counted nothing."""
+        """States whose counters differ by the findings of these rounds. A new probe counts from zero."""
         return (ViewerState(), *self.rounds) if self.rounds[0].rounds <= 1 else self.rounds
 
 
 def _growth(totals: list[int]) -> int:
-    """Return the growth of a counter, which begins at 0 again if the probe was started anew."""
+    """Return the growth of a counter. A restart of the probe sets it to 0."""
     return sum(after - before if after >= before else after for before, after in pairwise(totals))

@@ -11,7 +11,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.viewer import Viewed
 
 _ONCE_MORE = 30.0
-"""Seconds after the notice of a playlist that plays on, so that a round can find that it stops."""
+"""Seconds of probing after the notice that a playlist plays on, so that a round can see its end."""
 
 _AWAITED = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 _AWAY = frozenset({BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.COMPLETED})
@@ -20,7 +20,7 @@ _AWAY = frozenset({BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastSt
 def wanted(states: Iterable[EventState], now: datetime, thresholds: Thresholds) -> Iterator[Viewed]:
     """Yield the events to probe at `now` (server time).
 
-    They are those that expect a signal, those that start within `start_notice`, and those that ended just now.
+    These expect a signal, start within `start_notice`, or have just ended.
     """
     for state in states:
         if _is_wanted(state, now, thresholds):

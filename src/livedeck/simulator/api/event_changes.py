@@ -12,8 +12,8 @@ from livedeck.simulator.api.events import (
     PRESETS,
     Event,
     EventRestream,
+    EventSettings,
     EventType,
-    LatencyMode,
     Preset,
     Record,
     Schedule,
@@ -45,7 +45,6 @@ from livedeck.simulator.models import (
     Success,
     Timestamp,
     Uuid,
-    integer,
     text,
 )
 
@@ -85,23 +84,14 @@ class RestreamDraft(RequestBody):
     enabled: Boolean = True
 
 
-class _EventDraft(RequestBody):
+class _EventDraft(EventSettings):
     """Fields common to creating and updating an event."""
 
     parent_id: OptionalUuid = UNSET
-    auto_start: Boolean = UNSET
-    protected: Boolean = UNSET
-    time_shift: Boolean = UNSET
-    reconnect_window: Annotated[int, integer(0, 86_400)] = UNSET
     scheduled: ScheduleDraft = UNSET
     record: RecordDraft = UNSET
     video: VideoDraft = UNSET
     restreams: Annotated[list[RestreamDraft], Field(max_length=50)] = UNSET
-    latency_mode: LatencyMode = UNSET
-    show_members: Boolean = UNSET
-    chat_active: Boolean = UNSET
-    chat_after_stream: Boolean = UNSET
-    chat_preview: Boolean = UNSET
 
 
 class EventCreate(_EventDraft):

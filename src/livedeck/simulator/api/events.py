@@ -16,6 +16,7 @@ from livedeck.simulator.http import ApiRequest, Endpoint, data, page, select
 from livedeck.simulator.models import (
     UNSET,
     ApiObject,
+    Boolean,
     Data,
     Flag,
     ListQuery,
@@ -23,8 +24,10 @@ from livedeck.simulator.models import (
     OptionalUuid,
     Order,
     Page,
+    RequestBody,
     Timestamp,
     Uuid,
+    integer,
     one_of,
     ordering,
 )
@@ -35,6 +38,20 @@ PRESETS = ("360p", "480p", "720p", "1080p", "1440p", "2160p")
 EventType = TypeAliasType("EventType", Annotated[str, one_of("one-time", "recurring")])
 LatencyMode = TypeAliasType("LatencyMode", Annotated[str, one_of("standard", "reduced")])
 Preset = TypeAliasType("Preset", Annotated[str, one_of(*PRESETS)])
+
+
+class EventSettings(RequestBody):
+    """Settings of an event that requests, tables and recordings share."""
+
+    auto_start: Boolean = UNSET
+    protected: Boolean = UNSET
+    time_shift: Boolean = UNSET
+    reconnect_window: Annotated[int, integer(0, 86_400)] = UNSET
+    latency_mode: LatencyMode = UNSET
+    show_members: Boolean = UNSET
+    chat_active: Boolean = UNSET
+    chat_after_stream: Boolean = UNSET
+    chat_preview: Boolean = UNSET
 
 
 class EventRestream(ApiObject):

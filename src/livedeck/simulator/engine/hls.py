@@ -1,4 +1,4 @@
-"""HLS as the routes of the API see it: whether events on air play, and at which address."""
+"""State of HLS for the routes of the API: on or off, and the addresses of playlists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOUNDS = ("speech", "left", "silence")
 """Names of the media that an event may play."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""Names of this machine. They tell hosts apart as the names of several CDNs do."""
+"""Names of this machine. They stand for the hosts of several CDNs."""
 
 
 @dataclass(slots=True)

@@ -48,6 +48,11 @@ class SeenRequest:
     bytes_received: int = 0
     is_carried_out: bool = False
 
+    @property
+    def is_read(self) -> bool:
+        """True if the request changes nothing."""
+        return self.method in {"GET", "HEAD", "OPTIONS"}
+
     def text(self) -> str:
         """Return the kept part of the body as text."""
         return self.body.decode(errors="replace")

@@ -1,1 +1,1 @@
-"""Playback of events on air as HLS, from committed segments. Imported by a simulator with HLS only."""
+"""Playback of events on air as HLS, from committed segments. Only a simulator with HLS imports it."""

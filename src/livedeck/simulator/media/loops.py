@@ -1,4 +1,4 @@
-"""Committed loops of 8 s (contrib/make_media.sh): read once, and patched to any place of a stream."""
+"""Committed loops of 8 s (contrib/make_media.sh), patched to any place of a stream."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from struct import pack_into
 from livedeck.simulator.engine.reference import DATA
 
 SECONDS = 2
-"""Duration of a segment, except that the frames of a sound end up to 16 ms beside it."""
+"""Duration of a segment. Frames of sound end up to 16 ms off."""
 
 HEIGHTS = (72, 180)
 """Heights of the committed pictures, in pixels."""
@@ -40,7 +40,7 @@ SOUND = Track(48_000, (94 * 1024, 94 * 1024, 94 * 1024, 93 * 1024))
 
 @dataclass(frozen=True)
 class Loop:
-    """Medium: its init segment, and its segments (a picture that stands still has one)."""
+    """Loop of a picture or sound: its init segment and its segments. A still picture has one."""
 
     track: Track
     init: bytes

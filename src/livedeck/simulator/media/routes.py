@@ -23,13 +23,13 @@ from livedeck.simulator.media.playlists import LISTED, LISTED_SHIFT, Rung
 from livedeck.simulator.media.playout import DELAYS, Playout, playout
 
 SERVED_LONGER = 20
-"""Segments that can still be fetched after they left the playlist."""
+"""Number of segments that can be fetched after they left the playlist."""
 
 SLIDES_NOISE, STILL_RATE = 0.1, 300_000
-"""Noise of the video rate from which an encoder shows slides, and bit/s below which its picture stands still."""
+"""Noise of the video rate above which an encoder sends slides, and bit/s below which its picture is still."""
 
 LATE_SECONDS = 40.0
-"""Delay of the fault hls-late, if it names none."""
+"""Default delay of the fault hls-late."""
 
 _PLAYLIST = "application/vnd.apple.mpegurl"
 _PAGE = "<!doctype html><title>Player</title><h1>The show plays here</h1>"
@@ -39,7 +39,7 @@ Request: TypeAlias = ApiRequest[Any]
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """Event as its viewers get it now: its segments, its rungs, and the faults that hit this request."""
+    """Event as viewers get it now: segments, rungs, and the faults that hit this request."""
 
     event: Document
     shapes: Mapping[str, Shape]
@@ -74,7 +74,7 @@ class Broadcast:
         return time - (late.seconds or LATE_SECONDS) if late and time >= late.since else time
 
     def picture(self, height: int, number: int) -> Loop:
-        """Return the loop of a picture that a segment of a rung is from."""
+        """Return the picture loop of a segment. `height`: height of its rung."""
         own, time = self.event.get("picture") or PICTURES[int(self.event["id"][:6], 16) % 4], self.playout.time(number)
         shape = self._shape(time)
         name = "slides" if shape.noise > SLIDES_NOISE and not self.event.get("picture") else own
@@ -85,12 +85,12 @@ class Broadcast:
         return loop(name, self._committed(height))
 
     def rung(self, height: int) -> Rung:
-        """Return a rendition as the master playlist shows it, whichever picture it has."""
+        """Return a rendition as the master playlist shows it. Its bit rate fits any picture."""
         sound, pictures = loop("speech"), [loop(name, self._committed(height)) for name in PICTURES]
         return Rung(height, max(each.peak for each in pictures) + sound.peak, f"{pictures[0].codec},{sound.codec}")
 
     def sound(self, number: int) -> Loop:
-        """Return the loop of a sound that a segment is from."""
+        """Return the sound loop of a segment."""
         time = self.playout.time(number)
         is_silent = self._shape(time).audio == 0 or self._is_hit("hls-silent", time)
         return loop("silence" if is_silent else self.event.get("sound") or "speech")
@@ -108,7 +108,7 @@ class Broadcast:
 
 
 def _broadcast(request: Request) -> Broadcast:
-    """Return the event of a request. Raises the documented error if nothing of it can be played."""
+    """Return the event of a request. Raises the documented error if it has no segments."""
     event, now = find_event(request), request.world.now()
     faults = request.http.scope.get(HLS_HITS, ())
     stream, ends = current_stream(event, now), now
@@ -187,7 +187,7 @@ async def read_key(_: Request) -> Response:
 
 
 def _file(request: Request, content: bytes) -> Response:
-    """Return a file, or the range of it that is asked for."""
+    """Return a file, or the requested range of it."""
     headers = {"Cache-Control": "max-age=60", "Accept-Ranges": "bytes"}
     asked = re.fullmatch(r"bytes=([0-9]{1,12})-([0-9]{0,12})", request.http.headers.get("range", ""))
     if asked is None:

@@ -1,4 +1,4 @@
-"""Changes that reached the platform, and the rows of a drill that ask for them or allow them."""
+"""Changes that reached the platform, matched to the rows of a drill that want or allow them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from livedeck.simulator.rehearsal.redaction import Redaction
 from livedeck.simulator.rehearsal.scenario import Scenario
 
 MAX_WORDS = 200
-"""Characters of a change in words."""
+"""Maximum number of characters of a change in words."""
 
-READS = {"GET", "HEAD", "OPTIONS"}
 ENDS_EVENT = {"complete_event", "delete_event"}
 """Operations that end an event for its viewers."""
 
@@ -23,7 +22,7 @@ ENDS_EVENT = {"complete_event", "delete_event"}
 class Change:
     """Change that reached the platform. `does`: operation and body, without secrets.
 
-    `event_id`, `event`: id and name of the event; empty without one. `answers`: numbers of the answers that ask for it.
+    `event_id`, `event`: id and name of the event; empty without one. `answers`: indices of the answers that want it.
     `ends_event`: it completes or deletes the event.
     """
 
@@ -38,13 +37,13 @@ class Change:
 
 
 def changes_of(entries: Iterable[Entry], scenario: Scenario, secrets: Iterable[str]) -> Iterator[Change]:
-    """Yield the changes among the entries of the journal. `secrets`: texts that no word may contain."""
+    """Yield the changes among the entries of the journal. `secrets`: texts to mask in its words."""
     secrets = [*secrets]
     wanted = [None if row.request is None else RequestPattern(row.request) for row in scenario.answers]
     allowed = [RequestPattern(table) for table in scenario.allowed]
     for entry in entries:
         request = entry.request
-        if request.method in READS:
+        if request.is_read:
             continue
         yield Change(
             at=datetime.fromtimestamp(entry.answer.at, UTC),

@@ -52,7 +52,7 @@ class TableError(ApiError):
         self.problems = tuple(problems)
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
-        """Return the documented error object; each problem with a line says it."""
+        """Return the documented error object. A problem with a line names it."""
         wrong = [
             {"name": problem.path or "body", "reason": problem.reason}
             | ({} if problem.line is None else {"line": problem.line})

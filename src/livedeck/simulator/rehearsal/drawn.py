@@ -12,7 +12,7 @@ from livedeck.simulator.rehearsal.offsets import offset_of, seconds_of
 from livedeck.simulator.rehearsal.scenario import Scenario
 
 LEAST, MOST = 3, 5
-"""Faults of a drawn drill."""
+"""Smallest and largest number of faults in a drawn drill."""
 
 
 def draw_drill(seed: int) -> Scenario:

@@ -1,4 +1,4 @@
-"""Fields of an event as a platform reports them: a scenario sets them, and a recording consists of them."""
+"""Fields of an event as a platform reports them, which scenarios set and recordings contain."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from livedeck.simulator.api.events import (
     DEFAULTS,
     Event,
     EventRestream,
+    EventSettings,
     EventType,
-    LatencyMode,
     Preset,
     Record,
     Schedule,
@@ -33,7 +33,6 @@ from livedeck.simulator.models import (
     RequestBody,
     Timestamp,
     Uuid,
-    integer,
     one_of,
     text,
 )
@@ -86,7 +85,7 @@ class ScheduleFields(RequestBody):
 Name = Annotated[str, text(1, 255)]
 
 
-class EventFields(RequestBody):
+class EventFields(EventSettings):
     """Fields of an event; an absent field stays. `restreams` replaces all of them."""
 
     of = Event
@@ -94,26 +93,17 @@ class EventFields(RequestBody):
     parent_id: OptionalUuid = UNSET
     subtitle: Annotated[str, text(0, 255)] = UNSET
     type: EventType = UNSET
-    auto_start: Boolean = UNSET
-    protected: Boolean = UNSET
-    time_shift: Boolean = UNSET
-    reconnect_window: Annotated[int, integer(0, 86_400)] = UNSET
     record: RecordFields = UNSET
     video: VideoFields = UNSET
     restreams: Annotated[list[RestreamFields], Field(max_length=100)] = UNSET
     scheduled: ScheduleFields = UNSET
     stream: StreamFields | None = UNSET
-    latency_mode: LatencyMode = UNSET
-    show_members: Boolean = UNSET
-    chat_active: Boolean = UNSET
-    chat_after_stream: Boolean = UNSET
-    chat_preview: Boolean = UNSET
     allow_chat_links: Boolean = UNSET
     created_at: Timestamp = UNSET
     updated_at: OptionalTimestamp = UNSET
 
     def changes(self) -> Document:
-        """Return the fields that were given, each one whole."""
+        """Return the given fields."""
         return {name: value for name, value in self.model_dump().items() if name in self.model_fields_set}
 
 

@@ -190,9 +190,10 @@ def _fields(tables: Mapping[str, type[RequestBody]]) -> Iterator[Row]:
 
 
 def _words(model: type[RequestBody]) -> Iterator[tuple[str, bool, str]]:
-    """Yield the name of each field, whether it must be given, and what it must be."""
+    """Yield the name of each field, whether it is required, and its values. Inherited fields come last."""
     schema = model.model_json_schema()
-    for name, field in schema["properties"].items():
+    for name in sorted(schema["properties"], key=lambda name: name not in model.__annotations__):
+        field = schema["properties"][name]
         if not field.get("readOnly"):
             yield name, name in schema.get("required", ()), _value(field, schema.get("$defs", {}))
 

@@ -22,6 +22,8 @@ from livedeck.simulator.rehearsal.scenario import Expected
 from livedeck.simulator.rehearsal.scenario_file import flaws_of
 
 WORKSPACE = "recorded"
+_SEED = 1
+"""Seed of the parts that no recording has, such as keys and chat messages."""
 
 RecordedSample = tuple[str, int, float | None, float | None, float | None, int | None]
 """Stream, time (epoch ms), video and audio (bit/s), frames per second, status; None for a missing value."""
@@ -48,11 +50,10 @@ class RecordedShow:
     alarms: Sequence[Expected]
 
 
-def write_show(show: RecordedShow, path: Path, token: str, seed: int = 1) -> None:
+def write_show(show: RecordedShow, path: Path, token: str) -> None:
     """Write a snapshot that plays the show from its beginning.
 
-    `token`: token of its workspace. `seed`: seed of the parts that no recording has, such as keys and chat messages.
-    Raises SimulatorError for fields that no event of the platform has.
+    `token`: token of its workspace. Raises SimulatorError for fields that no event of the platform has.
     """
     served = {row.event_id: _whole(row) for row in show.events if row.at <= show.since and row.fields is not None}
     table = {
@@ -70,8 +71,8 @@ def write_show(show: RecordedShow, path: Path, token: str, seed: int = 1) -> Non
         raise SimulatorError(f"the recording cannot be played: {flaws[0][0]} {flaws[0][1]}")
     with World.in_memory(SimulatorClock(show.since, paused=True), Files()) as world:
         world.store.add_recorded(show.samples)
-        workspaces = [Workspace.of(WORKSPACE, token), Workspace.of("other", secret_of("other", token, seed))]
-        scenarios.start(world, scenario, seed, workspaces)
+        workspaces = [Workspace.of(WORKSPACE, token), Workspace.of("other", secret_of("other", token, _SEED))]
+        scenarios.start(world, scenario, _SEED, workspaces)
         world.clock.change(paused=False)
         state = State(Store(), Files())
         snapshots.take(world, state)

@@ -1,4 +1,4 @@
-"""Tables of a scenario in TOML: their models, and everything that is wrong with a file (simulator.md, "Scenarios")."""
+"""Models of the TOML tables of a scenario, and checks that find every flaw (simulator.md, "Scenarios")."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ class ScenarioFile(RequestBody):
 def draft(
     name: str, table: Mapping[str, Any], posted: Mapping[str, Table], folder: Path | None = None
 ) -> tuple[Scenario, list[Flaw]]:
-    """Return what is sound of the scenario, and everything that is wrong with it.
+    """Return the valid parts of the scenario, and all its flaws.
 
-    `posted`: posted workspaces by name. `folder`: the place of further workspaces, as TOML files.
+    `posted`: posted workspaces by name. `folder`: folder of further workspaces, as TOML files.
     """
     flaws: list[Flaw] = []
     head = _sound_fields(table, flaws)
@@ -153,7 +153,7 @@ def draft(
 
 
 def flaws_of(model: type[RequestBody], values: object, path: str = "") -> list[Flaw]:
-    """Return what is wrong with a table according to its model, each with its path below `path`."""
+    """Return the flaws of a table by its model, each with its path below `path`."""
     try:
         check(model, values)
     except ApiError as error:
@@ -166,7 +166,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _sound_fields(table: Mapping[str, Any], flaws: list[Flaw]) -> Document:
-    """Return the fields of the file that are given and sound; add the others to `flaws`."""
+    """Return the valid fields of the file; add the flaws of the others to `flaws`."""
     wrong = flaws_of(ScenarioFile, table)
     flaws += wrong
     bad = {re.split(r"[.\[]", path)[0] for path, _ in wrong}
@@ -195,19 +195,19 @@ def _workspace(
 
 
 def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:
-    """Return what is wrong with a workspace: paths in the table `workspace`, or in the file or post called `name`."""
+    """Return the flaws of a workspace: in the table `workspace`, or in the file or post with this name."""
     flaws = template_flaws(template, shapes)
     return [(f"workspace.{path}", reason if not name else f"in {name}: {reason}") for path, reason in flaws]
 
 
 def template_flaws(template: Table, shapes: Mapping[str, Any] | None = None) -> list[Flaw]:
-    """Return what is wrong with the table of a workspace. `shapes`: further shapes that its encoders may have."""
+    """Return the flaws of the table of a workspace. `shapes`: further shapes for its encoders."""
     flaws = flaws_of(Template, template)
     return flaws or [*find_flaws(check(Template, template), shapes or {})]
 
 
 def _shapes(rows: Mapping[str, Any], flaws: list[Flaw]) -> dict[str, Any]:
-    """Return the rows by name; a shipped shape takes the place of an unsound one."""
+    """Return the rows by name, with a shipped shape in place of an invalid one."""
     wrong = {name: flaws_of(ShapeRow, row, f"shapes.{name}") for name, row in rows.items()}
     for found in wrong.values():
         flaws += found
@@ -215,7 +215,7 @@ def _shapes(rows: Mapping[str, Any], flaws: list[Flaw]) -> dict[str, Any]:
 
 
 def _steps(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Flaw]) -> tuple[Step, ...]:
-    """Return the sound steps, ascending by time."""
+    """Return the valid steps, ascending by time."""
     steps = [_step(index, row, flaws) for index, row in enumerate(rows)]
     times = _times(rows, flaws)
     placed = [
@@ -251,7 +251,7 @@ def _step(index: int, row: dict[str, Any], flaws: list[Flaw]) -> Step | None:
 
 
 def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield what contradicts itself in the time of a step, which has either `at` or `when`."""
+    """Yield the contradictions in the time of a step, which has either `at` or `when`."""
     if "when" not in row and "at" not in row:
         yield f"{path}.at", "must be given, or when"
     for name in ("at", "after") if "when" in row else ("delay",):
@@ -319,7 +319,7 @@ def _step_model(command: Command[Any]) -> type[RequestBody]:
 
 
 def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Flaw]) -> Iterator[Expected]:
-    """Yield the sound alarms."""
+    """Yield the valid alarms."""
     for index, row in enumerate(rows):
         path = f"alarms[{index}]"
         wrong = flaws_of(AlarmRow, row, path)
@@ -340,7 +340,7 @@ def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Fla
 def _answers(
     rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, flaws: list[Flaw]
 ) -> Iterator[Answer]:
-    """Yield the sound answers. Several answers to one alarm belong to its rows in their order."""
+    """Yield the valid answers. Several answers to one alarm belong to its rows in their order."""
     left = [alarm for alarm in alarms if alarm.shown]
     for index, row in enumerate(rows):
         path = f"answers[{index}]"

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from livedeck.simulator.api.annotations import AnnotationType
-from livedeck.simulator.api.events import PRESETS, EventType, LatencyMode, Preset
+from livedeck.simulator.api.events import PRESETS, EventSettings, EventType, Preset
 from livedeck.simulator.api.rooms import MAX_PROFILES, RoomType
 from livedeck.simulator.engine.encoder import SHAPES
 from livedeck.simulator.engine.hls import PICTURES, SOUNDS
@@ -58,7 +58,7 @@ class PictureRow(RequestBody):
     presets: Annotated[list[Preset], Field(max_length=len(PRESETS))]
 
 
-class EventRow(RequestBody):
+class EventRow(EventSettings):
     """Event. `stream`, `finished`: begin and end of its stream. `encoder`: pairs of a begin and a shape, ascending.
 
     `count`: so many events with this name and a number. `parent`: name of a project or folder.
@@ -79,16 +79,7 @@ class EventRow(RequestBody):
         Field(max_length=1000),
     ] = UNSET
     relays: Annotated[list[RelayRow], Field(max_length=50)] = UNSET
-    reconnect_window: Annotated[int, integer(0, 86_400)] = UNSET
-    latency_mode: LatencyMode = UNSET
     video: PictureRow = UNSET
-    auto_start: Boolean = UNSET
-    protected: Boolean = UNSET
-    time_shift: Boolean = UNSET
-    show_members: Boolean = UNSET
-    chat_active: Boolean = UNSET
-    chat_after_stream: Boolean = UNSET
-    chat_preview: Boolean = UNSET
     allow_chat_links: Boolean = UNSET
     picture: Annotated[str, one_of(*PICTURES)] = UNSET
     sound: Annotated[str, one_of(*SOUNDS)] = UNSET
@@ -154,7 +145,7 @@ class Template(RequestBody):
 
 
 def find_flaws(template: Template, shapes: Collection[str] = ()) -> Problems:
-    """Yield what is wrong between the tables. `shapes`: further shapes that its encoders may have."""
+    """Yield the contradictions between the tables. `shapes`: further shapes for its encoders."""
     known = [*shapes, *template.shapes, *SHAPES]
     folders = [name for project in template.projects for name in (project.name, *(project.folders or ()))]
     yield from _twice("projects", folders, "project or folder")

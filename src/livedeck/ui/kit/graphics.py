@@ -28,7 +28,7 @@ MAX_COLOURS = 64
 """Number of colours in a sixel picture. Every terminal supports that many."""
 
 LEVELS = 32
-"""Number of levels of each colour in a picture of half blocks."""
+"""Levels of each colour in half blocks: fewer leave more cells unchanged from one picture to the next."""
 
 KITTY_CHUNK = 4096
 """Maximum number of characters in one part of a picture in kitty's protocol."""
@@ -36,8 +36,8 @@ KITTY_CHUNK = 4096
 PICTURE_ID = 7
 """Id of the poster in kitty. A new poster replaces the previous one."""
 
-FIRST_VIEWER_ID, LAST_VIEWER_ID = 100, 131
-"""Ids of the pictures that viewers get, one for each place on the screen."""
+FIRST_VIEWER_ID = 100
+"""Id of the first picture on the screen of viewers; each place has the next one."""
 
 
 def erase_kitty(number: int) -> str:
@@ -96,12 +96,9 @@ def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
     return Picture((blank,) * frame.rows, encode(image, frame))
 
 
-def pixel_rows(data: bytes, columns: int, rows: int, levels: int = LEVELS) -> list[ShadedLine]:
-    """Return the rows of a picture of RGB `data` in half blocks, two pixels to a cell.
-
-    `levels`: number of levels of each colour. Fewer levels leave more cells unchanged from one picture to the next.
-    """
-    step = 256 // levels
+def pixel_rows(data: bytes, columns: int, rows: int) -> list[ShadedLine]:
+    """Return the rows of a picture of RGB `data` in half blocks, two pixels to a cell."""
+    step = 256 // LEVELS
     cut = data.translate(bytes(min(255, value // step * step + step // 2) for value in range(256)))
     values = [cut[at] << 16 | cut[at + 1] << 8 | cut[at + 2] for at in range(0, len(cut), 3)]
     pairs = [

@@ -1,4 +1,4 @@
-"""Picture that viewers get, as rows of cells: with words over it, with its age, or words in its place. Pure."""
+"""Picture that viewers get as rows of cells, with words or its age over it, or words instead. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.ui.kit.graphics import Frame
 class Shot(NamedTuple):
     """Picture that is ready to be drawn.
 
-    `rows`, `faded`: rows of half blocks in full colours, and half way to the ground. `sequence`: control string that
+    `rows`, `faded`: rows of half blocks, in full colours and dimmed. `sequence`: control string that
     draws the picture in pixels over blank cells; empty if the terminal gets half blocks.
     """
 

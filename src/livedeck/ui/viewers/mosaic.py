@@ -1,4 +1,4 @@
-"""Widget of the tiles: cells as every canvas has them, and in some terminals pictures in pixels over the cells."""
+"""Widget of the tiles, drawn with cells and, in some terminals, with pictures in pixels over them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Mosaic(Canvas, can_focus=True):
         return self._content
 
     def render_line(self, y: int) -> Strip:
-        """Return the cells of row `y`. A row with pictures has hundreds of styles, so its strip is kept."""
+        """Return the cells of row `y`. Keeps the strip, because a row with pictures has hundreds of styles."""
         line = self.line_at(y)
         looks = self.app.theme, self.size.width, self.base
         kept = self._strips_by_row.get(y)
@@ -80,7 +80,7 @@ class Mosaic(Canvas, can_focus=True):
             self.post_message(self.Opened())
 
     def painted(self, screen: Screen[Any], spans: Spans | None) -> None:
-        """Draw the pixels again whose cells were written. Behind another screen, erase them all.
+        """Draw pictures again if their cells were written. Behind another screen, erase all pictures.
 
         `spans`: written cells; None for all cells.
         """
@@ -96,7 +96,7 @@ class Mosaic(Canvas, can_focus=True):
         self._draw_changed()
 
     def _draw_changed(self) -> None:
-        """Draw the pictures that differ from those on the terminal, and erase those that have no place any more."""
+        """Draw changed pictures, and erase those that are no longer shown."""
         app = self.app
         if not isinstance(app, ExactApp) or app.screen is not self.screen:
             return
@@ -109,7 +109,7 @@ class Mosaic(Canvas, can_focus=True):
                 self._drawn[number] = placed
 
     def _erase(self, numbers: Sequence[int]) -> None:
-        """Erase pictures in kitty, where they stay over written cells. In other terminals, writing erases them."""
+        """Erase pictures in kitty, where written cells do not cover them as in other terminals."""
         app = self.app
         for number in numbers:
             del self._drawn[number]

@@ -1,4 +1,4 @@
-"""Screen 8: what viewers get of each event, as pictures with meters, worst first."""
+"""Screen 8: picture and sound of each event as viewers get them, worst first."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from livedeck.ui.viewers import view
 from livedeck.ui.viewers.mosaic import Mosaic, Placed
 
 HOLD_SECONDS = 60.0
-"""Seconds that the tiles keep their places. Then the worst events come first again."""
+"""Seconds for which tiles keep their places. Then the worst events come first again."""
 
 FIXED_LINES = 4
 """Lines of header, summary and footer."""
 
 OFF = (
-    "Nothing is known of what viewers get, because no probe runs.",
+    "What viewers get is unknown: no probe runs.",
     "",
     "A probe asks for the playlists that viewers play, from this machine, and shows picture and sound.",
     "To switch it on, set `enabled = true` and an address in [probe] of the settings.",
@@ -35,7 +35,7 @@ OFF = (
 """Sentences of the screen while no probe runs."""
 
 OFF_COLLECTOR = (
-    "Nothing is known of what viewers get, because the collector runs no probe.",
+    "What viewers get is unknown: the collector runs no probe.",
     "",
     "A probe asks for the playlists that viewers play, for all decks of the collector.",
     "To switch it on, set `enabled = true` and an address in [probe] of the collector's settings.",
@@ -121,7 +121,7 @@ class ViewersScreen(BaseScreen):
         return view.page_of(place, self._grid)
 
     def _in_order(self, probed: Sequence[EventState], render_time: RenderTime) -> list[EventState]:
-        """Return the events to show, each in its place while the order holds. New events come last until it ends."""
+        """Return the events to show. While the order holds, events keep their places and new ones come last."""
         now = self.ctx.clock.monotonic()
         ranked = viewer.worst_first(probed, render_time)
         if not self._order or not 0 <= now - self._ordered_at < HOLD_SECONDS:

@@ -1,0 +1,18 @@
+"""Laws of the monitoring plugin `livedeck probe`."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedeck.monitor import Delivery, Source, Thresholds, ViewerState
+from livedeck.presentation.check import ServiceState
+from livedeck.presentation.viewer_check import check_viewer, viewer_line
+
+PLAYS = ViewerState(source=Source.PLAYLIST, delivery=Delivery.PLAYS, rounds=2, latency=20.0, ratio=0.5)
+
+
+@pytest.mark.parametrize(("late", "state"), [(30.0, ServiceState.OK), (15.0, ServiceState.WARNING)])
+def test_a_late_playlist_is_judged_by_the_limit_of_the_settings(late: float, state: ServiceState) -> None:
+    limits = Thresholds(viewer_late=late, viewer_slow=0.7)
+    assert check_viewer(PLAYS, limits, is_picture_asked=True) is state
+    assert viewer_line(PLAYS, limits, state).endswith(f"| latency=20.0s;{late:g} ratio=0.50;0.7")
