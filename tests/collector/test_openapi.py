@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from collector.service import service
 from livedeck.cli import main
 from livedeck.collector.serving.endpoints import Endpoint
 from livedeck.collector.serving.openapi import endpoints, openapi_document
@@ -37,3 +38,9 @@ def test_the_right_of_the_token_is_stated() -> None:
     paths = openapi_document()["paths"]
     assert paths["/v1/unit"]["post"]["security"] == [{"token": ["act"]}]
     assert paths["/healthz"]["get"]["security"] == []
+
+
+async def test_a_wrong_method_is_refused_with_the_right_ones() -> None:
+    async with service() as made:
+        answered = await made.ask("/v1/snapshot", method="DELETE")
+        assert (answered.status_code, set(answered.headers["allow"].split(", "))) == (405, {"GET", "HEAD"})

@@ -321,17 +321,15 @@ _ONCE = Parameter(
 
 ACTS: tuple[Endpoint[_Acts], ...] = (
     *(
-        Endpoint(
-            "POST", f"/v1/alarms/{{key}}/{name}", "act", _acting(name, verb), verb.body, (_ONCE,), refuses=(404, 409)
-        )
+        Endpoint("POST", f"/v1/alarms/{{key}}/{name}", "act", _acting(name, verb), verb.body, (_ONCE,), refuses=(409,))
         for name, verb in VERBS.items()
     ),
     Endpoint("GET", "/v1/silences", "read", _Acts.list_silences),
     Endpoint("POST", "/v1/silences", "act", _Acts.add_silence, DraftBody, (_ONCE,), refuses=(409,)),
-    Endpoint("POST", "/v1/silences/{id:path}", "act", _Acts.extend_silence, Extension, (_ONCE,), refuses=(404, 409)),
-    Endpoint("DELETE", "/v1/silences/{id:path}", "act", _Acts.end_silence, None, (_ONCE,), refuses=(404, 409)),
-    Endpoint("POST", "/v1/events/{id:path}/usual", "act", _Acts.take_as_usual, Body, refuses=(404,)),
-    Endpoint("POST", "/v1/events/{id:path}/content", "act", _Acts.choose_content, ChosenContent, refuses=(404,)),
+    Endpoint("POST", "/v1/silences/{id:path}", "act", _Acts.extend_silence, Extension, (_ONCE,), refuses=(409,)),
+    Endpoint("DELETE", "/v1/silences/{id:path}", "act", _Acts.end_silence, None, (_ONCE,), refuses=(409,)),
+    Endpoint("POST", "/v1/events/{id:path}/usual", "act", _Acts.take_as_usual, Body),
+    Endpoint("POST", "/v1/events/{id:path}/content", "act", _Acts.choose_content, ChosenContent),
     Endpoint("POST", "/v1/unit", "act", _Acts.choose_unit, ChosenUnit, refuses=(409,)),
     Endpoint("POST", "/v1/materials", "act", _Acts.keep_materials, Materials),
     Endpoint("POST", "/v1/audit", "act", _Acts.keep_audit, Audited, refuses=(503,)),

@@ -243,13 +243,9 @@ PAGES: tuple[Endpoint[_Pages], ...] = (
         media="text/event-stream",
         refuses=(410, 503),
     ),
-    Endpoint(
-        "GET", "/v1/events/{id:path}/samples", "read", _Pages.samples, parameters=(_FROM, _TO), refuses=(404, 503)
-    ),
-    Endpoint("GET", "/v1/events/{id:path}/explain", "read", _Pages.explain, parameters=(_KIND,), refuses=(404, 503)),
-    Endpoint(
-        "GET", "/v1/events/{id:path}/picture", "read", _Pages.picture, media="image/jpeg", refuses=(304, 404, 503)
-    ),
+    Endpoint("GET", "/v1/events/{id:path}/samples", "read", _Pages.samples, parameters=(_FROM, _TO), refuses=(503,)),
+    Endpoint("GET", "/v1/events/{id:path}/explain", "read", _Pages.explain, parameters=(_KIND,), refuses=(503,)),
+    Endpoint("GET", "/v1/events/{id:path}/picture", "read", _Pages.picture, media="image/jpeg", refuses=(304, 503)),
     Endpoint("GET", "/v1/events/{id:path}/viewer", "read", _Pages.viewer, parameters=(_FROM, _TO), refuses=(503,)),
 )
 

@@ -88,7 +88,7 @@ class Endpoint(Generic[T]):
     `needs`: right of the token; empty for none. `handler`: method of T, called with the request, and with a right also
     with the caller and the body. It returns the value of the reply, or a Response; its docstring describes the request.
     `takes`: type of the body. `reply`: type of the value in a Response. `media`: type of the reply. `refuses`: the
-    statuses that do not follow from the other fields.
+    statuses that do not follow from the other fields, as 404 does from an id in the path.
     """
 
     method: str
@@ -182,12 +182,11 @@ def _faults(given: Any, kept: Any, place: str = "") -> Iterator[str]:
 async def _unknown(_: Request, error: Exception) -> Response:
     """Return a refusal of the router, such as 404, in the form of all refusals."""
     assert isinstance(error, HTTPException)
-    say = (
-        "no such path; `livedeck docs openapi` describes all"
-        if error.status_code == 404
-        else f"wrong request: {error.detail}"
-    )
-    return refused(Refusal(error.status_code, "unknown", say))
+    is_path = error.status_code == 404
+    say = "no such path; `livedeck docs openapi` lists all" if is_path else f"wrong request: {error.detail}"
+    response = refused(Refusal(error.status_code, "unknown", say))
+    response.headers.update(error.headers or {})  # 405: the allowed methods
+    return response
 
 
 ROUTER_REFUSALS = {HTTPException: _unknown}

@@ -175,9 +175,9 @@ class LinkPages:
 
 
 LINKS: tuple[Endpoint[LinkPages], ...] = (
-    Endpoint("GET", "/v1/link/{ticket}", "", LinkPages.show, media="text/html", refuses=(404, 409)),
-    Endpoint("POST", "/v1/link/{ticket}", "", LinkPages.use, media="text/html", refuses=(404, 409)),
-    Endpoint("POST", "/v1/alarms/{key}/link", "act", LinkPages.make, LinkRequest, refuses=(404, 503)),
+    Endpoint("GET", "/v1/link/{ticket}", "", LinkPages.show, media="text/html", refuses=(409,)),
+    Endpoint("POST", "/v1/link/{ticket}", "", LinkPages.use, media="text/html", refuses=(409,)),
+    Endpoint("POST", "/v1/alarms/{key}/link", "act", LinkPages.make, LinkRequest, refuses=(503,)),
 )
 
 

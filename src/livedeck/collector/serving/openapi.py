@@ -124,6 +124,7 @@ def _refusals(endpoint: Endpoint[Any]) -> Iterator[tuple[str, Schema]]:
     """Yield the reply of each status other than 200."""
     statuses = {400, *endpoint.refuses}
     statuses |= {401, 403, 429} if endpoint.needs else set()
+    statuses |= {404} if "{" in endpoint.path else set()
     statuses |= {413, 422} if endpoint.takes else set()
     statuses |= {422} if endpoint.parameters else set()
     for status in sorted(statuses):

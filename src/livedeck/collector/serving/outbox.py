@@ -92,7 +92,7 @@ UNSENT: tuple[Endpoint[Outbox | None], ...] = (
     Endpoint("GET", "/v1/notifications", "read", _list_unsent, refuses=(503,)),
     Endpoint("POST", "/v1/notifications/retry", "act", _retry_unsent, Letters, refuses=(503,)),
     Endpoint("POST", "/v1/notifications/drop", "act", _drop_unsent, Letters, refuses=(503,)),
-    Endpoint("GET", "/v1/notifications/{key}/contents", "read", _show_unsent, refuses=(404, 503)),
+    Endpoint("GET", "/v1/notifications/{key}/contents", "read", _show_unsent, refuses=(503,)),
 )
 
 
