@@ -11,7 +11,9 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from collector.described import check_described
 from livedeck.collector.protocol.commands import request_of
+from livedeck.collector.serving.endpoints import ROUTER_REFUSALS
 from livedeck.monitor import AlarmCommand
 
 
@@ -39,7 +41,7 @@ class Doorkeeper:
 
 def app(*routes: Route) -> ASGIApp:
     """These routes behind that door."""
-    return Doorkeeper(Starlette(routes=list(routes)))
+    return Doorkeeper(Starlette(routes=list(routes), exception_handlers=ROUTER_REFUSALS))
 
 
 class Answered(NamedTuple):
@@ -63,6 +65,7 @@ class Attached:
         content = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         response = await self._http.request(method, path, content=content, headers=names)
+        check_described(response)
         return Answered(response.status_code, response.json())
 
     async def post(self, path: str, body: Any = None, **headers: str) -> Answered:

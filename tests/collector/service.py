@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
+from collector.described import check_described
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
 from livedeck.collector.serving.app import collector_app
@@ -64,7 +65,9 @@ class Service:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         transport = httpx.ASGITransport(self.app, client=("192.0.2.7", 4711))
         async with httpx.AsyncClient(transport=transport, base_url="http://collector") as client:
-            return await client.request(method, path, headers=sent, json=body)
+            response = await client.request(method, path, headers=sent, json=body)
+        check_described(response)
+        return response
 
 
 @asynccontextmanager

@@ -240,7 +240,7 @@ async def test_an_alarm_that_is_not_there_is_gone(room: Room) -> None:
         f"/v1/alarms/{halves}/acknowledge",
         f"/v1/alarms/{nested}/acknowledge",
     ):
-        assert (await room.anna.post(path)).status == 404
+        assert (await room.anna.post(path, request_of(room.command(ActionKind.ACKNOWLEDGE))[1])).status == 404
 
 
 async def test_who_may_only_read_cannot_act_and_who_has_no_token_nothing(room: Room) -> None:

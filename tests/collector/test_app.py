@@ -80,11 +80,12 @@ async def test_nothing_is_served_before_anything_is_known() -> None:
 
 async def test_before_the_first_list_nobody_says_that_an_event_does_not_exist() -> None:
     async with service(event("one"), rounds=1) as made:
-        assert made.hub.snapshot and made.hub.snapshot.link.as_of is None
+        assert made.hub.snapshot
+        assert made.hub.snapshot.link.as_of is None
         for path in ("samples", "picture", "explain"):
             answered = await made.ask(f"/v1/events/one/{path}")
             assert (answered.status_code, answered.json()["error"]) == (503, "starting"), path
-        asked = await made.ask("/v1/events/one/content", method="POST", body={"content": "talk"})
+        asked = await made.ask("/v1/events/one/content", method="POST", body={"content": None})
         assert (asked.status_code, asked.json()["error"]) == (503, "starting")
 
 

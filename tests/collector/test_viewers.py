@@ -46,7 +46,10 @@ async def test_without_a_probe_or_an_event_there_is_no_picture() -> None:
     async with service() as made:
         answers = [await made.ask(f"/v1/events/{name}/picture") for name in ("one", "nobody")]
     assert [(answer.status_code, answer.json()["error"]) for answer in answers] == [(404, "gone"), (404, "gone")]
-    assert [answer.json()["say"] for answer in answers] == ["no picture of this event", "the collector shows no such event"]
+    assert [answer.json()["say"] for answer in answers] == [
+        "no picture of this event",
+        "the collector shows no such event",
+    ]
 
 
 async def test_rounds_are_read_in_columns(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ from livedeck.client.resources.annotations import AnnotationDraft
 from livedeck.client.resources.events import EventDraft, EventRestreamDraft
 from livedeck.client.resources.rooms import RelayDraft, RoomDraft
 from livedeck.client.resources.subtitles import SubtitleDraft
+from livedeck.collector.protocol.commands import VERBS
+from livedeck.collector.serving.openapi import endpoints
 from livedeck.drill.grade import Grade, Incident
 from livedeck.egress import Egress
 from livedeck.monitor import AlarmLimits, Thresholds, limits_of, with_overrides
@@ -542,17 +544,14 @@ NO_CLIENT = {"/healthz": "for a supervisor", "/readyz": "for a supervisor", "/me
 """Routes that nothing of ours asks, with the reason."""
 
 
-def _routes() -> Mapping[str, frozenset[str]]:
-    """The path of each route of the collector, and the rights that its methods need; empty: none."""
-    found = dict[str, frozenset[str]]()
-    for path in (SOURCE / "collector").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Route":
-                address, handler = node.args[:2]
-                assert isinstance(address, ast.Constant), f"{path}: write the path of a Route as a string"
-                is_guarded = isinstance(handler, ast.Call) and isinstance(handler.args[0], ast.Constant)
-                right = {str(handler.args[0].value)} if is_guarded else set[str]()  # type: ignore[attr-defined]
-                found[str(address.value)] = found.get(str(address.value), frozenset()) | right
+def _routes() -> Mapping[str, set[str]]:
+    """The path of each request to the collector, and the rights that its methods need. Verbs are one path."""
+    found = dict[str, set[str]]()
+    for each in endpoints():
+        path = re.sub(
+            rf"/({'|'.join(VERBS)})$", "/{verb}", re.sub("^/v1/history/.*", "/v1/history/{question}", each.path)
+        )
+        found.setdefault(path, set()).add(each.needs or "-")
     return found
 
 
@@ -570,7 +569,7 @@ def _asked() -> set[str]:
     for folder in ("collector", "cli"):
         for file in (SOURCE / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Route":
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Endpoint":
                     node.args.clear()
                 if isinstance(node, ast.JoinedStr):
                     found.add(
@@ -587,13 +586,11 @@ ASKED = _asked()
 
 @pytest.mark.parametrize("path", ROUTES)
 def test_a_route_of_the_collector_is_complete(path: str) -> None:
-    if path not in WITHOUT_RIGHT:
-        is_known = ROUTES[path] and ROUTES[path] <= {"read", "act", "metrics"}
-        assert is_known, f"{path}: endpoint(RIGHT, ...), or WITHOUT_RIGHT here"
+    assert path in WITHOUT_RIGHT or "-" not in ROUTES[path], f"{path}: a right, or WITHOUT_RIGHT here"
     if path not in NO_CLIENT:
         has_client = any(re.fullmatch(_pattern(path), asked) for asked in ASKED)
         assert has_client, f"nothing asks for {path}: a call in collector/attached, or a reason in NO_CLIENT here"
-    rights = ROUTES[path] or frozenset({"-"})
+    rights = ROUTES[path]
     rows = re.findall(rf"^\| [^|]*{_pattern(path)}[`?][^|]*\| (\w+|-) \|", page("collector"), re.MULTILINE)
     assert rows or path == "/v1/history/{question}", f'collector.md, "Routes": a row of {path}'
     assert {*rows} <= rights, f'collector.md, "Routes": {path} needs {", ".join(rights)}'

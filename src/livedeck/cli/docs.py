@@ -44,7 +44,8 @@ def command(
 ) -> None:
     """Show the page of TOPIC, or list the topics.
 
-    Formatted on a terminal, and as Markdown in a pipe. `livedeck docs json` lists the commands with --json.
+    Formatted on a terminal, and as Markdown in a pipe. `livedeck docs json` lists the commands with --json, and
+    `livedeck docs openapi` prints the collector's HTTP as OpenAPI.
     """
     if pictures:
         from livedeck.cli.screenshots import make_screenshots
@@ -67,6 +68,10 @@ def command(
             from livedeck.cli.schema import command_schemas
 
             click.echo("\n".join(f"livedeck {path} --json" for path in sorted(command_schemas())))
+        elif topic == "openapi":
+            from livedeck.collector.serving.openapi import openapi_text
+
+            click.echo(openapi_text())
         else:
             show(topic)
     except BrokenPipeError:

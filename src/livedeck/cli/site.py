@@ -33,6 +33,8 @@ _SCRIPT = """addEventListener("load", () => setTimeout(() => {
 """
 """The keyboard reaches and scrolls wide tables and code."""
 
+_OPENAPI = 'What `livedeck docs openapi` prints; `collector.md`, "Routes" explains it.'
+
 _CONFIGURATION = """[project]
 site_name = "livedeck"
 site_description = "A terminal deck for live events on a video platform"
@@ -94,12 +96,15 @@ def linked(text: str) -> str:
 
 def site_pages(checkout: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the Markdown of each page of the site. Raises OSError without README or changelog."""
+    from livedeck.collector.serving.openapi import openapi_text
+
     readme = (checkout / "README.md").read_text(encoding="utf-8")
     yield "index.md", readme.replace("](src/livedeck/docs/", "](")
     yield "CHANGELOG.md", (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
     for topic in docs.topics():
         yield f"{topic}.md", linked(docs.page(topic))
     yield "schemas.md", _schemas_page()
+    yield "openapi.md", f"# HTTP of the collector\n\n{linked(_OPENAPI)}\n\n```json\n{openapi_text()}\n```\n"
 
 
 def make_site(folder: Path, checkout: Path) -> int:
@@ -113,11 +118,8 @@ def make_site(folder: Path, checkout: Path) -> int:
     except OSError as error:
         echo(f"livedeck docs: {error.filename}: {error.strerror}; the site is built from a checkout", err=True)
         return FAULT
-    more = {"Reference": "schemas.md", "Project": "CHANGELOG.md"}
-    nav = [
-        {part: [*(f"{topic}.md" for topic in topics), *filter(None, [more.get(part)])]}
-        for part, topics in PARTS.items()
-    ]
+    more = {"Reference": ("schemas.md", "openapi.md"), "Project": ("CHANGELOG.md",)}
+    nav = [{part: [*(f"{topic}.md" for topic in topics), *more.get(part, ())]} for part, topics in PARTS.items()]
     replace_file(folder / "zensical.toml", _CONFIGURATION.format(nav=_toml([{"livedeck": "index.md"}, *nav])).encode())
     line = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     done = subprocess.run(line, cwd=folder, check=False)  # noqa: S603  fixed words

@@ -16,7 +16,9 @@ from livedeck.text.times import format_timestamp
 class Body(BaseModel):
     """Base of request bodies. The handler of a request refuses unknown fields."""
 
-    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, frozen=True, allow_inf_nan=False, json_schema_extra={"additionalProperties": False}
+    )
 
 
 class ShownAlarm(Body):

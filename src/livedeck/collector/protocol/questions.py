@@ -50,6 +50,11 @@ class Question:
         """Name of the question: the last part of its path."""
         return self.ask.__name__
 
+    @property
+    def answer(self) -> Any:
+        """Type of the result as JSON."""
+        return get_type_hints(self.dump).get("return") or get_type_hints(self.ask)["return"]
+
     def query(self, *args: Any, **kwargs: Any) -> str:
         """Return the query of a request for these arguments."""
         given = self._signature.bind(None, *args, **kwargs).arguments
@@ -58,7 +63,7 @@ class Question:
     def arguments(self, query: Iterable[tuple[str, str]]) -> dict[str, Any]:
         """Return the arguments in the query of a request. Raises QuestionError."""
         pairs = tuple(query)
-        given, required = dict(pairs), {name for name, value in self._defaults if value is inspect.Parameter.empty}
+        given, required = dict(pairs), self.required
         unknown, missing = given.keys() - self.parameters.keys(), required - given.keys()
         if unknown or missing or len(given) < len(pairs):
             names = ", ".join(f"{name}?" if name not in required else name for name in self.parameters)
@@ -75,6 +80,11 @@ class Question:
     @cached_property
     def _signature(self) -> inspect.Signature:
         return inspect.signature(self.ask)
+
+    @property
+    def required(self) -> set[str]:
+        """Names of the parameters without a default."""
+        return {name for name, default in self._defaults if default is inspect.Parameter.empty}
 
     @property
     def _defaults(self) -> list[tuple[str, Any]]:

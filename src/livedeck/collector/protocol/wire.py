@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from math import inf
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, cast
+
+from typing_extensions import TypedDict
 
 from livedeck.monitor import NO_STATUS, EventState, Readings, Snapshot
 from livedeck.monitor.model.readings import MISSING

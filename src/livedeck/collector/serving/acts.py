@@ -11,18 +11,20 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, NotRequired, Protocol
 from uuid import uuid4
 
 from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
+from typing_extensions import TypedDict
 
-from livedeck.collector.protocol.commands import VERBS, Body, command_of, parse_key
+from livedeck.collector.protocol.commands import VERBS, Body, Verb, command_of, parse_key
 from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, not_on_board, read_body
+from livedeck.collector.serving.endpoints import Caller, Endpoint, Parameter, Refusal, not_on_board
 from livedeck.monitor import (
+    ActionKind,
     ActionRecord,
     Alarm,
     AlarmGone,
@@ -106,24 +108,55 @@ class Interest(Body):
     ttl: Annotated[float, Field(gt=0, le=30)]
 
 
+class Empty(TypedDict):
+    """No values."""
+
+
+class Changed(TypedDict):
+    """Whether the request changed anything."""
+
+    changed: bool
+
+
+class ChangedAlarm(TypedDict):
+    """Alarm as in a snapshot; left out if the alarm no longer exists."""
+
+    alarm: NotRequired[dict[str, Any]]
+
+
+class AlarmReply(ChangedAlarm):
+    """Outcome of an alarm action. `changed`: false if somebody else was first. `say`: outcome in words."""
+
+    changed: bool
+    say: str
+
+
+class Silences(TypedDict):
+    """Silences that run or are planned."""
+
+    silences: list[dict[str, Any]]
+
+
+class Covered(TypedDict):
+    """Numbers of what a silence covers now."""
+
+    events: int
+    on_air: int
+    alarms: int
+
+
+class SilenceReply(TypedDict):
+    """Silence, and what it covers now. `say`: outcome in words; left out for a preview."""
+
+    silence: dict[str, Any]
+    covers: Covered
+    say: NotRequired[str]
+
+
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
     """Return the routes of this module and of the past. `history`: history of the collector, or None."""
     acts = _Acts(monitor, history)
-    return [
-        Route("/v1/alarms/{key}/{verb}", endpoint("act", acts.act_on_alarm), methods=["POST"]),
-        Route("/v1/silences", endpoint("read", acts.list_silences)),
-        Route("/v1/silences", endpoint("act", acts.add_silence), methods=["POST"]),
-        Route("/v1/silences/{id:path}", endpoint("act", acts.extend_silence), methods=["POST"]),
-        Route("/v1/silences/{id:path}", endpoint("act", acts.end_silence), methods=["DELETE"]),
-        Route("/v1/events/{id:path}/usual", endpoint("act", acts.take_as_usual), methods=["POST"]),
-        Route("/v1/events/{id:path}/content", endpoint("act", acts.choose_content), methods=["POST"]),
-        Route("/v1/unit", endpoint("act", acts.choose_unit), methods=["POST"]),
-        Route("/v1/materials", endpoint("act", acts.keep_materials), methods=["POST"]),
-        Route("/v1/audit", endpoint("act", acts.keep_audit), methods=["POST"]),
-        Route("/v1/interest", endpoint("read", acts.take_interest), methods=["PUT"]),
-        Route("/v1/poke", endpoint("read", acts.poke), methods=["POST"]),
-        *past.routes(history, monitor.clock.now),
-    ]
+    return [*(endpoint.route(acts) for endpoint in ACTS), *past.routes(history, monitor.clock.now)]
 
 
 class _Acts:
@@ -131,20 +164,19 @@ class _Acts:
         self._monitor, self._history = monitor, history
         self._interests, self._pokes = Interests(monitor), Pokes(monitor.refresh)
 
-    async def act_on_alarm(self, request: Request, caller: Caller) -> Any:
+    async def act_on_alarm(self, request: Request, caller: Caller, kind: ActionKind, body: Body) -> AlarmReply:
         """Carry out an alarm action, and return the state of the alarm after it."""
-        key, verb = parse_key(request.path_params["key"]), VERBS.get(request.path_params["verb"])
-        if key is None or verb is None:
-            raise Refusal(404, "unknown", f"no such path; the verbs for an alarm are {', '.join(VERBS)}")
-        body = await read_body(request, verb.body)
-        command = command_of(key, verb.kind, body, caller.name, _uid(request))
+        key = parse_key(request.path_params["key"])
+        if key is None:
+            raise Refusal(404, "unknown", "no such alarm: its key is the base64url of [EVENT, KIND, TARGET]")
+        command = command_of(key, kind, body, caller.name, _uid(request))
         try:
             action = self._monitor.carry_out(command)
         except AlarmRefused as refusal:
             status = 404 if isinstance(refusal, AlarmGone) else 409
             raise Refusal(status, refusal.code, str(refusal), self._alarm(key)) from None
         say = f"{_outcome_text(self._monitor.find_alarm(key))}{await self._keep()}"
-        return {"changed": action is not None, "say": say, **self._alarm(key)}
+        return AlarmReply(changed=action is not None, say=say, **self._alarm(key))
 
     async def _keep(self) -> str:
         """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
@@ -157,17 +189,16 @@ class _Acts:
             return "; not saved yet: the history is slow to write"
         return "" if is_kept else f"; not saved yet: {masked_line(self._history.fault)}"
 
-    def _alarm(self, key: AlarmKey) -> dict[str, Any]:
+    def _alarm(self, key: AlarmKey) -> ChangedAlarm:
         alarm = self._monitor.find_alarm(key)
-        return {"alarm": encode_record(alarm)} if alarm else {}
+        return ChangedAlarm(alarm=encode_record(alarm)) if alarm else ChangedAlarm()
 
-    async def list_silences(self, _: Request, __: Caller) -> Any:
+    async def list_silences(self, _: Request, __: Caller) -> Silences:
         """Return the silences that run or are planned."""
         return {"silences": [encode_record(silence) for silence in self._monitor.snapshot.silences]}
 
-    async def add_silence(self, request: Request, caller: Caller) -> Any:
+    async def add_silence(self, request: Request, caller: Caller, body: DraftBody) -> SilenceReply:
         """Add a silence, or say what it would cover."""
-        body = await read_body(request, DraftBody)
         try:
             draft = draft_of(body, caller.name, _uid(request))
         except ValueError as error:
@@ -176,18 +207,19 @@ class _Acts:
             return self._told(lambda: self._monitor.draft_silence(draft))
         return await self._stored(self._monitor.add_silence(draft))
 
-    async def extend_silence(self, request: Request, caller: Caller) -> Any:
-        body, name = await read_body(request, Extension), request.path_params["id"]
+    async def extend_silence(self, request: Request, caller: Caller, body: Extension) -> SilenceReply:
+        """Extend a silence."""
+        name = request.path_params["id"]
         return await self._stored(
             self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=_uid(request))
         )
 
-    async def end_silence(self, request: Request, caller: Caller) -> Any:
+    async def end_silence(self, request: Request, caller: Caller) -> SilenceReply:
         """End a silence, or cancel a planned one."""
         name = request.path_params["id"]
         return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=_uid(request)))
 
-    async def _stored(self, work: Awaitable[Silence]) -> Any:
+    async def _stored(self, work: Awaitable[Silence]) -> SilenceReply:
         """Return the silence after `work`, once it is on the disk. Raises Refusal."""
         try:
             silence = await work
@@ -195,7 +227,7 @@ class _Acts:
             raise _refusal(refusal) from None
         return {**self._told(lambda: silence), "say": f"silence {silence.id}{await self._keep()}"}
 
-    def _told(self, make: Callable[[], Silence]) -> dict[str, Any]:
+    def _told(self, make: Callable[[], Silence]) -> SilenceReply:
         """Return a silence and what it covers now. Raises Refusal."""
         try:
             silence = make()
@@ -207,21 +239,18 @@ class _Acts:
             "covers": {"events": len(covered.events), "on_air": len(covered.on_air), "alarms": len(covered.alarms)},
         }
 
-    async def take_as_usual(self, request: Request, caller: Caller) -> Any:
+    async def take_as_usual(self, request: Request, caller: Caller, ___: Body) -> Changed:
         """Make the current values of an event its baseline."""
         event_id = self._event_id(request)
-        await read_body(request, Body)
         return {"changed": await self._monitor.take_as_usual(event_id, caller.name)}
 
-    async def choose_content(self, request: Request, caller: Caller) -> Any:
+    async def choose_content(self, request: Request, caller: Caller, body: ChosenContent) -> Changed:
         """Set the content of an event."""
         event_id = self._event_id(request)
-        body = await read_body(request, ChosenContent)
         return {"changed": await self._monitor.choose_content(event_id, body.content, caller.name)}
 
-    async def choose_unit(self, request: Request, caller: Caller) -> Any:
+    async def choose_unit(self, _: Request, caller: Caller, body: ChosenUnit) -> Changed:
         """Set the unit of the platform's bit rates, for every event."""
-        body = await read_body(request, ChosenUnit)
         try:
             return {"changed": await self._monitor.choose_unit(body.unit, caller.name)}
         except AlarmRefused as refusal:
@@ -233,21 +262,20 @@ class _Acts:
             raise not_on_board(self._monitor.snapshot)
         return event_id
 
-    async def keep_materials(self, request: Request, _: Caller) -> Any:
+    async def keep_materials(self, _: Request, __: Caller, body: Materials) -> Empty:
         """Remember and forget materials of videos."""
-        body = await read_body(request, Materials)
         if body.remember:
             await self._monitor.remember_materials(*body.remember)
         if body.forget:
             await self._monitor.forget_materials(*body.forget)
-        return {}
+        return Empty()
 
-    async def keep_audit(self, request: Request, caller: Caller) -> Any:
+    async def keep_audit(self, _: Request, caller: Caller, body: Audited) -> Empty:
         """Store a person's intent, action or marker, so that the collector knows who caused a change.
 
         The actor is the name of the token. A time in the future becomes the present time.
         """
-        body, now = await read_body(request, Audited), self._monitor.clock.now()
+        now = self._monitor.clock.now()
         if self._history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
         if intent := body.intent:
@@ -259,21 +287,55 @@ class _Acts:
         if marker := body.marker:
             server_now = now + timedelta(seconds=self._monitor.snapshot.link.skew)
             await self._history.mark(marker.event_id, min(marker.at, server_now), marker.text)
-        return {}
+        return Empty()
 
-    async def take_interest(self, request: Request, caller: Caller) -> Any:
+    async def take_interest(self, _: Request, caller: Caller, interest: Interest) -> Empty:
         """Poll the event and the lists on a deck's screen more often for some seconds."""
-        interest = await read_body(request, Interest)
         if any(key.kind not in SHARED_LISTS for key in interest.lists):
             raise Refusal(422, "not understood", f"lists: only {', '.join(sorted(SHARED_LISTS))}")
         self._interests.put(caller.name, interest)
-        return {}
+        return Empty()
 
-    async def poke(self, request: Request, _: Caller) -> Any:
+    async def poke(self, _: Request, __: Caller, ___: Body) -> Empty:
         """Poll everything at once, because a deck has changed something."""
-        await read_body(request, Body)
         self._pokes.poke()
-        return {}
+        return Empty()
+
+
+def _acting(name: str, verb: Verb) -> Callable[..., Awaitable[AlarmReply]]:
+    """Return the handler of an alarm action."""
+
+    async def act(acts: _Acts, request: Request, caller: Caller, body: Body) -> AlarmReply:
+        return await acts.act_on_alarm(request, caller, verb.kind, body)
+
+    act.__name__, act.__doc__ = f"{name.replace('-', '_')}_alarm", f"Carry out `{name}` on an alarm."
+    return act
+
+
+_ONCE = Parameter(
+    "Idempotency-Key",
+    "Id of the command. A repeated command with the same id is not carried out again.",
+    {"type": "string", "pattern": f"^{_IDEMPOTENCY_KEY.pattern}$"},
+    "header",
+)
+
+ACTS: tuple[Endpoint[_Acts], ...] = (
+    *(
+        Endpoint("POST", f"/v1/alarms/{{key}}/{name}", "act", _acting(name, verb), verb.body, (_ONCE,), refuses=(409,))
+        for name, verb in VERBS.items()
+    ),
+    Endpoint("GET", "/v1/silences", "read", _Acts.list_silences),
+    Endpoint("POST", "/v1/silences", "act", _Acts.add_silence, DraftBody, (_ONCE,), refuses=(409,)),
+    Endpoint("POST", "/v1/silences/{id:path}", "act", _Acts.extend_silence, Extension, (_ONCE,), refuses=(409,)),
+    Endpoint("DELETE", "/v1/silences/{id:path}", "act", _Acts.end_silence, None, (_ONCE,), refuses=(409,)),
+    Endpoint("POST", "/v1/events/{id:path}/usual", "act", _Acts.take_as_usual, Body),
+    Endpoint("POST", "/v1/events/{id:path}/content", "act", _Acts.choose_content, ChosenContent),
+    Endpoint("POST", "/v1/unit", "act", _Acts.choose_unit, ChosenUnit, refuses=(409,)),
+    Endpoint("POST", "/v1/materials", "act", _Acts.keep_materials, Materials),
+    Endpoint("POST", "/v1/audit", "act", _Acts.keep_audit, Audited, refuses=(503,)),
+    Endpoint("PUT", "/v1/interest", "read", _Acts.take_interest, Interest, refuses=(503,)),
+    Endpoint("POST", "/v1/poke", "read", _Acts.poke, Body),
+)
 
 
 class _Deck(NamedTuple):

@@ -13,10 +13,8 @@ from math import inf
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livedeck import __version__
@@ -24,7 +22,7 @@ from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
 from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, not_on_board, refused
+from livedeck.collector.serving.endpoints import ROUTER_REFUSALS, Caller, Endpoint, Parameter, Refusal, not_on_board
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LinkPages
 from livedeck.monitor import ConnectionState, EventState, History, Monitor, Snapshot, round_columns
@@ -69,20 +67,12 @@ def collector_app(
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
-        Route("/healthz", pages.health),
-        Route("/readyz", pages.readiness),
-        Route("/metrics", endpoint("metrics", pages.metrics)),
-        Route("/v1/snapshot", endpoint("read", pages.listing)),
-        Route("/v1/changes", endpoint("read", pages.changes)),
-        Route("/v1/events/{id:path}/samples", endpoint("read", pages.samples)),
-        Route("/v1/events/{id:path}/explain", endpoint("read", pages.explain)),
-        Route("/v1/events/{id:path}/picture", endpoint("read", pages.picture)),
-        Route("/v1/events/{id:path}/viewer", endpoint("read", pages.viewer)),
+        *(endpoint.route(pages) for endpoint in PAGES),
         *LinkPages(monitor, history, access, links).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
     ]
-    return Doorkeeper(Starlette(routes=routes, exception_handlers={HTTPException: _unknown}), access)
+    return Doorkeeper(Starlette(routes=routes, exception_handlers=ROUTER_REFUSALS), access)
 
 
 class _Pages:
@@ -119,9 +109,7 @@ class _Pages:
 
     async def listing(self, request: Request, caller: Caller) -> Response:
         """Respond with a listing, or with 304 if the reader has the current listing."""
-        count = _number(request, "samples", wire.LISTED_SAMPLES)
-        if not 0 <= count <= MAX_SAMPLES:
-            raise Refusal(422, "not understood", f"samples: 0 to {MAX_SAMPLES}")
+        count = _SAMPLES.number(request)
         self._published()
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if _tag(self._hub.id) in request.headers.get("if-none-match", ""):
@@ -151,7 +139,7 @@ class _Pages:
 
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
         """Return the samples of an event in memory between two times (server clock, epoch ms)."""
-        begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
+        begin, end = _FROM.number(request), _TO.number(request)
         state = self._find(request)
         times = state.qos.readings.time
         return wire.columns_of(state, bisect_left(times, begin / 1000), bisect_right(times, end / 1000))
@@ -180,7 +168,7 @@ class _Pages:
 
     async def viewer(self, request: Request, _: Caller) -> dict[str, list[Any]]:
         """Return the rounds of an event's probe between two times (the collector's clock, epoch ms), in columns."""
-        begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
+        begin, end = _FROM.number(request), _TO.number(request)
         if self._history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
         since, until = (datetime.fromtimestamp(min(each, _LAST_ROUND) / 1000, UTC) for each in (begin, end))
@@ -224,14 +212,50 @@ class _Stream(StreamingResponse):
                 yield frame
 
 
-_NOT_STORED = {"Cache-Control": "no-store"}
-_GZIP = {"Content-Encoding": "gzip"}
-
 _LAST = 2**53
 """Time later than every sample (epoch ms)."""
 
 _LAST_ROUND = 7_000_000_000_000
 """Time later than every round of a probe (epoch ms), in the calendar."""
+
+_SAMPLES = Parameter(
+    "samples",
+    "Number of samples of each event, the newest.",
+    {"type": "integer", "minimum": 0, "maximum": MAX_SAMPLES, "default": wire.LISTED_SAMPLES},
+)
+_FROM = Parameter("from", "First time (epoch ms).", {"type": "integer", "minimum": 0, "maximum": _LAST, "default": 0})
+_TO = Parameter("to", "Last time (epoch ms).", {"type": "integer", "minimum": 0, "maximum": _LAST, "default": _LAST})
+_KIND = Parameter("kind", "Kind of alarm; all without it.", {"enum": ["", *ALARM_KINDS]})
+_AFTER = "Id of a listing or change, after which the stream begins."
+
+PAGES: tuple[Endpoint[_Pages], ...] = (
+    Endpoint("GET", "/healthz", "", _Pages.health, media="text/plain", refuses=(503,)),
+    Endpoint("GET", "/readyz", "", _Pages.readiness, media="text/plain", refuses=(503,)),
+    Endpoint("GET", "/metrics", "metrics", _Pages.metrics, media="text/plain", refuses=(503,)),
+    Endpoint(
+        "GET", "/v1/snapshot", "read", _Pages.listing, parameters=(_SAMPLES,), reply=wire.Listing, refuses=(304, 503)
+    ),
+    Endpoint(
+        "GET",
+        "/v1/changes",
+        "read",
+        _Pages.changes,
+        parameters=(
+            Parameter("from", _AFTER, {"type": "string"}),
+            Parameter("Last-Event-ID", f"{_AFTER} Goes before `from`.", {"type": "string"}, "header"),
+        ),
+        media="text/event-stream",
+        refuses=(410, 503),
+    ),
+    Endpoint("GET", "/v1/events/{id:path}/samples", "read", _Pages.samples, parameters=(_FROM, _TO), refuses=(503,)),
+    Endpoint("GET", "/v1/events/{id:path}/explain", "read", _Pages.explain, parameters=(_KIND,), refuses=(503,)),
+    Endpoint("GET", "/v1/events/{id:path}/picture", "read", _Pages.picture, media="image/jpeg", refuses=(304, 503)),
+    Endpoint("GET", "/v1/events/{id:path}/viewer", "read", _Pages.viewer, parameters=(_FROM, _TO), refuses=(503,)),
+)
+
+
+_NOT_STORED = {"Cache-Control": "no-store"}
+_GZIP = {"Content-Encoding": "gzip"}
 
 
 def _word(status: int, word: str) -> Response:
@@ -245,18 +269,3 @@ def _tag(change_id: str) -> str:
 def _takes_gzip(request: Request) -> bool:
     names = (part.partition(";") for part in request.headers.get("accept-encoding", "").lower().split(","))
     return any(name.strip() in {"gzip", "*"} and "q=0" not in quality.split() for name, _, quality in names)
-
-
-def _number(request: Request, name: str, otherwise: int) -> int:
-    """Return a query parameter as a whole number, or `otherwise` if it is missing. Raises Refusal."""
-    text = request.query_params.get(name, "")
-    if text and not (text.isascii() and text.isdecimal() and len(text) < 17):
-        raise Refusal(422, "not understood", f"{name}: not a whole number")
-    return int(text) if text else otherwise
-
-
-async def _unknown(_: Request, error: Exception) -> Response:
-    """Return a refusal of the router, such as 404, in the form of all refusals."""
-    assert isinstance(error, HTTPException)
-    say = "no such path" if error.status_code == 404 else f"wrong request: {error.detail}"
-    return refused(Refusal(error.status_code, "unknown", say))

@@ -1,4 +1,4 @@
-"""Common parts of all routes: rights, request bodies and refusals (collector.md, "Requests")."""
+"""Endpoints of the collector: right, parameters, body and reply of each, and refusals (collector.md, "Requests")."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from livedeck.collector.protocol import wire
 from livedeck.collector.protocol.commands import Body
@@ -58,21 +61,74 @@ def not_on_board(snapshot: Snapshot) -> Refusal:
 
 B = TypeVar("B", bound=Body)
 
-Handler: TypeAlias = Callable[[Request, Caller], Awaitable[Any]]
-Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+
+Right: TypeAlias = Literal["", "metrics", "read", "act"]
 
 
-def endpoint(needs: str, handler: Handler) -> Endpoint:
-    """Return an endpoint that requires the right `needs` and replies with the handler's value or Refusal as JSON."""
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Parameter of a request.
 
-    async def respond(request: Request) -> Response:
-        try:
-            value = await handler(request, permitted(request, needs))
-        except Refusal as refusal:
-            return refused(refusal)
-        return value if isinstance(value, Response) else JSONResponse(value, headers=_HEADERS)
+    `words`: its meaning. `schema`: its JSON Schema, also the limits of `number`. `is_json`: its text is JSON.
+    """
 
-    return respond
+    name: str
+    words: str
+    schema: Mapping[str, Any]
+    place: Literal["query", "header"] = "query"
+    is_required: bool = False
+    is_json: bool = False
+
+    def number(self, request: Request) -> int:
+        """Return the value in the query as a whole number, or the default. Raises Refusal."""
+        text, least, most = request.query_params.get(self.name, ""), self.schema["minimum"], self.schema["maximum"]
+        if not text:
+            return int(self.schema["default"])
+        if not (text.isascii() and text.isdecimal() and len(text) < 17 and least <= int(text) <= most):
+            raise Refusal(422, "not understood", f"{self.name}: a whole number from {least} to {most}")
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint(Generic[T]):
+    """Request that the collector responds to: one entry for its route and for its OpenAPI description.
+
+    `needs`: right of the token; empty for none. `handler`: method of T, called with the request, and with a right also
+    with the caller and the body. It returns the value of the reply, or a Response; its docstring describes the request.
+    `takes`: type of the body. `reply`: type of the value in a Response. `media`: type of the reply. `refuses`: the
+    statuses that do not follow from the other fields, as 404 does from an id in the path.
+    """
+
+    method: str
+    path: str
+    needs: Right
+    handler: Callable[..., Awaitable[Any]]
+    takes: type[Body] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    reply: Any = None
+    media: str = "application/json"
+    refuses: tuple[int, ...] = ()
+
+    def route(self, owner: T) -> Route:
+        """Return the route to the handler of `owner`."""
+
+        async def respond(request: Request) -> Response:
+            try:
+                caller = permitted(request, self.needs)
+                body = [await read_body(request, self.takes)] if self.takes else []
+                value = await self.handler(owner, request, caller, *body)
+            except Refusal as refusal:
+                return refused(refusal)
+            if isinstance(value, Response):
+                return value
+            return JSONResponse(to_jsonable_python(value), headers=_HEADERS)
+
+        async def respond_to_all(request: Request) -> Response:
+            response: Response = await self.handler(owner, request)
+            return response
+
+        return Route(self.path, respond if self.needs else respond_to_all, methods=[self.method])
 
 
 def refused(refusal: Refusal) -> Response:
@@ -130,3 +186,17 @@ def _faults(given: Any, kept: Any, place: str = "") -> Iterator[str]:
             yield from _faults(item, value, f"{place}{index}.")
     elif isinstance(kept, datetime) and kept.tzinfo is None:
         yield f"{place.removesuffix('.')}: a time needs its zone"
+
+
+async def _unknown(_: Request, error: Exception) -> Response:
+    """Return a refusal of the router, such as 404, in the form of all refusals."""
+    assert isinstance(error, HTTPException)
+    is_path = error.status_code == 404
+    say = "no such path; `livedeck docs openapi` lists all" if is_path else f"wrong request: {error.detail}"
+    response = refused(Refusal(error.status_code, "unknown", say))
+    response.headers.update(error.headers or {})  # 405: the allowed methods
+    return response
+
+
+ROUTER_REFUSALS = {HTTPException: _unknown}
+"""Exception handlers of Starlette, so that an unknown path is refused as everything else."""

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from livedeck.collector.links import LINK_LASTS, LINK_LASTS_MOST, LinkRefused, Links, Ticket
 from livedeck.collector.protocol.commands import Body, parse_key
 from livedeck.collector.serving.access import Access
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.collector.serving.endpoints import Caller, Endpoint, Refusal
 from livedeck.monitor import (
     ActionKind,
     ActionRecord,
@@ -74,15 +74,11 @@ class LinkPages:
 
     def routes(self) -> list[Route]:
         """Return the routes. Those of links need no token, because the link itself is the permission."""
-        return [
-            Route("/v1/link/{ticket}", self.show, methods=["GET"]),
-            Route("/v1/link/{ticket}", self.use, methods=["POST"]),
-            Route("/v1/alarms/{key}/link", endpoint("act", self.make), methods=["POST"]),
-        ]
+        return [endpoint.route(self) for endpoint in LINKS]
 
-    async def make(self, request: Request, caller: Caller) -> dict[str, str | None]:
+    async def make(self, request: Request, caller: Caller, body: LinkRequest) -> dict[str, str | None]:
         """Make a link that acknowledges an alarm. Its sender is the owner of the token."""
-        body, key = await read_body(request, LinkRequest), parse_key(request.path_params["key"])
+        key = parse_key(request.path_params["key"])
         alarm = self._monitor.find_alarm(key) if key else None
         if self._links is None:
             raise Refusal(503, "no links", _OFF)
@@ -176,6 +172,13 @@ class LinkPages:
                 detail,
             )
         )
+
+
+LINKS: tuple[Endpoint[LinkPages], ...] = (
+    Endpoint("GET", "/v1/link/{ticket}", "", LinkPages.show, media="text/html", refuses=(409,)),
+    Endpoint("POST", "/v1/link/{ticket}", "", LinkPages.use, media="text/html", refuses=(409,)),
+    Endpoint("POST", "/v1/alarms/{key}/link", "act", LinkPages.make, LinkRequest, refuses=(503,)),
+)
 
 
 def _title(alarm: Alarm) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.routing import Route
+from typing_extensions import TypedDict
 
 from livedeck.collector.protocol.unsent import Letter, Letters, Unsent
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.collector.serving.endpoints import Caller, Endpoint, Refusal
 from livedeck.log import Log
 from livedeck.notify import Spooled, SpoolError
 from livedeck.text.secrets import masked_line
@@ -31,42 +32,68 @@ class Outbox(Protocol):
         """Delete dead letters, and return their number. Raises SpoolError."""
 
 
+class Messages(TypedDict):
+    """Notifications that are not sent."""
+
+    messages: list[Unsent]
+
+
+class Revived(TypedDict):
+    """Number of dead letters that wait again."""
+
+    revived: int
+
+
+class Dropped(TypedDict):
+    """Number of deleted dead letters."""
+
+    dropped: int
+
+
 def routes(outbox: Outbox | None) -> list[Route]:
     """Return the routes of unsent notifications. `outbox`: None if this collector sends none."""
+    return [endpoint.route(outbox) for endpoint in UNSENT]
 
-    async def unsent(_: Request, __: Caller) -> Any:
-        with _refusing():
-            messages = await _existing(outbox).unsent()
-        return {"messages": [Unsent.of(spooled).model_dump(mode="json") for spooled in messages]}
 
-    async def letter(request: Request, _: Caller) -> Any:
-        key = request.path_params["key"]
-        with _refusing():
-            found = [spooled for spooled in await _existing(outbox).unsent() if spooled.message.key == key]
-        if not found:
-            raise Refusal(404, "no such notification", "no unsent notification has that id")
-        return Letter.of(found[0]).model_dump(mode="json")
+async def _list_unsent(outbox: Outbox | None, _: Request, __: Caller) -> Messages:
+    """Return the notifications that are not sent."""
+    with _refusing():
+        messages = await _existing(outbox).unsent()
+    return {"messages": [Unsent.of(spooled) for spooled in messages]}
 
-    async def retry(request: Request, caller: Caller) -> Any:
-        letters = await read_body(request, Letters)
-        with _refusing():
-            count = await _existing(outbox).revive(letters.ids)
-        _log.info("retrying dead letters", by=caller.name, messages=count)
-        return {"revived": count}
 
-    async def drop(request: Request, caller: Caller) -> Any:
-        letters = await read_body(request, Letters)
-        with _refusing():
-            count = await _existing(outbox).drop(letters.ids)
-        _log.info("dropping dead letters", by=caller.name, messages=count)
-        return {"dropped": count}
+async def _show_unsent(outbox: Outbox | None, request: Request, _: Caller) -> Letter:
+    """Return a notification that is not sent, with its text and payload."""
+    key = request.path_params["key"]
+    with _refusing():
+        found = [spooled for spooled in await _existing(outbox).unsent() if spooled.message.key == key]
+    if not found:
+        raise Refusal(404, "no such notification", "no unsent notification has that id")
+    return Letter.of(found[0])
 
-    return [
-        Route("/v1/notifications", endpoint("read", unsent), methods=["GET"]),
-        Route("/v1/notifications/retry", endpoint("act", retry), methods=["POST"]),
-        Route("/v1/notifications/drop", endpoint("act", drop), methods=["POST"]),
-        Route("/v1/notifications/{key}/contents", endpoint("read", letter), methods=["GET"]),
-    ]
+
+async def _retry_unsent(outbox: Outbox | None, _: Request, caller: Caller, letters: Letters) -> Revived:
+    """Retry dead letters."""
+    with _refusing():
+        count = await _existing(outbox).revive(letters.ids)
+    _log.info("retrying dead letters", by=caller.name, messages=count)
+    return {"revived": count}
+
+
+async def _drop_unsent(outbox: Outbox | None, _: Request, caller: Caller, letters: Letters) -> Dropped:
+    """Delete dead letters."""
+    with _refusing():
+        count = await _existing(outbox).drop(letters.ids)
+    _log.info("dropping dead letters", by=caller.name, messages=count)
+    return {"dropped": count}
+
+
+UNSENT: tuple[Endpoint[Outbox | None], ...] = (
+    Endpoint("GET", "/v1/notifications", "read", _list_unsent, refuses=(503,)),
+    Endpoint("POST", "/v1/notifications/retry", "act", _retry_unsent, Letters, refuses=(503,)),
+    Endpoint("POST", "/v1/notifications/drop", "act", _drop_unsent, Letters, refuses=(503,)),
+    Endpoint("GET", "/v1/notifications/{key}/contents", "read", _show_unsent, refuses=(503,)),
+)
 
 
 def _existing(outbox: Outbox | None) -> Outbox:

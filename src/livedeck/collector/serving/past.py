@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from msgspec import json
+from pydantic import create_model
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from livedeck.collector.protocol.questions import QUESTIONS, Question, QuestionError
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint
+from livedeck.collector.serving.endpoints import Caller, Endpoint, Parameter, Refusal
 from livedeck.monitor import HistoryReads
 from livedeck.text.secrets import masked_line
 
@@ -21,17 +23,20 @@ MAX_QUESTIONS = 2
 """Maximum number of questions at a time, because results are in memory as a whole and can be large."""
 
 
-def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Route]:
-    """Return the route. `history`: history of the collector, or None. `now`: returns the collector's time."""
-    slots = asyncio.Semaphore(MAX_QUESTIONS)
+@dataclass(frozen=True)
+class _Past:
+    """History of the collector, or None. `now`: returns the collector's time."""
 
-    async def respond(request: Request, _: Caller) -> Response:
-        question = QUESTIONS.get(request.path_params["question"])
-        if question is None:
-            raise Refusal(404, "unknown", f"no such question; use one of {', '.join(QUESTIONS)}")
+    history: HistoryReads | None
+    now: Callable[[], datetime]
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_QUESTIONS))
+
+    async def respond(self, question: Question, request: Request) -> Response:
+        """Respond with the answer to a question."""
+        history = self.history
         if history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
-        async with slots:
+        async with self.slots:
             failures = history.failures
             try:
                 arguments = question.arguments(request.query_params.multi_items())
@@ -41,10 +46,48 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
             except (ArithmeticError, ValueError):
                 raise Refusal(422, "not understood", "a time or a number is out of range") from None
             fault = history.fault if history.failures > failures else ""  # a write that fails leaves the result whole
-            content = await asyncio.to_thread(_dumped, question, found, fault, round(now().timestamp() * 1000))
+            content = await asyncio.to_thread(_dumped, question, found, fault, round(self.now().timestamp() * 1000))
         return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
 
-    return [Route("/v1/history/{question}", endpoint("read", respond), methods=["GET"])]
+
+_WORDS = {
+    "columns": "Number of columns.",
+    "event_id": "Id of an event; all without it.",
+    "newest": "Maximum number of samples of each stream, the newest; -1 for all.",
+    "now": "Time at which the alarms are open.",
+    "since": "Begin; a time with its zone, or seconds since 1970 (server clock) for samples.",
+    "stream_id": "Id of a stream.",
+    "streams": "Event id -> stream id.",
+    "until": "End, as `since`.",
+    "video_id": "Id of a video.",
+}
+"""Parameter of a question -> its meaning."""
+
+
+def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Route]:
+    """Return a route for each question. `history`: history of the collector, or None. `now`: the collector's time."""
+    past = _Past(history, now)
+    return [endpoint(question).route(past) for question in QUESTIONS.values()]
+
+
+def endpoint(question: Question) -> Endpoint[_Past]:
+    """Return the endpoint of a question, without the types that only its description needs."""
+
+    async def respond(past: _Past, request: Request, _: Caller) -> Response:
+        return await past.respond(question, request)
+
+    respond.__name__, respond.__doc__ = f"history_{question.name}", question.ask.__doc__
+    return Endpoint("GET", f"/v1/history/{question.name}", "read", respond, refuses=(422, 503))
+
+
+def described(question: Question) -> Endpoint[_Past]:
+    """Return the endpoint of a question with the types of its parameters and of its reply."""
+    parameters = tuple(
+        Parameter(name, _WORDS[name], adapter.json_schema(), is_required=name in question.required, is_json=is_json)
+        for name, (adapter, is_json) in question.parameters.items()
+    )
+    reply = create_model(f"{question.name}_reply", answer=(question.answer, ...), fault=(str, ...), now=(int, ...))
+    return replace(endpoint(question), parameters=parameters, reply=reply)
 
 
 def _dumped(question: Question, found: Any, fault: str, now: int) -> bytes:

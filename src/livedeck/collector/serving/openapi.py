@@ -1,0 +1,135 @@
+"""OpenAPI document of the collector, made from its endpoints (collector.md, "OpenAPI")."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+from starlette.responses import Response
+
+from livedeck.collector.protocol.questions import QUESTIONS
+from livedeck.collector.protocol.wire import SCHEMA
+from livedeck.collector.serving import past
+from livedeck.collector.serving.acts import ACTS
+from livedeck.collector.serving.app import PAGES
+from livedeck.collector.serving.endpoints import Endpoint
+from livedeck.collector.serving.link_pages import LINKS
+from livedeck.collector.serving.outbox import UNSENT
+
+Schema = dict[str, Any]
+
+_PATH_NAME = re.compile(r"\{(\w+)(?::path)?\}")
+
+_PATH_WORDS = {
+    "id": "Id, percent-encoded",
+    "key": "Alarm: the base64url of the JSON [EVENT, KIND, TARGET] without `=`; id of a notification",
+    "ticket": "Last part of a link",
+}
+
+_REFUSAL: Schema = {
+    "type": "object",
+    "description": "Code for programs, and sentence for people.",
+    "properties": {"error": {"type": "string"}, "say": {"type": "string"}},
+    "required": ["error", "say"],
+}
+
+
+def endpoints() -> tuple[Endpoint[Any], ...]:
+    """Return all endpoints of a collector."""
+    return *PAGES, *LINKS, *ACTS, *UNSENT, *map(past.described, QUESTIONS.values())
+
+
+def openapi_text() -> str:
+    """Return the document as JSON."""
+    return json.dumps(openapi_document(), indent=2)
+
+
+def openapi_document() -> Schema:
+    """Return the requests of a collector as an OpenAPI 3.1 document."""
+    found = endpoints()
+    references, definitions = _schemas(found)
+    paths: dict[str, Schema] = {}
+    for endpoint in found:
+        path = _PATH_NAME.sub(r"{\1}", endpoint.path)
+        paths.setdefault(path, {})[endpoint.method.lower()] = _operation(endpoint, references)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "livedeck collector", "version": str(SCHEMA)},
+        "servers": [{"url": "http://127.0.0.1:8710"}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {**definitions, "Refusal": _REFUSAL},
+        },
+    }
+
+
+def _schemas(found: tuple[Endpoint[Any], ...]) -> tuple[Mapping[tuple[str, JsonSchemaMode], Schema], Schema]:
+    """Return (handler, mode) -> schema of the body or of the reply, and the definitions that these refer to."""
+    inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
+    for endpoint in found:
+        if endpoint.takes:
+            inputs.append((_name(endpoint), "validation", TypeAdapter(endpoint.takes)))
+        reply = endpoint.reply or get_type_hints(endpoint.handler)["return"]
+        if reply is not Response:
+            inputs.append((_name(endpoint), "serialization", TypeAdapter(reply)))
+    references, shared = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
+    return references, shared.get("$defs", {})
+
+
+def _name(endpoint: Endpoint[Any]) -> str:
+    return str(endpoint.handler.__name__).strip("_")
+
+
+def _operation(endpoint: Endpoint[Any], references: Mapping[tuple[str, JsonSchemaMode], Schema]) -> Schema:
+    summary, _, more = (endpoint.handler.__doc__ or "").strip().partition("\n")
+    schema = references.get((_name(endpoint), "serialization"), {"type": "string"})
+    operation: Schema = {
+        "operationId": _name(endpoint),
+        "summary": summary,
+        "parameters": [*_parameters(endpoint)],
+        "responses": {
+            "200": {"description": "done", "content": {endpoint.media: {"schema": schema}}},
+            **dict(_refusals(endpoint)),
+        },
+        "security": [{"token": [endpoint.needs]}] if endpoint.needs else [],
+    }
+    if more.strip():
+        operation["description"] = " ".join(more.split())
+    if endpoint.takes:
+        is_required = any(field.is_required() for field in endpoint.takes.model_fields.values())
+        body = {"application/json": {"schema": references[_name(endpoint), "validation"]}}
+        operation["requestBody"] = {"required": is_required, "content": body}
+    return operation
+
+
+def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
+    for name in _PATH_NAME.findall(endpoint.path):
+        text = {"type": "string", "minLength": 1}
+        yield {"name": name, "in": "path", "required": True, "schema": text, "description": _PATH_WORDS[name]}
+    for given in endpoint.parameters:
+        typed = (
+            {"content": {"application/json": {"schema": given.schema}}} if given.is_json else {"schema": given.schema}
+        )
+        head = {"name": given.name, "in": given.place, "required": given.is_required, "description": given.words}
+        yield {**head, **typed}
+
+
+def _refusals(endpoint: Endpoint[Any]) -> Iterator[tuple[str, Schema]]:
+    """Yield the reply of each status other than 200."""
+    statuses = {400, *endpoint.refuses}
+    statuses |= {401, 403, 429} if endpoint.needs else set()
+    statuses |= {404} if "{" in endpoint.path else set()
+    statuses |= {413, 422} if endpoint.takes else set()
+    statuses |= {422} if endpoint.parameters else set()
+    for status in sorted(statuses):
+        reply: Schema = {"description": HTTPStatus(status).phrase.lower()}
+        if status != 304:
+            refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+            reply["content"] = refusal if endpoint.needs else {endpoint.media: {"schema": {"type": "string"}}}
+        yield str(status), reply
