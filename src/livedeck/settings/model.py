@@ -596,8 +596,8 @@ class CollectorSettings(BaseModel):
     allowed_hosts: tuple[str, ...] = Field(default=(), description="host names of the proxy")
     link_url: Annotated[str, AfterValidator(_check_link_url)] = Field(
         default="",
-        description="address of this collector as readers of messages reach it, for links that acknowledge an alarm; "
-        "https, or http to loopback (empty: no links)",
+        description="address of this collector as readers of messages reach it, for links that acknowledge an alarm, "
+        "and for the calendar; https, or http to loopback (empty: neither)",
     )
     tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
 

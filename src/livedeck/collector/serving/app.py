@@ -24,6 +24,7 @@ from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
 from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
+from livedeck.collector.serving.calendar import CalendarPage
 from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, refused
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LinkPages
@@ -65,7 +66,7 @@ def collector_app(
         access: Checks the tokens.
         counted: Returns the counters of the process for the metrics.
         notifier: Sends notifications; None if this collector sends none.
-        links: Makes links that acknowledge an alarm; None if this collector makes none.
+        links: Makes links that acknowledge an alarm, and those of the calendar; None if this collector makes none.
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
@@ -78,6 +79,7 @@ def collector_app(
         Route("/v1/events/{id:path}/explain", endpoint("read", pages.explain)),
         Route("/v1/events/{id:path}/picture", endpoint("read", pages.picture)),
         Route("/v1/events/{id:path}/viewer", endpoint("read", pages.viewer)),
+        *CalendarPage(pages.published, monitor, history, access, links).routes(),
         *LinkPages(monitor, history, access, links).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
@@ -110,7 +112,7 @@ class _Pages:
     async def metrics(self, _: Request, __: Caller) -> Response:
         """Respond with the metrics for Prometheus."""
         async with self._making_metrics:
-            clock, snapshot = self._monitor.clock, self._published()
+            clock, snapshot = self._monitor.clock, self.published()
             if clock.monotonic() - self._metrics_text[0] >= METRICS_SECONDS:
                 render_time = RenderTime.from_snapshot(snapshot, clock.now())
                 text = await asyncio.to_thread(metrics_text, snapshot, render_time, __version__, self._counted())
@@ -122,7 +124,7 @@ class _Pages:
         count = _number(request, "samples", wire.LISTED_SAMPLES)
         if not 0 <= count <= MAX_SAMPLES:
             raise Refusal(422, "not understood", f"samples: 0 to {MAX_SAMPLES}")
-        self._published()
+        self.published()
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if _tag(self._hub.id) in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers={**headers, "ETag": _tag(self._hub.id)})
@@ -152,7 +154,7 @@ class _Pages:
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
         """Return the samples of an event in memory between two times (server clock, epoch ms)."""
         begin, end = _number(request, "from", 0), _number(request, "to", _LAST)
-        state = self._published().find(request.path_params["id"])
+        state = self.published().find(request.path_params["id"])
         if state is None:
             raise Refusal(404, "gone", "no such event")
         times = state.qos.readings.time
@@ -163,7 +165,7 @@ class _Pages:
         kind = request.query_params.get("kind", "")
         if kind and kind not in ALARM_KINDS:
             raise Refusal(422, "not understood", "kind: not a kind of alarm")
-        self._published()
+        self.published()
         found = await self._monitor.explain(request.path_params["id"], kind)
         if found is None:
             raise Refusal(404, "gone", "no such event")
@@ -171,7 +173,7 @@ class _Pages:
 
     async def picture(self, request: Request, _: Caller) -> Response:
         """Respond with the newest picture that viewers of an event get, or with 304 if the reader has it."""
-        state = self._published().find(request.path_params["id"])
+        state = self.published().find(request.path_params["id"])
         content = await self._monitor.viewer_picture(state.id) if state else b""
         if not content:
             raise Refusal(404, "gone", "no such event" if state is None else "no picture of this event")
@@ -189,7 +191,8 @@ class _Pages:
         since, until = (datetime.fromtimestamp(min(each, _LAST_ROUND) / 1000, UTC) for each in (begin, end))
         return round_columns(await self._history.viewer_rounds(request.path_params["id"], since, until))
 
-    def _published(self) -> Snapshot:
+    def published(self) -> Snapshot:
+        """Return the newest snapshot. Raises Refusal before the first."""
         if self._hub.snapshot is None:
             raise Refusal(503, wire.STARTING, "the collector has no data yet; retry in a few seconds")
         return self._hub.snapshot
