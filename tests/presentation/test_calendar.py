@@ -65,8 +65,9 @@ def test_an_event_without_a_planned_start_is_not_in_the_calendar() -> None:
 
 
 def test_an_unknown_change_is_not_invented() -> None:
-    (entry,) = found(stream=None, scheduled={"time": at(3600)})
+    (entry,) = found(stream=None, scheduled={"time": at(3600)}, created_at=at(-60))
     assert not hasattr(entry, "last_modified")
+    assert entry.dtstamp.value == NOW - timedelta(seconds=60)
 
 
 def test_old_entries_leave_and_future_ones_stay() -> None:

@@ -73,8 +73,9 @@ class TallySender:
                 await self._clock.sleep(TICK_SECONDS if await self._try() else RETRY_SECONDS)
         finally:
             if self._way:
+                unknown = displays(self._receiver.numbers, self._published(), None)
                 with suppress(OSError):
-                    await self._way.write([self._bytes(each) for each in displays(self._receiver.numbers, None, None)])
+                    await self._way.write([self._bytes(each) for each in unknown])
                 self._way.close()
 
     async def _try(self) -> bool:

@@ -30,8 +30,8 @@ _MAX_NAME = 200
 class Entry(Record):
     """Entry of the calendar. Times are by the server's clock; `end` and `changed_at` are None if unknown.
 
-    `status`: `CONFIRMED`; `TENTATIVE` if nothing shows whether the event is on air; `CANCELLED`. `changed_at`: last
-    change of the event.
+    `status`: `CONFIRMED`; `TENTATIVE` if nothing shows whether the event is on air; `CANCELLED`. `changed_at`,
+    `created_at`: last change and creation of the event.
     """
 
     event_id: str
@@ -40,6 +40,7 @@ class Entry(Record):
     end: datetime | None
     status: str
     changed_at: datetime | None
+    created_at: datetime | None = None
 
 
 def entry_of(event: Event, phase: Phase) -> Entry | None:
@@ -56,7 +57,9 @@ def entry_of(event: Event, phase: Phase) -> Entry | None:
             end, status = None, "CANCELLED"
     elif phase.tally is BroadcastState.UNKNOWN:
         status = "TENTATIVE"
-    return Entry(event.id, event.name or "", start, end, status, event.updated_at) if start else None
+    if start is None:
+        return None
+    return Entry(event.id, event.name or "", start, end, status, event.updated_at, event.created_at)
 
 
 def entries_of_gone(records: Iterable[EventRecord], listed: Collection[str]) -> Iterator[Entry]:
@@ -101,7 +104,7 @@ def calendar_text(entries: Iterable[Entry], now: datetime) -> str:
                 start=entry.start.astimezone(UTC),
                 end=entry.end.astimezone(UTC) if entry.end else None,
                 status=STATUS(entry.status),
-                stamp=changed_at or now.astimezone(UTC),
+                stamp=(entry.changed_at or entry.created_at or now).astimezone(UTC),
                 last_modified=changed_at,
             )
         )

@@ -53,7 +53,7 @@ def displays(
     Args:
         numbers: Event id -> number of its display.
         snapshot: The newest snapshot; None if nothing is known.
-        render_time: Its render time; None if nothing is known.
+        render_time: Its render time; None to show every event as unknown.
     """
     for event_id, number in numbers.items():
         state = snapshot.find(event_id) if snapshot else None
