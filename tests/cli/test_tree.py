@@ -64,7 +64,8 @@ ROWS = {
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
     "alarm explain", "alarm close", "alarm kpi", "alarm link",
-    "change close", "collector dashboard", "api", "notify dead list", "notify dead show", "notify dead drop",
+    "change close", "collector calendar", "collector dashboard", "api", "notify dead list", "notify dead show",
+    "notify dead drop",
     "silence list", "silence add", "silence extend", "silence end", "completion", "drill play", "drill list",
     "drill show", "drill grade", "past convert", "probe", "show apply", "show diff", "show export", "mcp",
 )  # fmt: skip

@@ -96,6 +96,7 @@ PLACES = {
     "drill grade": "drill.scores:grade_command",
     "collector run": "collect.command:command",
     "collector dashboard": "collect.metrics:dashboard_command",
+    "collector calendar": "collect.tokens:calendar_command",
     "collector token create": "collect.tokens:create_command",
     "collector token rotate": "collect.tokens:rotate_command",
     "collector token list": "collect.tokens:list_command",

@@ -34,6 +34,7 @@ EXAMPLES = {
     "change close": ("change close 3f2a91c0",),
     "collector run": ("collector run", "collector run --profile arena"),
     "collector dashboard": ("collector dashboard -o monitoring",),
+    "collector calendar": ("collector calendar anna",),
     "collector token create": ("collector token create anna --may act", "collector token create wall --expires 90d"),
     "collector token rotate": ("collector token rotate anna --grace 12h",),
     "collector token list": ("collector token list",),

@@ -42,11 +42,14 @@ class Output:
         return cls(output_format, names, bool(quiet))
 
 
-def output_options(command: Command, columns: Sequence[str]) -> Command:
-    """Add --format, --json, --schema, --columns and --quiet. `columns`: examples for the help of --columns."""
+def output_options(command: Command, columns: Sequence[str], *more: str) -> Command:
+    """Add --format, --json, --schema, --columns and --quiet.
+
+    `columns`: examples for the help of --columns. `more`: further formats.
+    """
     metavar = ",".join((*columns[:2], "..."))
     columns_option = click.option("--columns", metavar=metavar, help="Print these fields, in this order.")
-    return formats("table", "json", "ndjson", "csv")(columns_option(QUIET(command)))
+    return formats("table", "json", "ndjson", "csv", *more)(columns_option(QUIET(command)))
 
 
 def check_columns(output: Output, fields: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Signed links that acknowledge one alarm, once and for a short time (collector.md, "Links"). Pure.
+"""Signed links: of one alarm, once and for a short time, and of the calendar (collector.md, "Links", "Calendar"). Pure.
 
 A link is for a message to a pager or a chat. Whoever has it may do this one thing, so it names the alarm as it was, its
 end, and the sender of the message. Its id becomes the id of the action, so the history itself knows that it was used.
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from secrets import token_bytes, token_hex
+from urllib.parse import quote
 
 from livedeck.monitor import BY_LINK, Alarm, AlarmKey, Severity, Shown
 from livedeck.record import Record
@@ -26,6 +27,9 @@ LINK_LASTS_MOST = timedelta(hours=24)
 """Maximum validity of a link."""
 
 KEY_BYTES = 32
+
+CALENDAR_FOLDER = "/v1/calendar/"
+"""Beginning of the path of the calendar."""
 
 MAX_SENDER, _MAX_TICKET = 60, 2000
 """Maximum number of characters of the name of a sender, and of a ticket."""
@@ -79,6 +83,14 @@ class Links:
         if len(text) > _MAX_TICKET:
             raise LinkRefused("The ids of this alarm are too long for a link. Open the deck instead.")
         return f"{self._address}/v1/link/{text}"
+
+    def calendar_link(self, name: str, digest: str) -> str:
+        """Return the address of the calendar for the holder of a token. `digest`: SHA-256 of the token."""
+        return f"{self._address}{CALENDAR_FOLDER}{quote(name, safe='')}/{self.calendar_signature(name, digest)}.ics"
+
+    def calendar_signature(self, name: str, digest: str) -> str:
+        """Return the signature in the address of the calendar, which another token makes void."""
+        return hmac.new(self._secret, f"livedeck calendar\n{name}\n{digest}".encode(), sha256).hexdigest()
 
     def write(self, ticket: Ticket) -> str:
         """Return a ticket with its signature."""

@@ -9,8 +9,8 @@ PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Tutorial": ("tutorial",),
         "How-to": (
-            "connect", "wallboard", "collector", "engine", "notifications", "probe", "simulator", "shows", "agents",
-            "scripting", "chat-export",
+            "connect", "wallboard", "collector", "engine", "notifications", "tally", "probe", "simulator", "shows",
+            "agents", "scripting", "chat-export",
         ),
         "Reference": (
             "commands", "keys", "settings", "interface", "monitoring", "past", "library", "platform-api", "glossary",

@@ -27,6 +27,7 @@ from livedeck.settings.model import (
     DisplaySettings,
     NotifySettings,
     Settings,
+    TallySettings,
     TargetSettings,
 )
 from livedeck.settings.template import limits_table, settings_table, template, toml
@@ -46,6 +47,7 @@ __all__ = [
     "NotifySettings",
     "Settings",
     "SettingsError",
+    "TallySettings",
     "TargetSettings",
     "WatchedLimits",
     "WatchedTokens",

@@ -21,6 +21,7 @@ from pydantic import (
     PrivateAttr,
     SecretStr,
     create_model,
+    field_validator,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -596,8 +597,8 @@ class CollectorSettings(BaseModel):
     allowed_hosts: tuple[str, ...] = Field(default=(), description="host names of the proxy")
     link_url: Annotated[str, AfterValidator(_check_link_url)] = Field(
         default="",
-        description="address of this collector as readers of messages reach it, for links that acknowledge an alarm; "
-        "https, or http to loopback (empty: no links)",
+        description="address of this collector as readers of messages reach it, for links that acknowledge an alarm, "
+        "and for the calendar; https, or http to loopback (empty: neither)",
     )
     tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
 
@@ -652,6 +653,47 @@ class ProbeSettings(BaseModel):
     cmcd: bool = Field(
         default=False, description="send a CMCD-Session header (CTA-5004), so that the CDN can tell the probe apart"
     )
+
+
+class TallyTargetSettings(BaseModel):
+    """Receiver of tally messages (tally.md)."""
+
+    model_config = _STRICT
+
+    address: str = Field(description="host and port, as in `10.0.8.20:8900`")
+    version: Literal["3.1", "5.0"] = Field(default="5.0", description="version of TSL UMD")
+    transport: Literal["udp", "tcp"] = Field(default="udp", description="`tcp` only with 5.0")
+    screen: Count = Field(default=0, ge=0, le=0xFFFE, description="number of the screen, for 5.0")
+    displays: dict[str, Count] = Field(
+        default={}, description="number of the display of each event, as event id = number"
+    )
+
+    @field_validator("address")
+    @classmethod
+    def _check_address(cls, text: str) -> str:
+        host, port = host_and_port(text)
+        if not port or not text.isprintable() or any(char in host for char in " /@"):
+            raise ValueError("should be a host and a port, as in `10.0.8.20:8900`")
+        return text
+
+    @model_validator(mode="after")
+    def _displays_exist(self) -> Self:
+        if self.transport == "tcp" and self.version == "3.1":
+            raise ValueError("transport: tcp only with version 5.0")
+        highest, numbers = (126 if self.version == "3.1" else 0xFFFE), [*self.displays.values()]
+        if any(not 0 <= number <= highest for number in numbers):
+            raise ValueError(f"displays: numbers of {self.version} are 0 to {highest}")
+        if len({*numbers}) < len(numbers):
+            raise ValueError("displays: two events have the same display")
+        return self
+
+
+class TallySettings(BaseModel):
+    """Tally of the collector for multiviewers and switchers (tally.md)."""
+
+    model_config = _STRICT
+
+    targets: dict[str, TallyTargetSettings] = Field(default={}, description="receivers of tally messages, by name")
 
 
 class EngineSettings(BaseModel):
@@ -854,6 +896,9 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
     )
     probe: ProbeSettings = Field(
         default=ProbeSettings.model_construct(), description="probe of the playlists that viewers get (`probe.md`)"
+    )
+    tally: TallySettings = Field(
+        default=TallySettings.model_construct(), description="tally for multiviewers and switchers (`tally.md`)"
     )
     engine: EngineSettings = Field(
         default=EngineSettings.model_construct(), description="Redis of several collectors of a workspace (`engine.md`)"

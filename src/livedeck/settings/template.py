@@ -102,6 +102,14 @@ _PROBE = """
 # budget_kbit = 2000
 """
 
+_TALLY = """
+# Tally for multiviewers and switchers, as TSL UMD 3.1 or 5.0; see `livedeck docs tally`.
+# [tally.targets.multiviewer]
+# address = "10.0.8.20:8900"      # a private address also needs allow_private of [notify]
+# version = "5.0"
+# displays = { "4d2c2f2e-0b5a-4f0e-9d53-0b8f6c1c1a11" = 1 }
+"""
+
 _ENGINE = """
 # Several collectors of a workspace share their polls through Redis; see `livedeck docs engine`.
 # [engine]
@@ -175,6 +183,7 @@ def template() -> str:
         _NOTIFY.format(sources=", ".join(ADDRESS_SOURCES), types=", ".join(TARGETS), options=", ".join(OPTIONS)),
         _COLLECTOR,
         _PROBE,
+        _TALLY,
         _ENGINE,
         _PROFILES,
     ]

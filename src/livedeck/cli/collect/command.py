@@ -23,6 +23,7 @@ from livedeck.cli.collect.receivers import (
     make_targets,
     refusals,
     spool_file,
+    tally_senders,
 )
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure, OwnName
@@ -50,6 +51,7 @@ from livedeck.settings import (
     NotifySettings,
     Settings,
     SettingsError,
+    TallySettings,
     WatchedLimits,
     WatchedTokens,
     load,
@@ -99,8 +101,8 @@ def _for_rehearsal(settings: Settings) -> Settings:
         raise SettingsError("--follow-clock: several collectors have the clock of Redis; unset the address in [engine]")
     usual = settings.model_copy(update={"follow_clock": False}).history_file()
     file = settings.history_file() or (usual and usual.with_name(REHEARSAL_HISTORY))
-    notify = settings.notify if notifies() else NotifySettings()
-    return settings.model_copy(update={"history": str(file or OFF), "notify": notify})
+    receivers = {} if notifies() else {"notify": NotifySettings(), "tally": TallySettings()}
+    return settings.model_copy(update={"history": str(file or OFF), **receivers})
 
 
 async def _collect(settings: Settings) -> int:
@@ -159,6 +161,8 @@ async def _collect(settings: Settings) -> int:
                 group.create_task(ledger.run(), name="ledger")
                 if others:
                     group.create_task(others.run(), name="engine")
+                for sender in tally_senders(settings, lambda: collector.hub.snapshot, monitor.clock, _warn):
+                    group.create_task(sender.run(), name="tally")
                 if collector.heartbeat:
                     group.create_task(collector.heartbeat.run(), name="heartbeat")
                 if clock:

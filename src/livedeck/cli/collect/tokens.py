@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 from tomlkit import TOMLDocument, table
 
+from livedeck.cli.collect.links import make_links
 from livedeck.cli.exit_codes import DONE, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.options import formats
@@ -36,6 +37,9 @@ _BYTES = 32
 
 MAX_GRACE = timedelta(days=30)
 """Maximum time that an old token stays valid beside its replacement."""
+
+CALENDAR_RIGHTS = ("read", "act")
+"""Rights of a token that allow the calendar."""
 
 _LENGTH, _DAY = re.compile(r"\d+ *[a-z]+.*"), re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -273,6 +277,32 @@ def delete_command(ctx: click.Context, /, *, name: str) -> None:
 
         path = await _edit(remove)
         echo(f"{path}: the token of {name} is deleted", err=True)
+        return DONE
+
+    ctx.exit(run(work))
+
+
+@click.command
+@click.argument("name", metavar="NAME")
+@click.pass_context
+def calendar_command(ctx: click.Context, /, *, name: str) -> None:
+    """Print the address of the calendar of planned events, for the token of NAME.
+
+    A calendar program subscribes to this address. Whoever has it can read the calendar and nothing else, as long as the
+    token is valid: delete or rotate the token to end the address. Needs link_url of [collector], and the settings and
+    variables of the collector.
+    """
+
+    async def work() -> int:
+        settings = load()
+        tokens = settings.collector.tokens
+        _check_known(name, tokens)
+        if tokens[name].may not in CALENDAR_RIGHTS:
+            raise SettingsError(f"the token of {name} has the right {tokens[name].may}; the calendar needs read")
+        links = await asyncio.to_thread(make_links, settings)
+        if links is None:
+            raise SettingsError("no address for the calendar: set link_url of [collector], and keep a history")
+        echo(links.calendar_link(name, tokens[name].sha256))
         return DONE
 
     ctx.exit(run(work))

@@ -21,10 +21,12 @@ from livedeck.cli.output import TransferLine, echo
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
 from livedeck.client import Api, ApiError, ContentKind, Event, Incomplete, NotFound, Secret, plain_name
-from livedeck.monitor import HistoryReader, KnownMaterial
+from livedeck.monitor import EventRecord, HistoryReader, KnownMaterial
+from livedeck.monitor.detection.phase import derive
 from livedeck.monitor.evidence.ends import Doubts
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.nouns import RECORDINGS, RESTREAMS, Found, Known, Noun, Rows
+from livedeck.presentation.calendar import CALENDAR_DAYS, PACKAGE_NEEDED, calendar_text, entries_of_gone, entry_of
 from livedeck.presentation.json_schema import FAULTS, model_fields
 from livedeck.presentation.serialization import fault_object, shortfall_object
 from livedeck.settings import Settings, load
@@ -36,10 +38,14 @@ if TYPE_CHECKING:
 
 
 class Remembered(NamedTuple):
-    """Objects that the history of this machine knows. `on_air`: returns the ids of events on air a moment ago."""
+    """Objects that the history of this machine knows.
+
+    `on_air`: returns the ids of events on air a moment ago. `events`: returns the records of the calendar's time.
+    """
 
     materials: Known
     on_air: Callable[[], Awaitable[tuple[str, ...]]]
+    events: Callable[[], Awaitable[tuple[EventRecord, ...]]]
 
 
 Work = Callable[[Api, Sequence[str], Remembered, Output], Awaitable[int]]
@@ -47,6 +53,9 @@ Work = Callable[[Api, Sequence[str], Remembered, Output], Awaitable[int]]
 
 Returns the exit code.
 """
+
+CALENDAR = "ics"
+"""Format of a list of events that is a calendar."""
 
 _ON_AIR_FOR = timedelta(minutes=10)
 """A list must contain each event whose newest recorded sample is at most this old (monitoring.md, "Missing events")."""
@@ -66,12 +75,16 @@ def list_command(noun: Noun) -> click.Command:
         if noun.name == "event":
             rows = await with_unlisted(api, rows, await remembered.on_air())
             remember_names(rows.items)
+            if output.format == CALENDAR:
+                _print_calendar(noun, rows, await remembered.events())
+                return _tell_gaps(noun, rows)
         return print_rows(f"{noun.path} list", noun, rows, [object_of(noun, item) for item in rows.items], output)
 
     of = f" of a {noun.owner.lower()}" if noun.owner else ""
     of += " that this machine knows; the platform does not list them" if noun.name == "material" else ""
     text = f"List the {noun.noun}s{of}. Every format except the table has the token for --if-unchanged."
-    return _reading_command("list", noun, owner, text, work)
+    more = (CALENDAR,) if noun.name == "event" else ()
+    return _reading_command("list", noun, owner, text, work, *more)
 
 
 async def with_unlisted(api: Api, rows: Rows, on_air: Iterable[str]) -> Rows:
@@ -86,6 +99,18 @@ async def with_unlisted(api: Api, rows: Rows, on_air: Iterable[str]) -> Rows:
             unanswered += 1
     unlisted = tuple(event.id for event in served)
     return replace(rows, items=(*rows.items, *served), unlisted=unlisted, unanswered=unanswered)
+
+
+def _print_calendar(noun: Noun, rows: Rows, records: Sequence[EventRecord]) -> None:
+    """Print events as a calendar. `records`: records of events in the history of this machine."""
+    now = SystemClock().now()
+    entries = [entry for event in rows.items if (entry := entry_of(event, derive(event, None, now)))]
+    if not rows.gaps(noun):  # otherwise a missing event proves nothing
+        entries += entries_of_gone(records, {event.id for event in rows.items})
+    try:
+        click.echo(calendar_text(entries, now), nl=False)  # its names are safe, and its lines end in CR LF
+    except ImportError:
+        raise click.UsageError(PACKAGE_NEEDED) from None
 
 
 def get_command(noun: Noun) -> click.Command:
@@ -150,6 +175,11 @@ def print_rows(command: str, noun: Noun, rows: Rows, items: Sequence[dict[str, A
         lacks["unlisted"] = rows.unlisted
     print_list(command, items, noun.columns, output, lacks)
     tell_faults(noun, rows.items)
+    return _tell_gaps(noun, rows)
+
+
+def _tell_gaps(noun: Noun, rows: Rows) -> int:
+    """Print on standard error the rows that were left out or not received. Returns the exit code."""
     gaps = rows.gaps(noun)
     for gap in gaps:
         echo(f"livedeck: {gap}", err=True)
@@ -173,24 +203,34 @@ class ReadingCommand(click.Command):
     columns: tuple[str, ...] = ()
 
 
-def _reading_command(name: str, noun: Noun, arguments: tuple[str, ...], text: str, work: Work) -> click.Command:
+def _reading_command(
+    name: str, noun: Noun, arguments: tuple[str, ...], text: str, work: Work, *more: str
+) -> click.Command:
+    """Make a command that reads. `more`: formats besides the usual ones."""
+
     def callback(ctx: click.Context, /, **flags: Any) -> None:
         words = [flags.pop(argument.lower()) for argument in arguments]
         output = Output.take(flags)
+        if output.format == CALENDAR and output.columns:
+            raise click.UsageError("--columns: a calendar has no columns")
         check_columns(output, [*noun_fields(noun)])
 
         async def read() -> int:
             settings = load(**merge_flags(ctx, flags))
             async with AsyncExitStack() as stack:
                 api = await stack.enter_async_context(make_api(settings))
-                remembered = Remembered(known_materials(settings, stack), partial(_on_air, settings))
+                remembered = Remembered(
+                    known_materials(settings, stack), partial(_on_air, settings), partial(_recorded, settings)
+                )
                 return await work(api, words, remembered, output)
 
         ctx.exit(run(read))
 
     help_text = f"{text}\n\n{EVENT_HELP}" if "EVENT" in arguments else text
     decorated = click.pass_context(callback)
-    command = click.command(name, help=help_text, cls=ReadingCommand)(output_options(platform(decorated), noun.columns))
+    command = click.command(name, help=help_text, cls=ReadingCommand)(
+        output_options(platform(decorated), noun.columns, *more)
+    )
     command.columns = tuple(noun_fields(noun))
     command.params[:0] = argument_names(arguments)
     return command
@@ -202,6 +242,12 @@ async def _on_air(settings: Settings) -> tuple[str, ...]:
     if path is None or not path.exists():
         return ()
     return await HistoryReader(path).on_air_since(SystemClock().now() - _ON_AIR_FOR)
+
+
+async def _recorded(settings: Settings) -> tuple[EventRecord, ...]:
+    """Return the records of events that the history of this machine has for the time of the calendar."""
+    path = settings.history_file()
+    return await HistoryReader(path).events(SystemClock().now() - CALENDAR_DAYS) if path and path.exists() else ()
 
 
 def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from livedeck.collector.links import CALENDAR_FOLDER
 from livedeck.collector.protocol.wire import EXPIRED, REPLACED
 from livedeck.collector.serving.endpoints import AUTHORIZATION_NEEDED, Caller, Refusal, refused
 from livedeck.collector.serving.ledger import Ledger
@@ -22,8 +23,8 @@ from livedeck.text.values import safe
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that need no token; their replies are single words."""
 
-OPEN_FOLDER = "/v1/link/"
-"""Beginning of paths that need no token, because the path itself is a signed permission (`links.py`)."""
+OPEN_FOLDERS = ("/v1/link/", CALENDAR_FOLDER)
+"""Beginnings of paths that need no token, because the path itself is a signed permission (`links.py`)."""
 
 MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 """Maximum number of readers of the change stream at a time, in all and with the same token."""
@@ -104,11 +105,31 @@ class Access:
         if scheme.lower() != "bearer" or not token.strip():
             raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
         found = self._find(sha256(token.strip().encode("utf-8", "surrogateescape")).hexdigest())
-        peer = self.peer(request)
         if found is None:
+            peer = self.peer(request)
             self.note_refusal(peer, "unknown token")
             self._count_wrong(peer)
             raise Refusal(401, "unknown token", "unknown token; create one with `livedeck collector token create`")
+        return self._admitted(found, request)
+
+    def identify_signed(self, request: Request, name: str, is_signed: Callable[[str], bool]) -> Caller:
+        """Return the holder of a token whose digest signed a request's address. Raises Refusal.
+
+        `name`: name of the holder. `is_signed`: returns whether the address was signed with a digest.
+        """
+        token = self._tokens().get(name)
+        held = [*_held_tokens(name, token)] if token else []
+        found = next((each for each in held if is_signed(each.sha256)), None)
+        if found is None:
+            peer = self.peer(request)
+            self.note_refusal(peer, "unknown address of the calendar")
+            self._count_wrong(peer)
+            raise Refusal(404, "gone", "this address is not valid; ask for a new one: `livedeck collector calendar`")
+        return self._admitted(found, request)
+
+    def _admitted(self, found: _Held, request: Request) -> Caller:
+        """Return the owner of a token as the caller, and record the use. Raises Refusal if the token has expired."""
+        peer = self.peer(request)
         if self._is_expired(found):
             refusal = _refusal_of(found)
             self.note_refusal(peer, f"{refusal.body['error']} of {found.name}")
@@ -207,7 +228,7 @@ def _refusal_of(found: _Held) -> Refusal:
 class Doorkeeper:
     """Middleware that refuses requests without a valid token, and passes the others on to `app`.
 
-    Paths in `OPEN` and below `OPEN_FOLDER` need no token.
+    Paths in `OPEN` and below `OPEN_FOLDERS` need no token.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
@@ -215,7 +236,7 @@ class Doorkeeper:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        if request.url.path not in OPEN and not request.url.path.startswith(OPEN_FOLDER):
+        if request.url.path not in OPEN and not request.url.path.startswith(OPEN_FOLDERS):
             try:
                 request.state.caller = self._access.identify(request)
             except Refusal as refusal:

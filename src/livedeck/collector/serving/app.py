@@ -22,6 +22,7 @@ from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
 from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
+from livedeck.collector.serving.calendar import CalendarPage
 from livedeck.collector.serving.endpoints import ROUTER_REFUSALS, Caller, Endpoint, Parameter, Refusal, not_on_board
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LinkPages
@@ -63,11 +64,12 @@ def collector_app(
         access: Checks the tokens.
         counted: Returns the counters of the process for the metrics.
         notifier: Sends notifications; None if this collector sends none.
-        links: Makes links that acknowledge an alarm; None if this collector makes none.
+        links: Makes links that acknowledge an alarm, and those of the calendar; None if this collector makes none.
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
         *(endpoint.route(pages) for endpoint in PAGES),
+        *CalendarPage(pages.published, monitor, history, access, links).routes(),
         *LinkPages(monitor, history, access, links).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
@@ -100,7 +102,7 @@ class _Pages:
     async def metrics(self, _: Request, __: Caller) -> Response:
         """Respond with the metrics for Prometheus."""
         async with self._making_metrics:
-            clock, snapshot = self._monitor.clock, self._published()
+            clock, snapshot = self._monitor.clock, self.published()
             if clock.monotonic() - self._metrics_text[0] >= METRICS_SECONDS:
                 render_time = RenderTime.from_snapshot(snapshot, clock.now())
                 text = await asyncio.to_thread(metrics_text, snapshot, render_time, __version__, self._counted())
@@ -110,7 +112,7 @@ class _Pages:
     async def listing(self, request: Request, caller: Caller) -> Response:
         """Respond with a listing, or with 304 if the reader has the current listing."""
         count = _SAMPLES.number(request)
-        self._published()
+        self.published()
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if _tag(self._hub.id) in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers={**headers, "ETag": _tag(self._hub.id)})
@@ -149,7 +151,7 @@ class _Pages:
         kind = request.query_params.get("kind", "")
         if kind and kind not in ALARM_KINDS:
             raise Refusal(422, "not understood", "kind: not a kind of alarm")
-        snapshot = self._published()
+        snapshot = self.published()
         found = await self._monitor.explain(request.path_params["id"], kind)
         if found is None:
             raise not_on_board(snapshot)
@@ -175,13 +177,14 @@ class _Pages:
         return round_columns(await self._history.viewer_rounds(request.path_params["id"], since, until))
 
     def _find(self, request: Request) -> EventState:
-        snapshot = self._published()
+        snapshot = self.published()
         state = snapshot.find(request.path_params["id"])
         if state is None:
             raise not_on_board(snapshot)
         return state
 
-    def _published(self) -> Snapshot:
+    def published(self) -> Snapshot:
+        """Return the newest snapshot. Raises Refusal before the first."""
         if self._hub.snapshot is None:
             raise Refusal(503, wire.STARTING, "the collector has no data yet; retry in a few seconds")
         return self._hub.snapshot

@@ -147,10 +147,15 @@ def permitted(request: Request, needs: str) -> Caller:
     caller: Caller | None = getattr(request.state, "caller", None)
     if caller is None:
         raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
+    check_right(caller, needs)
+    return caller
+
+
+def check_right(caller: Caller, needs: str) -> None:
+    """Raise Refusal if the caller's token lacks the right `needs`."""
     if caller.may not in _MAY[_MAY.index(needs) :]:
         say = f"the token of {caller.name} has the right {caller.may}; this request needs {needs}"
         raise Refusal(403, "not allowed", say)
-    return caller
 
 
 async def read_body(request: Request, kind: type[B]) -> B:

@@ -17,6 +17,7 @@ from livedeck.collector.protocol.wire import SCHEMA
 from livedeck.collector.serving import past
 from livedeck.collector.serving.acts import ACTS
 from livedeck.collector.serving.app import PAGES
+from livedeck.collector.serving.calendar import CALENDAR
 from livedeck.collector.serving.endpoints import Endpoint
 from livedeck.collector.serving.link_pages import LINKS
 from livedeck.collector.serving.outbox import UNSENT
@@ -28,6 +29,8 @@ _PATH_NAME = re.compile(r"\{(\w+)(?::path)?\}")
 _PATH_WORDS = {
     "id": "Id, percent-encoded",
     "key": "Alarm: the base64url of the JSON [EVENT, KIND, TARGET] without `=`; id of a notification",
+    "name": "Name of a token",
+    "signature": "Last part of a calendar's address",
     "ticket": "Last part of a link",
 }
 
@@ -41,7 +44,7 @@ _REFUSAL: Schema = {
 
 def endpoints() -> tuple[Endpoint[Any], ...]:
     """Return all endpoints of a collector."""
-    return *PAGES, *LINKS, *ACTS, *UNSENT, *map(past.described, QUESTIONS.values())
+    return *PAGES, *CALENDAR, *LINKS, *ACTS, *UNSENT, *map(past.described, QUESTIONS.values())
 
 
 def openapi_text() -> str:

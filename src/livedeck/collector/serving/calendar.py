@@ -1,0 +1,110 @@
+"""Calendar of planned events for calendar programs (collector.md, "Calendar").
+
+Such a program cannot send a token, so the address of the calendar is signed for the holder of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from hashlib import sha256
+from hmac import compare_digest
+from math import inf
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from livedeck.collector.links import Links
+from livedeck.collector.serving.access import Access
+from livedeck.collector.serving.endpoints import Endpoint, Refusal, check_right, refused
+from livedeck.monitor import History, Monitor, Snapshot
+from livedeck.presentation.calendar import (
+    CALENDAR_DAYS,
+    CONTENT_TYPE,
+    PACKAGE_NEEDED,
+    calendar_text,
+    entries_of_gone,
+    entry_of,
+)
+from livedeck.presentation.render_time import RenderTime
+
+CALENDAR_SECONDS = 30.0
+"""Seconds that the text of the calendar is reused."""
+
+
+class CalendarPage:
+    """Route of the calendar. `published`: returns the newest snapshot, or raises Refusal. `links`: None if off."""
+
+    def __init__(
+        self,
+        published: Callable[[], Snapshot],
+        monitor: Monitor,
+        history: History | None,
+        access: Access,
+        links: Links | None,
+    ) -> None:
+        self._published, self._monitor, self._history, self._access = published, monitor, history, access
+        self._links, self._text, self._making = links, (-inf, b""), asyncio.Lock()
+
+    def routes(self) -> list[Route]:
+        """Return the route, which needs no token, because its address is signed."""
+        return [endpoint.route(self) for endpoint in CALENDAR]
+
+    async def show(self, request: Request) -> Response:
+        """Respond with the calendar, or with 304 if the reader has it."""
+        try:
+            self._check(request)
+            content = await self._content()
+        except Refusal as refusal:
+            return refused(refusal)
+        except ImportError:
+            return refused(Refusal(503, "no calendar", PACKAGE_NEEDED))
+        tag = f'"{sha256(content).hexdigest()}"'
+        headers = {
+            "Cache-Control": "private, no-cache",
+            "ETag": tag,
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "X-Robots-Tag": "noindex",
+        }
+        if tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers={**headers, "Content-Type": CONTENT_TYPE})
+
+    def _check(self, request: Request) -> None:
+        """Raise Refusal unless the address was signed for a valid token with the right `read`."""
+        links, name, signature = self._links, request.path_params["name"], request.path_params["signature"]
+        if links is None:
+            raise Refusal(503, "no calendar", "This collector has no calendar: set link_url of [collector]")
+
+        def is_signed(digest: str) -> bool:
+            return compare_digest(links.calendar_signature(name, digest).encode(), signature.encode())
+
+        check_right(self._access.identify_signed(request, name, is_signed), "read")
+
+    async def _content(self) -> bytes:
+        async with self._making:
+            clock, snapshot = self._monitor.clock, self._published()
+            if clock.monotonic() - self._text[0] >= CALENDAR_SECONDS:
+                now = clock.now()
+                since = now - CALENDAR_DAYS
+                records = await self._history.events(since) if self._history else ()
+                entries = [entry for state in snapshot.events if (entry := entry_of(state.event, state.phase))]
+                entries += entries_of_gone(records, {state.id for state in snapshot.events})
+                server = RenderTime.from_snapshot(snapshot, now).server
+                text = await asyncio.to_thread(calendar_text, entries, server)
+                self._text = clock.monotonic(), text.encode()
+            return self._text[1]
+
+
+CALENDAR: tuple[Endpoint[CalendarPage], ...] = (
+    Endpoint(
+        "GET",
+        "/v1/calendar/{name}/{signature}.ics",
+        "",
+        CalendarPage.show,
+        media="text/calendar",
+        refuses=(304, 401, 403, 429, 503),
+    ),
+)

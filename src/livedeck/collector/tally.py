@@ -1,0 +1,182 @@
+"""Sender of tally messages to multiviewers and switchers (tally.md).
+
+A receiver keeps the last message of a display. So each display is sent again every few seconds, an event that is no
+longer known is sent as unknown, and so is every display when the sender ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Literal
+
+from livedeck.egress import Egress
+from livedeck.monitor import Clock, Snapshot
+from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.tally import Display, Version, displays, framed, message
+from livedeck.record import Record
+from livedeck.text.secrets import masked_line
+
+TICK_SECONDS = 1.0
+"""Seconds between two looks at the snapshot."""
+
+REPEAT_SECONDS = 5.0
+"""Seconds after which a display is sent again although nothing has changed."""
+
+RETRY_SECONDS = 10.0
+"""Seconds from a failure to the next try."""
+
+IO_SECONDS = 3.0
+"""Maximum seconds to find an address, to connect, and to write."""
+
+Transport = Literal["udp", "tcp"]
+
+
+class Receiver(Record):
+    """Receiver of tally messages. `numbers`: event id -> number of its display. `screen`: for 5.0."""
+
+    name: str
+    host: str
+    port: int
+    version: Version
+    transport: Transport
+    screen: int
+    numbers: Mapping[str, int]
+
+
+class TallySender:
+    """Sends the displays of one receiver.
+
+    `published`: returns the newest snapshot, or None. `report`: takes a line when sending begins to fail or works
+    again.
+    """
+
+    def __init__(
+        self,
+        receiver: Receiver,
+        egress: Egress,
+        published: Callable[[], Snapshot | None],
+        clock: Clock,
+        report: Callable[[str], object],
+    ) -> None:
+        self._receiver, self._egress, self._published, self._clock = receiver, egress, published, clock
+        self._report, self._fault = report, ""
+        self._way: _Udp | _Tcp | None = None
+        self._sent: dict[int, tuple[Display, float]] = {}
+
+    async def run(self) -> None:
+        """Send until cancelled; then send every display as unknown."""
+        try:
+            while True:
+                await self._clock.sleep(TICK_SECONDS if await self._try() else RETRY_SECONDS)
+        finally:
+            if self._way:
+                unknown = displays(self._receiver.numbers, self._published(), None)
+                with suppress(OSError):
+                    await self._way.write([self._bytes(each) for each in unknown])
+                self._way.close()
+
+    async def _try(self) -> bool:
+        """Send the displays that are due. Returns False after a failure."""
+        is_new = self._way is None
+        try:
+            await self._send()
+        except OSError as error:
+            if self._way:
+                self._way.close()
+            self._way, self._sent = None, {}
+            why = f"no reply in {IO_SECONDS:g} s" if isinstance(error, TimeoutError) else error.strerror or error
+            self._note(masked_line(why, 200))
+            return False
+        if not is_new:  # a datagram is refused after it was sent
+            self._note("")
+        return True
+
+    async def _send(self) -> None:
+        """Send the displays that are due. Raises OSError."""
+        if self._way is None:
+            self._way = await self._open()
+        snapshot, now = self._published(), self._clock.monotonic()
+        render_time = RenderTime.from_snapshot(snapshot, self._clock.now()) if snapshot else None
+        due = [
+            each
+            for each in displays(self._receiver.numbers, snapshot, render_time)
+            if (sent := self._sent.get(each.number)) is None or sent[0] != each or now - sent[1] >= REPEAT_SECONDS
+        ]
+        await self._way.write([self._bytes(each) for each in due])
+        self._sent |= {each.number: (each, now) for each in due}
+
+    def _bytes(self, display: Display) -> bytes:
+        return message(display, self._receiver.version, self._receiver.screen)
+
+    async def _open(self) -> _Udp | _Tcp:
+        """Open the way to the receiver, by an address that the rule for private networks allows. Raises OSError."""
+        host, port = self._receiver.host, self._receiver.port
+        kind = socket.SOCK_DGRAM if self._receiver.transport == "udp" else socket.SOCK_STREAM
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(IO_SECONDS):
+            family, _, _, _, address = (await loop.getaddrinfo(host, port, type=kind))[0]
+            if refusal := self._egress.refusal(host, str(address[0])):
+                raise OSError(refusal)
+            if kind is socket.SOCK_STREAM:
+                return _Tcp(*await asyncio.open_connection(str(address[0]), port, family=family))
+            transport, errors = await loop.create_datagram_endpoint(
+                _Errors, remote_addr=(str(address[0]), port), family=family
+            )
+            return _Udp(transport, errors)
+
+    def _note(self, fault: str) -> None:
+        """Report the first failure and the first success after it."""
+        was_failing, self._fault = self._fault, fault
+        if fault and not was_failing:
+            self._report(f"tally {self._receiver.name}: {fault}")
+        elif was_failing and not fault:
+            self._report(f"tally {self._receiver.name}: sends again")
+
+
+class _Tcp:
+    """Messages in a TCP connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def write(self, messages: list[bytes]) -> None:
+        """Write messages. Raises OSError if the receiver has closed, or does not take them in time."""
+        if self._reader.at_eof():
+            raise ConnectionError("the receiver closed the connection")
+        self._writer.write(b"".join(map(framed, messages)))
+        async with asyncio.timeout(IO_SECONDS):
+            await self._writer.drain()
+
+    def close(self) -> None:
+        """Close the connection; unsent bytes are sent if the receiver takes them."""
+        self._writer.close()
+
+
+class _Errors(asyncio.DatagramProtocol):
+    """Refusals of datagrams. `last`: the last one, or None."""
+
+    last: Exception | None = None
+
+    def error_received(self, exc: Exception) -> None:
+        self.last = exc
+
+
+class _Udp:
+    """Messages as datagrams. A refused datagram is found at the next write."""
+
+    def __init__(self, transport: asyncio.DatagramTransport, errors: _Errors) -> None:
+        self._transport, self._errors = transport, errors
+
+    async def write(self, messages: list[bytes]) -> None:
+        """Send messages. Raises OSError if an earlier one was refused."""
+        if self._errors.last:
+            raise self._errors.last
+        for each in messages:
+            self._transport.sendto(each)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._transport.close()
