@@ -16,7 +16,6 @@ from livedeck.probe.plan import DOUBT_INTERVAL, DOUBT_SECONDS, Address, Origin, 
 from livedeck.probe.playlist import is_installed
 from livedeck.probe.rounds import Memory, begin, step
 from livedeck.text.secrets import register_address
-from livedeck.text.values import bits, counted
 
 NOT_INSTALLED = "not probed: the package m3u8 is missing: pip install '.[probe]' in the checkout"
 """Reason why no event is probed without the extra."""
@@ -168,10 +167,10 @@ class Prober:
     def note(self) -> str:
         """Number of probed events, traffic, and that rounds are rarer than the settings say, in words."""
         asked = sum(bool(target.address.text) for target in self._targets.values())
-        rate = f", {bits(self.traffic)}bit/s" if self.traffic else ""
+        rate = f", {self.traffic / 1e6:.1f} Mbit/s" if self.traffic else ""
         interval = stretched(self.plan.interval, self._rate, self.plan.budget)
         rarer = f", every {interval:.0f} s to stay within the budget" if interval > self.plan.interval else ""
-        return f"probes {asked} of {counted(len(self._targets), 'event')}{rate}{rarer}"
+        return f"probe {asked} of {len(self._targets)}{rate}{rarer}"
 
     def _weigh(self) -> None:
         """Measure the traffic of all events without a budget, in bit/s."""

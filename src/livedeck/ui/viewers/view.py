@@ -126,9 +126,9 @@ def summary_line(
     place = "seen from the collector" if is_shared else "seen from this machine"
     right: list[Group] = [
         (1, [(page, StyleRole.TEXT)] if page else []),
-        (7, [(safe(snapshot.probe), StyleRole.DIM)] if snapshot.probe else []),
         (8, [(f"{order} ", StyleRole.DIM)]),
-        (9, [(f"{place} ", StyleRole.DIM)]),
+        (9, [(f"{safe(snapshot.probe)} ", StyleRole.DIM)] if snapshot.probe else []),
+        (10, [(f"{place} ", StyleRole.DIM)]),
     ]
     return justify(viewer.counts_line(states, render_time), right, cells, 3)
 
