@@ -127,7 +127,15 @@ def test_the_picture_is_written_where_it_is_wanted(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("https://a.example/x", "--plan"), ("--rounds", "0"), ("http://a.example/x",)]
+    "arguments",
+    [
+        (),
+        ("https://a.example/x", "--plan"),
+        ("--plan", "--enable"),
+        ("--enable", "--json"),
+        ("--rounds", "0"),
+        ("http://a.example/x",),
+    ],
 )
 def test_wrong_use_is_unknown(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert called(tmp_path, "probe", *arguments).returncode == 3
@@ -156,9 +164,29 @@ def test_the_plan_and_the_doctor_show_the_traffic_and_ask_no_segment(tmp_path: P
     assert plan.returncode == 0, plan.stdout
     assert {row["origin"] for row in rows} == {"playlist"}
     assert all(58_000 < row["rate"] < 70_000 and row["lowest"] == "144p" for row in rows)
-    total = f"{len(rows)} events: "
+    total = f"{len(rows)} events, if all are on air: "
     assert total in plan.stdout
-    assert "over the budget of 100kbit/s, so a round every" in plan.stdout
+    assert " 0.10 Mbit/s, 0.36 GB in a night of 8 h; a round every " in plan.stdout
+    assert " s, not 10 s, to stay within budget_kbit" in plan.stdout
     assert total in doctor
     assert (asked.returncode, "segment" in asked.stdout) == (1, True)
     assert "at most 100 kbit/s" in checked.stdout
+
+
+def test_the_probe_is_switched_on_after_its_traffic_is_shown_and_confirmed(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service), cdn() as place:
+        text = f'# ours\n[probe]\nplaylist = "{place}/{{event_id}}/master.m3u8"\n'
+        env = {
+            **settings_of(tmp_path, text),
+            "LIVEDECK_BASE_URL": service["base_url"],
+            "LIVEDECK_TOKEN": service["token"],
+        }
+        unsure = called(tmp_path, "probe", "--enable", env=env)
+        stored = Path(env["LIVEDECK_CONFIG"]).read_text()
+        sure, again = (called(tmp_path, "probe", "--enable", "--yes", env=env) for _ in range(2))
+        other = called(tmp_path, "probe", "--enable", "--yes", env={**env, "LIVEDECK_PROBE": "{}"})
+    assert (unsure.returncode, stored, unsure.stderr) == (3, text, "No terminal to confirm at. Add --yes.\n")
+    assert " requests/s, " in unsure.stdout
+    assert (sure.returncode, "the probe is on" in sure.stdout, "is on already" in again.stdout) == (0, True, True)
+    assert Path(env["LIVEDECK_CONFIG"]).read_text() == f"{text}enabled = true\n"
+    assert (other.returncode, "LIVEDECK_PROBE is set" in other.stdout) == (3, True)

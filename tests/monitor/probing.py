@@ -51,6 +51,8 @@ class Probe:
     first round. `rounds`: the rounds so far of each event.
     """
 
+    note = ""
+
     def __init__(self, clock: Clock, see: Callable[[str, float], ViewerState | None], phase: float = 0.0) -> None:
         self._clock, self.see, self.phase = clock, see, phase
         self.wanted: dict[str, Viewed] = {}

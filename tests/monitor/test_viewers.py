@@ -313,10 +313,10 @@ def test_the_table_of_blame(playlists: Playlists | None, is_answering: bool, way
 
 
 class Board:
-    """An engine before events with viewers, looked at each 5 s."""
+    """An engine before events with viewers, looked at each 5 s. `tally`: state of every event."""
 
-    def __init__(self, *names: str) -> None:
-        self.engine, self.names, self.now = AlarmEngine(T), names, 0.0
+    def __init__(self, *names: str, tally: BroadcastState = BroadcastState.ON_AIR) -> None:
+        self.engine, self.names, self.now, self.tally = AlarmEngine(T), names, 0.0, tally
         self.viewings: dict[str, Viewing | None] = {}
         self.announced: list[tuple[str, str]] = []
 
@@ -336,7 +336,7 @@ class Board:
         kinds = () if is_blind else (ALARM_KINDS[kind] for kind in VIEWER_RULES)
         findings: list[Finding] = [each for kind in kinds for each in find(kind, case, T)]
         grade = Grade.STALE if is_blind else Grade.GOOD
-        return replace(state(*findings, name=name, grade=grade), viewer=viewer)
+        return replace(state(*findings, name=name, grade=grade, tally=self.tally), viewer=viewer)
 
     def shown(self) -> dict[tuple[str, str], str]:
         """Event and kind of the alarms that a person must read -> their evidence."""
@@ -369,9 +369,15 @@ def of_one(_name: str) -> str:
     return "one.example"
 
 
-def played(gone: str, on: Callable[[str], str], link: ConnectionState = ConnectionState.OK, looks: int = 14) -> Board:
+def played(
+    gone: str,
+    on: Callable[[str], str],
+    link: ConnectionState = ConnectionState.OK,
+    looks: int = 14,
+    tally: BroadcastState = BroadcastState.ON_AIR,
+) -> Board:
     """A board after a minute in which these events are gone from the 20th second on."""
-    board = Board(*NINE)
+    board = Board(*NINE, tally=tally)
     see = lost(board, gone, on)
     for _ in range(3):
         board.look(see)
@@ -403,6 +409,15 @@ def test_all_of_two_hosts_are_this_machine_s_way_out() -> None:
     board = played("abcdefghi", of_two)
     assert {*board.shown()} == {(DECK, "PROBE_BLIND")}
     assert "9 of 9 playlists on 2 hosts fail: this machine's way out, or several CDNs" in board.shown().values()
+
+
+@pytest.mark.parametrize("on", [of_one, of_two])
+@pytest.mark.parametrize("gone", ["ace", "abcdefghi"])
+def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machine(
+    gone: str, on: Callable[[str], str]
+) -> None:
+    board = played(gone, on, tally=BroadcastState.RECONNECTING)
+    assert {event_id for event_id, _ in board.shown()} == {*gone}
 
 
 def test_a_silent_platform_and_no_playlist_is_this_machine_s_network() -> None:

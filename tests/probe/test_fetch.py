@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from client.answers import listening
-from livedeck.client import Misconfigured, Outgoing, check_public
+from livedeck.client import Misconfigured, Outgoing, Unreachable, check_public
 from livedeck.probe.fetch import AT_ONCE, AT_ONCE_OF_HOST, Answer, Fetcher, Want
 from livedeck.probe.playlist import Part
-from probe.stage import Cdn
+from probe.stage import Cdn, Reply
 from virtual_clock import VirtualClock
 
 FAR = "https://1.1.1.1/live/master.m3u8"  # named, and never asked
@@ -51,6 +51,39 @@ async def test_a_playlist_is_asked_without_token_and_cookie(fetcher: Fetcher) ->
     assert not any(word in sent for word in (b"authorization", b"cookie", b"livedeck/"))
     assert sent.count(b"user-agent: livedeck-probe/") == len(heads)
     assert b'cmcd-session: sid="x"' in sent
+
+
+class Breaking:
+    """A host that closes the first connections without a reply, or never replies in time."""
+
+    def __init__(self, breaks: int = 0, *, is_silent: bool = False) -> None:
+        self.breaks, self.is_silent, self.asked = breaks, is_silent, 0
+
+    @asynccontextmanager
+    async def open_public(self, address: str, headers: Mapping[str, str], *, home: str) -> AsyncIterator[Any]:
+        assert home
+        assert headers
+        self.asked += 1
+        if self.is_silent:
+            raise TimeoutError
+        if self.asked <= self.breaks:
+            raise Unreachable("no reply (reset)", "reset")
+        yield Reply(200, b"#EXTM3U", address)
+
+
+@pytest.mark.parametrize(("breaks", "asked", "error"), [(0, 1, ""), (1, 2, ""), (9, 2, "no reply (reset)")])
+async def test_a_closed_connection_is_tried_anew_once(breaks: int, asked: int, error: str) -> None:
+    """A host may close a kept connection just as the next request comes, and serves viewers all the same."""
+    host = Breaking(breaks)
+    answer = await got(Fetcher(host), "https://cdn.example/x")
+    assert (host.asked, answer.error) == (asked, error)
+
+
+@pytest.mark.parametrize(("took", "is_held"), [(5.0, False), (5.9, False), (6.1, True)])
+async def test_a_request_that_this_machine_ended_late_proves_nothing(took: float, is_held: bool) -> None:
+    times = iter((0.0, took))
+    answer = await got(Fetcher(Breaking(is_silent=True), timer=lambda: next(times)), "https://cdn.example/x")
+    assert (answer.is_late, answer.is_held) == (True, is_held)
 
 
 async def test_a_third_redirect_is_followed_and_a_fourth_is_not(fetcher: Fetcher) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedeck.monitor import Viewed
-from livedeck.probe.plan import Cost, Origin, Plan, gigabytes_a_day, phases, stretched
+from livedeck.probe.plan import Cost, Origin, Plan, gigabytes, phases, stretched
 
 EVENT = Viewed("a b/c", "s-1", "https://platform.example/watch/1")
 TEMPLATE = "https://cdn.example/live/{event_id}/{stream_id}.m3u8"
@@ -46,7 +46,9 @@ def test_a_usual_event_costs_about_60_kbit() -> None:
     """A rung of 280 kbit/s, 2 s of each 10 s, is 56 kbit/s; playlists and requests add some."""
     rate = Cost(280_000, target=2.0, playlist_size=800).rate(10.0)
     assert 58_000 < rate < 65_000
-    assert gigabytes_a_day(59_000) == pytest.approx(0.64, abs=0.01)
+    # a playlist, a segment, and 4 segments that are only asked for
+    assert Cost(280_000, target=2.0).requests(10.0) == pytest.approx(0.6)
+    assert gigabytes(59_000, 24) == pytest.approx(0.64, abs=0.01)
 
 
 def test_rounds_become_rarer_as_far_as_the_budget_needs() -> None:

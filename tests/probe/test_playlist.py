@@ -125,6 +125,23 @@ def test_the_lowest_rung_has_a_picture_and_its_sound() -> None:
     assert found.rungs[0].sound == "https://cdn.example/live/gala/sound.m3u8"
 
 
+@pytest.mark.parametrize(
+    ("tracks", "sound", "track"),
+    [
+        (['NAME="en",URI="en.m3u8"'], "en.m3u8", ""),
+        (['NAME="en",URI="en.m3u8"', 'NAME="de",DEFAULT=YES,URI="de.m3u8"'], "de.m3u8", "de, 1 of 2 tracks"),
+        (['NAME="en",URI="en.m3u8"', 'NAME="de",AUTOSELECT=YES,URI="de.m3u8"'], "de.m3u8", "de, 1 of 2 tracks"),
+        (['NAME="en",URI="en.m3u8"', 'NAME="de",URI="de.m3u8"'], "en.m3u8", "en, 1 of 2 tracks"),
+        (['NAME="en",DEFAULT=YES', 'NAME="de",URI="de.m3u8"'], "", "en, 1 of 2 tracks"),
+        (['NAME="\x1b[31men",DEFAULT=YES', 'NAME="de",URI="de.m3u8"'], "", "[31men, 1 of 2 tracks"),
+    ],
+)
+def test_the_sound_is_the_one_that_players_take_by_themselves(tracks: list[str], sound: str, track: str) -> None:
+    rows = "".join(f'#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",{row}\n' for row in tracks)
+    rung = master(f'{rows}#EXT-X-STREAM-INF:BANDWIDTH=300000,RESOLUTION=256x144,AUDIO="a"\nlow.m3u8\n').rungs[0]
+    assert (rung.sound.removeprefix("https://cdn.example/live/gala/"), rung.track) == (sound, track)
+
+
 def test_renditions_beyond_the_limit_are_left() -> None:
     rows = "".join(f"#EXT-X-STREAM-INF:BANDWIDTH={number},RESOLUTION=2x2\n{number}.m3u8\n" for number in range(1, 500))
     assert len(master(rows).rungs) == MAX_RUNGS

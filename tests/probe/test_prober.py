@@ -134,7 +134,7 @@ async def test_over_the_budget_rounds_become_rarer_and_the_note_says_so() -> Non
         interval = prober.states()["event-0"].interval
         assert 18 < interval < 24
         assert prober.traffic == pytest.approx(300_000)
-        assert prober.note == f"probe 10 of 10, 300kbit/s, every {interval:.0f} s to stay within the budget"
+        assert prober.note == f"probe 10 of 10, 0.3 Mbit/s, every {interval:.0f} s to stay within the budget"
         begin = prober.fetcher.weights["cdn.example"]
         await wait(200)
         assert (prober.fetcher.weights["cdn.example"] - begin) * 8 / 200 < 330_000

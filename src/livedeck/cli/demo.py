@@ -199,7 +199,7 @@ async def run_collector(settings: Settings, name: str = COLLECTOR_NAME) -> Async
 
     from livedeck.atomic_file import write_private
     from livedeck.cli.exposure import Exposure
-    from livedeck.cli.wiring import SystemClock, follow_clock, make_history, make_monitor, make_paced_api
+    from livedeck.cli.wiring import SystemClock, follow_clock, make_history, make_monitor, make_paced_api, open_prober
     from livedeck.collector.serving.access import MAX_READERS, Access
     from livedeck.collector.serving.app import collector_app
     from livedeck.collector.serving.hub import Hub
@@ -211,7 +211,8 @@ async def run_collector(settings: Settings, name: str = COLLECTOR_NAME) -> Async
         clock = await follow_clock(settings, stack)
         api = await stack.enter_async_context(make_paced_api(settings.model_copy(update={"read_only": True}), clock))
         history = await stack.enter_async_context(make_history(settings, clock))
-        monitor = make_monitor(api, clock, settings=settings, history=history)
+        prober = await stack.enter_async_context(open_prober(settings, clock))
+        monitor = make_monitor(api, clock, settings=settings, history=history, viewer=prober)
         token, hub = token_hex(32), Hub(monitor.clock, token_hex(4), clock.speed if clock else None)
         tokens = {name: CollectorTokenSettings(sha256=sha256(token.encode()).hexdigest(), may="act")}
         access = Access(lambda: tokens, SystemClock())

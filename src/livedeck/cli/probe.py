@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from livedeck.cli.exit_codes import DONE, run
+from livedeck.cli.exit_codes import DONE, NOT_SO, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import FORCE, formats, merge_flags, platform
+from livedeck.cli.options import FORCE, YES, formats, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.plugin import Plugin, WrongUse
 from livedeck.cli.wiring import SystemClock, make_api, make_fetcher, make_looks, make_outgoing, make_probe_plan
 from livedeck.client import ApiError, Event
+from livedeck.environment import PREFIX, config_path, variables
 from livedeck.monitor import Viewed
 from livedeck.presentation.check import ServiceState
 from livedeck.presentation.documents import ProbePlan
 from livedeck.presentation.viewer_check import check_viewer, viewer_document, viewer_line
 from livedeck.settings import Settings, SettingsError, load
-from livedeck.text.values import bits, counted, safe
+from livedeck.text.values import counted, safe
 
 if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
     from livedeck.probe.asking import Looks
     from livedeck.probe.estimate import Planned
     from livedeck.probe.plan import Address
     from livedeck.probe.rounds import Memory
+
+_NIGHT = 8.0
+"""Hours for which the traffic is stated."""
 
 _PAUSES = (4.0, 20.0)
 """Shortest and longest pause between two rounds (s). In between it is 1.6 target durations: a head must move."""
@@ -41,6 +49,8 @@ _PAUSES = (4.0, 20.0)
 @click.option("--picture", metavar="FILE|-", help="Write the newest picture as JPEG, 160 x 90 pixels.")
 @FORCE
 @click.option("--plan", is_flag=True, help="Print the traffic that the probe of all events would cause.")
+@click.option("--enable", is_flag=True, help="Print that traffic, ask, and switch the probe on in the settings.")
+@YES
 @formats("table", "json")
 @platform
 @click.pass_context
@@ -54,6 +64,8 @@ def command(
     picture: str | None,
     force: bool,
     plan: bool,
+    enable: bool,
+    yes: bool,
     output_format: str,
     **flags: Any,
 ) -> None:
@@ -61,17 +73,21 @@ def command(
 
     It is a Nagios plugin: a line with performance data, and its exit codes. 0 plays, 1 WARNING (slow, late, a segment
     missing, silent), 2 gone, stalled or black, 3 unknown. URL is an HLS playlist, and needs neither platform nor token.
-    An EVENT has the address of the settings, also while the probe is off. With --plan nothing is judged: it reads the
-    playlists of each event once, and no segment.
+    An EVENT has the address of the settings, also while the probe is off. With --plan and --enable nothing is judged:
+    they read the playlists of each event once, and no segment.
     """
-    if (target is None) != plan:
-        raise WrongUse("give a URL or an EVENT, or --plan alone", ctx)
+    if (target is not None) + plan + enable != 1:
+        raise WrongUse("give a URL or an EVENT, or --plan or --enable alone", ctx)
+    if enable and output_format == "json":
+        raise WrongUse("--enable prints no JSON; --plan does", ctx)
 
     async def work() -> int:
         try:
             settings = load(**merge_flags(ctx, flags))
             limits = settings.limits_in_force().base
             _check_installed()
+            if enable:
+                return await _enable(settings, is_sure=yes)
             if target is None:
                 return await print_plan(settings, as_json=output_format == "json")
             memory = await _probe(settings, target, rounds, None if no_media else make_looks())
@@ -180,27 +196,26 @@ async def plan_of(settings: Settings) -> tuple[list[Planned], dict[str, str]]:
 
 def sum_text(settings: Settings, planned: list[Planned]) -> str:
     """Return the sum of the traffic in words."""
-    from livedeck.probe.plan import gigabytes_a_day, stretched
+    from livedeck.probe.plan import gigabytes, stretched
 
     rates = [row.rate for row in planned if row.rate is not None]
     rate, budget, interval = sum(rates), settings.probe.budget_kbit * 1000, settings.probe.interval
     unknown = sum(bool(row.address.text) and row.rate is None for row in planned)
-    parts = [
-        f"{counted(len(rates), 'event')}: {bits(rate)}bit/s, {gigabytes_a_day(rate):.2f} GB a day if all are on air"
-    ]
+    rarer = stretched(interval, rate, budget)
+    requests = sum(row.requests for row in planned) * interval / rarer
+    rate *= interval / rarer
+    traffic = f"{requests:.1f} requests/s, {rate / 1e6:.2f} Mbit/s, {gigabytes(rate, _NIGHT):.2f} GB in a night of 8 h"
+    parts = [f"{counted(len(rates), 'event')}, if all are on air: {traffic}"]
     if unknown:
         parts.append(f"{counted(unknown, 'event')} of unknown traffic")
-    if rate > budget:
-        rarer = stretched(interval, rate, budget)
-        parts.append(
-            f"over the budget of {bits(budget)}bit/s, so a round every {rarer:.0f} s instead of {interval:.0f} s"
-        )
+    if rarer > interval:
+        parts.append(f"a round every {rarer:.0f} s, not {interval:.0f} s, to stay within budget_kbit")
     return "; ".join(parts)
 
 
 async def print_plan(settings: Settings, *, as_json: bool) -> int:
     """Print the traffic of each event, and the sum. Returns the exit code. Raises SettingsError, ApiError."""
-    from livedeck.probe.plan import gigabytes_a_day
+    from livedeck.probe.plan import gigabytes
 
     planned, names = await plan_of(settings)
     if as_json:
@@ -211,17 +226,54 @@ async def print_plan(settings: Settings, *, as_json: bool) -> int:
                 "origin": row.address.origin.value,
                 "lowest": row.lowest,
                 "rate": row.rate,
-                "daily": None if row.rate is None else gigabytes_a_day(row.rate),
+                "daily": None if row.rate is None else gigabytes(row.rate, 24),
+                "requests": None if row.rate is None else row.requests,
                 "reason": row.reason,
             }
             for row in planned
         ]
         echo_json({"state": None, "viewer": None, "plan": rows})
         return DONE
+    _echo_plan(settings, planned, names)
+    if not settings.probe.enabled:
+        echo("The probe is off: `livedeck probe --enable` switches it on. Each deck without a collector has its own.")
+    return DONE
+
+
+def _echo_plan(settings: Settings, planned: list[Planned], names: Mapping[str, str]) -> None:
+    from livedeck.probe.plan import gigabytes
+
     for row in planned:
-        rate = f"{bits(row.rate)}bit/s  {gigabytes_a_day(row.rate):.2f} GB a day" if row.rate else row.reason
+        rate = f"{row.rate / 1e3:.0f} kbit/s  {gigabytes(row.rate, _NIGHT):.2f} GB" if row.rate else row.reason
         echo(f"{safe(names[row.event_id], 32):<32}  {row.address.origin:<14}  {row.lowest:<12}  {rate}")
     echo(sum_text(settings, planned))
-    if not settings.probe.enabled:
-        echo("The probe is off: set `enabled = true` in [probe]. Each deck without a collector probes by itself.")
+
+
+async def _enable(settings: Settings, *, is_sure: bool) -> int:
+    """Show the traffic, ask, and switch the probe on in the settings. Raises SettingsError, ApiError."""
+    from livedeck.cli.settings_file import edit_settings
+
+    if f"{PREFIX}PROBE" in variables():
+        raise SettingsError(f"{PREFIX}PROBE is set and overrides {config_path()}; change or unset it")
+    _echo_plan(settings, *await plan_of(settings))
+    if settings.probe.enabled:
+        echo("The probe is on already.")
+        return DONE
+    if not is_sure and not is_interactive():
+        echo("No terminal to confirm at. Add --yes.", err=True)
+        return ServiceState.UNKNOWN
+    if not is_sure and not await asyncio.to_thread(_is_confirmed):
+        echo("The probe stays off.", err=True)
+        return NOT_SO
+
+    def switch_on(document: TOMLDocument) -> None:
+        document.setdefault("probe", {})["enabled"] = True
+
+    path = await asyncio.to_thread(edit_settings, switch_on)
+    echo(f"{path}: the probe is on. Restart the deck or the collector.")
     return DONE
+
+
+def _is_confirmed() -> bool:
+    echo("Switch the probe on? [y/N] ", nl=False, err=True)
+    return sys.stdin.readline().strip().casefold() in {"y", "yes"}

@@ -883,6 +883,7 @@ class Monitor:
             list_doubt=self._world.list_doubt,
             log=None if log == changes else log,
             silences=tuple(silence.moved(-offset) for silence in self._alarms.silences(wall).current(wall)),
+            probe=self._viewer.note if self._viewer else "",
         )
 
     async def _attribute_ends(self) -> None:

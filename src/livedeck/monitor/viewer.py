@@ -36,5 +36,9 @@ class Viewer(Protocol):
     def fault(self) -> str:
         """Return the fault of the probe itself, in words; empty without one."""
 
+    @property
+    def note(self) -> str:
+        """Number of probed events, and their traffic, in words."""
+
     def picture(self, event_id: str) -> bytes:
         """Return the newest picture of an event as JPEG, 160 x 90 pixels; empty without one."""

@@ -416,7 +416,8 @@ class Viewer(TypedDict):
     """Event for its viewers, as a probe at one place sees it. Times are by the clock of the probe's machine.
 
     `since`: start of `delivery`. `stale`: the last round says nothing about now. `latency`: seconds from the encoder to
-    the playlist, about. `ratio`: seconds of fetching a second of media. `loudness`: LUFS. `rungs`: heights in pixels.
+    the playlist, about. `ratio`: seconds of fetching a second of media. `loudness`: LUFS. `track`: judged
+    sound of several; empty if there are no others. `rungs`: heights in pixels.
     `missing_segments`, `listed_segments`: number of missing segments so far, and of all segments asked for.
     """
 
@@ -430,6 +431,7 @@ class Viewer(TypedDict):
     latency: float | None
     ratio: float | None
     loudness: float | None
+    track: str
     rungs: list[int]
     missing_segments: int
     listed_segments: int
@@ -1120,6 +1122,7 @@ class ViewerDocument(TypedDict):
     ratio: float | None
     target: float | None
     head_time: str | None
+    track: str
     rungs: list[int]
     missing: list[str]
     apart: list[str]
@@ -1137,7 +1140,8 @@ class ViewerDocument(TypedDict):
 class ProbePlan(TypedDict):
     """Traffic of the probe for an event: `rate` in bit/s, `daily` in GB a day on air. None if unknown.
 
-    `origin`: source of the address. `lowest`: lowest rendition. `reason`: why the event is not probed.
+    `requests`: per second. `origin`: source of the address. `lowest`: lowest rendition. `reason`: why the event is not
+    probed.
     """
 
     event_id: str
@@ -1146,11 +1150,12 @@ class ProbePlan(TypedDict):
     lowest: str
     rate: float | None
     daily: float | None
+    requests: float | None
     reason: str
 
 
 class Probe(TypedDict):
-    """Result of `probe`. `state`: OK, WARNING, CRITICAL or UNKNOWN. `plan`: with --plan; then nothing is judged."""
+    """Result of `probe`. `state`: OK, WARNING, CRITICAL or UNKNOWN. `plan`: with --plan, which judges nothing."""
 
     state: str | None
     viewer: ViewerDocument | None

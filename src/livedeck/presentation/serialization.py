@@ -182,6 +182,7 @@ def _viewer_object(viewer: ViewerState | None) -> documents.Viewer | None:
         "latency": viewer.latency,
         "ratio": viewer.ratio,
         "loudness": viewer.loudness,
+        "track": viewer.track,
         "rungs": [*viewer.rungs],
         "missing_segments": viewer.missed,
         "listed_segments": viewer.listed,

@@ -64,9 +64,10 @@ def _picture_text(viewer: ViewerState) -> str:
 
 
 def _sound_texts(viewer: ViewerState) -> list[str]:
+    track = [f"sound of {viewer.track}"] if viewer.track else []
     if viewer.sound in {Sound.SILENT, Sound.NONE}:
-        return ["silent" if viewer.sound is Sound.SILENT else "no sound"]
-    return [] if viewer.loudness is None else [f"{viewer.loudness:.0f} LUFS"]
+        return ["silent" if viewer.sound is Sound.SILENT else "no sound", *track]
+    return track if viewer.loudness is None else [f"{viewer.loudness:.0f} LUFS", *track]
 
 
 def viewer_document(viewer: ViewerState) -> ViewerDocument:
@@ -81,6 +82,7 @@ def viewer_document(viewer: ViewerState) -> ViewerDocument:
         "ratio": viewer.ratio,
         "target": viewer.target,
         "head_time": isoformat_utc(viewer.head_time),
+        "track": viewer.track,
         "rungs": [*viewer.rungs],
         "missing": [*viewer.missing],
         "apart": [*viewer.apart],

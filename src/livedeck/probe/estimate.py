@@ -16,12 +16,16 @@ _AT_ONCE = 8
 
 
 class Planned(Record):
-    """Traffic of an event on air. `lowest`: rendition to read. `rate`: in bit/s; None if unknown. `reason`: why."""
+    """Traffic of an event on air.
+
+    `lowest`: rendition to read. `rate`: in bit/s; None if unknown, for a `reason`. `requests`: per second.
+    """
 
     event_id: str
     address: Address
     lowest: str = ""
     rate: float | None = None
+    requests: float = 0.0
     reason: str = ""
 
 
@@ -59,7 +63,7 @@ async def _measured(plan: Plan, requests: Round, event_id: str, address: Address
         master_size=master_size,
         has_sound_apart=bool(rungs[0].sound),
     )
-    return Planned(event_id, address, lowest, cost.rate(plan.interval))
+    return Planned(event_id, address, lowest, cost.rate(plan.interval), cost.requests(plan.interval))
 
 
 async def _read(requests: Round, address: str) -> tuple[Answer, Master | Media]:

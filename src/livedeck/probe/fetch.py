@@ -32,6 +32,9 @@ AT_ONCE, AT_ONCE_OF_HOST = 4, 2
 REQUEST_WEIGHT = 600
 """Bytes of a request and its reply without the body: headers, TCP acknowledgements and packets."""
 
+_LAG = 1.0
+"""Seconds by which a request may end after its time. Beyond them this machine was too slow to judge the host."""
+
 _MAX_HOSTS = 500
 """Number of hosts that are remembered."""
 
@@ -59,8 +62,9 @@ class Answer(Record):
 
     `status`: HTTP status; 0 if no reply came. `address`: address of the reply, after redirects. `seconds`: duration.
     `size`: bytes of the complete body, as announced; None if unknown. `error`: reason of a failure; empty if the body
-    is complete. `is_late`: the request timed out. `is_held`: not sent, because the host wants a pause or the round is
-    over. `is_refused`: not sent, because the probe may not ask this address, which proves nothing about viewers.
+    is complete. `is_late`: the request timed out. `is_held`: nothing is proven, because the host wants a pause, the
+    round is over, or this machine was too slow. `is_refused`: not sent, because the probe may not ask this address,
+    which proves nothing about viewers. `is_reset`: the connection was closed before a reply.
     """
 
     status: int = 0
@@ -72,6 +76,7 @@ class Answer(Record):
     is_late: bool = False
     is_held: bool = False
     is_refused: bool = False
+    is_reset: bool = False
 
 
 class Opens(Protocol):
@@ -113,13 +118,15 @@ class Fetcher:
             if (wait := self._held_until.get(host, begin) - begin) > 0:
                 return Answer(error=f"{host} wants a pause of {wait:.0f} s", is_held=True)
             answer = await self._ask(part, want, home, seconds, begin)
+            if answer.is_reset and answer.seconds < seconds:  # hosts close kept connections as a request comes
+                answer = await self._ask(part, want, home, seconds - answer.seconds, begin)
             self.weights[host_of(home)] += REQUEST_WEIGHT + len(answer.body)
             return answer
 
     async def _ask(self, part: Part, want: Want, home: str, seconds: float, begin: float) -> Answer:
         headers = {**self._headers, "Accept-Encoding": want.encoding, **_range(part, want)}
         status, address, size, body, error = 0, part.address, None, bytearray(), ""
-        is_late = is_refused = False
+        is_late = is_refused = is_reset = False
         try:
             async with asyncio.timeout(seconds), self._opens.open_public(part.address, headers, home=home) as incoming:
                 status, address, size = incoming.status, incoming.address, _announced(incoming)
@@ -136,10 +143,12 @@ class Fetcher:
             error, is_refused = str(masked_line(reason, _MAX_WORDS)), True
         except (Unreachable, Unreadable) as reason:
             error = f"cut off after {len(body)} bytes" if status else str(masked_line(reason, _MAX_WORDS))
+            is_reset = not status and isinstance(reason, Unreachable) and reason.cause == "reset"
         except zlib.error:
             error = "it cannot be decompressed"
         took = self._timer() - begin
-        return Answer(status, bytes(body), address, took, size, error, is_late, is_refused=is_refused)
+        is_held = is_late and took > seconds + _LAG
+        return Answer(status, bytes(body), address, took, size, error, is_late, is_held, is_refused, is_reset)
 
     def _hold(self, host: str, seconds: float | None) -> None:
         if seconds:

@@ -108,17 +108,30 @@ class Cost(Record):
     master_size: int = 0
     has_sound_apart: bool = False
 
+    def requests(self, interval: float) -> float:
+        """Return the requests of an event with rounds at this interval, per second."""
+        others = max(0, ceil(interval / self.target) - 1) + (self.rungs > 1)  # segments that are not read whole
+        a_round = self._playlists + (self._tracks + others) * self._share(interval)
+        return a_round / interval + (1 / MASTER_INTERVAL if self.master_size else 0.0)
+
     def rate(self, interval: float) -> float:
         """Return the traffic of an event with rounds at this interval, in bit/s."""
-        new_segments = max(1.0, interval / self.target)
-        shares = min(1.0, interval / self.target)  # of the rounds that find a new segment
-        tracks = 2 if self.has_sound_apart else 1
-        playlists = tracks + (self.rungs > 1)
-        size = self.playlist_size or _PLAYLIST_SIZE
-        requests = playlists + (tracks + max(0.0, ceil(new_segments) - 1) + (self.rungs > 1)) * shares
-        a_round = requests * REQUEST_WEIGHT + playlists * size + shares * self.bandwidth / 8 * self.target
-        masters = (self.master_size + REQUEST_WEIGHT) / MASTER_INTERVAL if self.master_size else 0.0
-        return 8 * (a_round / interval + masters)
+        playlists = self._playlists * (self.playlist_size or _PLAYLIST_SIZE)
+        segment = self._share(interval) * self.bandwidth / 8 * self.target
+        masters = self.master_size / MASTER_INTERVAL
+        return 8 * (self.requests(interval) * REQUEST_WEIGHT + (playlists + segment) / interval + masters)
+
+    @property
+    def _tracks(self) -> int:
+        return 2 if self.has_sound_apart else 1
+
+    @property
+    def _playlists(self) -> int:
+        return self._tracks + (self.rungs > 1)
+
+    def _share(self, interval: float) -> float:
+        """Return the share of the rounds that find a new segment."""
+        return min(1.0, interval / self.target)
 
 
 def stretched(interval: float, rate: float, budget: float) -> float:
@@ -126,9 +139,9 @@ def stretched(interval: float, rate: float, budget: float) -> float:
     return interval * max(1.0, rate / budget)
 
 
-def gigabytes_a_day(rate: float) -> float:
-    """Return the gigabytes a day of a rate in bit/s."""
-    return rate * 86_400 / 8e9
+def gigabytes(rate: float, hours: float) -> float:
+    """Return the gigabytes of some hours at a rate in bit/s."""
+    return rate * hours * 3600 / 8e9
 
 
 def phases(events: Collection[str]) -> dict[str, float]:

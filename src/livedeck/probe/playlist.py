@@ -7,7 +7,8 @@ raises `Unusable` for all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from math import isfinite
@@ -16,6 +17,7 @@ from urllib.parse import urljoin
 
 from livedeck.monitor import Source
 from livedeck.record import Record
+from livedeck.text.values import safe
 
 MAX_RUNGS = 20
 """Maximum number of renditions; Apple's own examples have up to 18."""
@@ -50,7 +52,7 @@ class Rung(Record):
     """Rendition of a master playlist.
 
     `bandwidth`, `usual`: highest and mean bit rate with the sound (bit/s). `height`: in pixels; 0 if unknown. `sound`:
-    address of its separate sound playlist; empty without one.
+    address of its separate sound playlist; empty without one. `track`: name of this sound, if there are several.
     """
 
     address: str
@@ -58,6 +60,7 @@ class Rung(Record):
     usual: int = 0
     height: int = 0
     sound: str = ""
+    track: str = ""
 
     @property
     def name(self) -> str:
@@ -135,11 +138,11 @@ def read_playlist(body: bytes, address: str) -> Master | Media:
 
 
 def _master(found: Any, address: str) -> Master:
-    sounds = {
-        media.group_id: urljoin(address, media.uri)
-        for media in reversed(found.media)
-        if media.type == "AUDIO" and media.uri
-    }
+    groups = defaultdict[str, list[Any]](list)
+    for media in found.media:
+        if media.type == "AUDIO":
+            groups[media.group_id].append(media)
+    sounds = {group: _sound(tracks, address) for group, tracks in groups.items()}
     rows = [row for row in found.playlists if row.uri]
     rows = [row for row in rows if _has_picture(row.stream_info)] or rows
     rungs = [_rung(row.stream_info, urljoin(address, row.uri), sounds) for row in rows]
@@ -148,14 +151,28 @@ def _master(found: Any, address: str) -> Master:
     return Master(tuple(sorted(rungs, key=lambda rung: (rung.bandwidth, rung.height))[:MAX_RUNGS]))
 
 
-def _rung(info: Any, address: str, sounds: dict[str, str]) -> Rung:
+def _sound(tracks: Sequence[Any], address: str) -> tuple[str, str]:
+    """Return address and name of the sound that players take without a wish of the viewer.
+
+    The address is empty if this sound is in the segments of the picture, the name if there is no other sound.
+    """
+    chosen = next(
+        (track for wish in ("default", "autoselect") for track in tracks if getattr(track, wish) == "YES"), tracks[0]
+    )
+    name = safe(chosen.name or chosen.language or "unnamed", 40)
+    return urljoin(address, chosen.uri) if chosen.uri else "", f"{name}, 1 of {len(tracks)} tracks" if len(
+        tracks
+    ) > 1 else ""
+
+
+def _rung(info: Any, address: str, sounds: Mapping[str, tuple[str, str]]) -> Rung:
     height = int(info.resolution[1]) if info.resolution else 0
     bandwidth = int(info.bandwidth or 0)
     usual = int(info.average_bandwidth or bandwidth)
     if not (0 <= height < 2**16 and 0 <= bandwidth < 2**40 and 0 <= usual < 2**40):
         raise Unusable("a broken playlist (a rendition with impossible numbers)")
-    sound = sounds.get(info.audio, "") if info.audio else ""
-    return Rung(address, bandwidth, usual, height, "" if sound == address else sound)
+    sound, track = sounds.get(info.audio, ("", ""))
+    return Rung(address, bandwidth, usual, height, "" if sound == address else sound, track)
 
 
 def _has_picture(info: Any) -> bool:

@@ -16,7 +16,6 @@ from livedeck.probe.plan import DOUBT_INTERVAL, DOUBT_SECONDS, Address, Origin, 
 from livedeck.probe.playlist import is_installed
 from livedeck.probe.rounds import Memory, begin, step
 from livedeck.text.secrets import register_address
-from livedeck.text.values import bits
 
 NOT_INSTALLED = "not probed: the package m3u8 is missing: pip install '.[probe]' in the checkout"
 """Reason why no event is probed without the extra."""
@@ -167,10 +166,11 @@ class Prober:
     @property
     def note(self) -> str:
         """Note for a header: number of probed events, traffic, and a longer interval if the budget needs one."""
-        asked = [target for target in self._targets.values() if target.address.text]
+        asked = sum(bool(target.address.text) for target in self._targets.values())
+        rate = f", {self.traffic / 1e6:.1f} Mbit/s" if self.traffic else ""
         interval = stretched(self.plan.interval, self._rate, self.plan.budget)
         rarer = f", every {interval:.0f} s to stay within the budget" if interval > self.plan.interval else ""
-        return f"probe {len(asked)} of {len(self._targets)}, {bits(self.traffic)}bit/s{rarer}"
+        return f"probe {asked} of {len(self._targets)}{rate}{rarer}"
 
     def _weigh(self) -> None:
         """Update the traffic of all events without a budget (bit/s)."""

@@ -134,6 +134,7 @@ def _delivered(memory: Memory, found: Found, media: Media) -> Memory:
         target=media.target,
         latency=(at - end).total_seconds() if end and at >= end and not media.is_ended else None,
         ratio=found.ratio if has_moved else before.ratio,
+        track=memory.rungs[0].track if memory.rungs else "",
         rungs=tuple(rung.height for rung in memory.rungs if rung.height),
         missing=found.missing,
         apart=tuple(memory.apart.values()),

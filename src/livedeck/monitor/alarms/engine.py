@@ -430,7 +430,7 @@ class AlarmEngine:
         hosts = {
             event.id: event.viewer.host
             for event in state.events
-            if event.viewer and event.viewer.is_known and event.phase.tally.expects_signal
+            if event.viewer and event.viewer.is_known and event.is_fed
         }
         shared = [alarm for alarm in shared if alarm.event_id in hosts]
         return IncidentCase(shared, {event_id: event_id for event_id in hosts}, state.now, hosts=hosts)

@@ -67,7 +67,8 @@ class Playlists(Record):
 def playlists_of(events: Iterable[EventState], since: datetime | None = None) -> Playlists | None:
     """Return the playlists of the events on air; None without a probe.
 
-    `since`: count only rounds after this time (this machine's clock); None to count all that are not stale.
+    `since`: count only rounds after this time (this machine's clock), because the platform is silent since. None to
+    count all that are not stale, without the events whose encoder is away: their playlists stop with it.
     """
     hosts: dict[str, list[Delivery]] = {}
     proven = 0
@@ -75,7 +76,7 @@ def playlists_of(events: Iterable[EventState], since: datetime | None = None) ->
         state = event.viewer
         if state is None or not state.is_known or not event.phase.tally.expects_signal or state.as_of is None:
             continue
-        if since is None or state.as_of > since:
+        if event.is_fed if since is None else state.as_of > since:
             hosts.setdefault(state.host, []).append(state.delivery)
             proven += any(finding.kind in _LOST for finding in event.assessment.findings)
     if not hosts:

@@ -185,6 +185,7 @@ def _judge_silent(look: Look, thresholds: Thresholds) -> Mark:
     if state.sound in {Sound.UNKNOWN, Sound.HEARD}:
         return _GOOD if state.sound is Sound.HEARD else _NOTHING
     actual = "no sound track" if state.sound is Sound.NONE else "silence"
+    actual = f"{actual} in {state.track}" if state.track else actual
     return _lasting(look, thresholds, state.sound_since, actual, "sound")
 
 

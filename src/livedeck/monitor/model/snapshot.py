@@ -43,6 +43,7 @@ class Snapshot(Record):
     limits and rulings.
 
     `attachment`: connection to the collector that sent the snapshot; None if this process polls the platform itself.
+    `probe`: number of probed events, and their traffic, in words; empty without a probe.
     """
 
     seq: int
@@ -65,6 +66,7 @@ class Snapshot(Record):
     withheld: Mapping[str, Withheld] | None = None
     log: tuple[AlarmChange, ...] | None = None
     silences: tuple[Silence, ...] = ()
+    probe: str = ""
 
     @property
     def has_probe(self) -> bool:

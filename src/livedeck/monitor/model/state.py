@@ -346,6 +346,11 @@ class EventState(Record):
             return None
         return datetime.fromtimestamp(times[-1], UTC)
 
+    @property
+    def is_fed(self) -> bool:
+        """True if nothing says that the encoder is away. Only then does a failing playlist blame its host."""
+        return self.phase.tally is BroadcastState.ON_AIR and self.late_since is None
+
 
 class ListDoubt(Record):
     """Doubt about the event list, because whole lists lack events that no source has proven gone.

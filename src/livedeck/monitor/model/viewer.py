@@ -84,6 +84,9 @@ class ViewerState(Record):
     `loudness`: loudest momentary loudness (LUFS). `peaks`: peak of each channel (dBFS). `luma`: mean brightness (0 to
     255). `change`: mean change between key frames (0 to 255). These are None or empty if unknown.
 
+    `track`: name of the judged sound, if the playlist offers several: `English, 1 of 3 tracks`. The others are not
+    judged.
+
     `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
     does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
     `apart`: renditions that were missing or over 2 segments away from the lowest when last compared, in words.
@@ -111,6 +114,7 @@ class ViewerState(Record):
     peaks: tuple[float, ...] = ()
     luma: float | None = None
     change: float | None = None
+    track: str = ""
     rungs: tuple[int, ...] = ()
     missing: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()

@@ -70,8 +70,8 @@ _FIELDS: Mapping[type, str] = {
     EventState: "event as_of phase qos assessment is_stale episodes pattern is_listed content rulings evidence blame "
     "viewer",
     ViewerState: "source delivery picture sound since picture_since sound_since as_of rounds advances is_stale "
-    "interval head_time target latency ratio loudness peaks luma change rungs missing apart listed missed host image "
-    "image_at error",
+    "interval head_time target latency ratio loudness peaks luma change track rungs missing apart listed missed host "
+    "image image_at error",
     state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
@@ -154,6 +154,9 @@ _WITHHELD = "withheld"
 _SILENCES = "silences"
 """Field of a snapshot; it is written only if a silence runs or is planned."""
 
+_PROBE = "probe"
+"""Field of a snapshot; it is written only if a probe runs."""
+
 _LOG = "log"
 """Field of a snapshot; it is written only if it differs from `changes`."""
 
@@ -195,6 +198,7 @@ def encode(snapshot: Snapshot, before: Encoded | None = None) -> Encoded:
             **_encode_shortfall(snapshot.shortfall),
             **({_LIST_DOUBT: encode_record(snapshot.list_doubt)} if snapshot.list_doubt else {}),
             **({_SILENCES: _of_field(Snapshot, _SILENCES).encode(snapshot.silences)} if snapshot.silences else {}),
+            **({_PROBE: snapshot.probe} if snapshot.probe else {}),
             **({} if snapshot.log is None else {_LOG: _of_field(Snapshot, _LOG).encode(snapshot.log)}),
         },
         "lists": _encode_lists(snapshot, last, encoded.get("lists", {})),
@@ -236,6 +240,7 @@ def decode(values: Values, readings: Mapping[str, Readings] | None = None, befor
             list_doubt=_record(state.ListDoubt).decode(head[_LIST_DOUBT]) if _LIST_DOUBT in head else None,
             log=_of_field(Snapshot, _LOG).decode(head.get(_LOG)),
             silences=_of_field(Snapshot, _SILENCES).decode(head.get(_SILENCES, [])),
+            probe=_of_field(Snapshot, _PROBE).decode(head.get(_PROBE, "")),
             events=tuple(
                 _decode_state(
                     values["events"][event_id],

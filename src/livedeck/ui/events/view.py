@@ -105,6 +105,7 @@ def _viewer_lines(state: EventState, render_time: RenderTime, width: int, *, has
     loudness = "" if found.loudness is None else f"{found.loudness:.0f} LUFS"
     peak = f"peak {max(found.peaks):.0f}" if found.peaks else ""
     lines.append([("  ".join(filter(None, (loudness, peak))), StyleRole.DIM)])
+    lines.append(clip([(f"sound of {safe(found.track)}", StyleRole.DIM)], width) if found.track else [])
     seconds = viewer.picture_age(found, render_time)
     lines.append([] if seconds is None else [(f"picture {age(seconds)} old", StyleRole.DIM)])
     return [line for line in lines if any(text for text, _ in line)]

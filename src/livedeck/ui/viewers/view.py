@@ -10,8 +10,8 @@ from livedeck.monitor import EventState, Severity, Snapshot
 from livedeck.presentation import events, viewer
 from livedeck.presentation.badges import TALLY_BADGES
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Line, ShadedLine, StyleRole, clip, fit, fit_height, justify, width, wrap
-from livedeck.text.values import NOT_APPLICABLE
+from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, fit_height, justify, width, wrap
+from livedeck.text.values import NOT_APPLICABLE, safe
 from livedeck.ui.kit.graphics import Frame
 from livedeck.ui.kit.meter import METER_CELLS, meter_rows
 from livedeck.ui.kit.viewer_picture import Look, picture_rows
@@ -120,14 +120,15 @@ def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
 def summary_line(
     states: Sequence[EventState], snapshot: Snapshot, render_time: RenderTime, cells: int, order: str, *, page: str = ""
 ) -> ShadedLine:
-    """Return the line that counts the events by what viewers get, then page, order, and from where it is seen."""
+    """Return the line that counts the events by what viewers get, then page, traffic, order and place of the probe."""
     attachment = snapshot.attachment
     is_shared = attachment is not None and not attachment.is_alone
     place = "seen from the collector" if is_shared else "seen from this machine"
-    right = [
+    right: list[Group] = [
         (1, [(page, StyleRole.TEXT)] if page else []),
         (8, [(f"{order} ", StyleRole.DIM)]),
-        (9, [(f"{place} ", StyleRole.DIM)]),
+        (9, [(f"{safe(snapshot.probe)} ", StyleRole.DIM)] if snapshot.probe else []),
+        (10, [(f"{place} ", StyleRole.DIM)]),
     ]
     return justify(viewer.counts_line(states, render_time), right, cells, 3)
 
