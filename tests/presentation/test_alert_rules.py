@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from livedeck.presentation.metrics import ALARMS, METRICS
-from presentation.prometheus_files import RULE_FILE, panel_expressions, rules
+from livedeck.presentation.metrics import ALARMS, EVENT_HELD, METRICS
+from presentation.prometheus_files import RULE_FILE, Rule, panel_expressions, rules
 from presentation.promtool import promtool
 
 EACH = "15s"
@@ -87,7 +87,7 @@ CASES = (
         "both know of it, and it is one",
         {UNREAD: ("2x80", "2x80")},
         5,
-        (({"kind": "NO_INGEST"}, "A critical NO_INGEST is not acknowledged."),),
+        (({"job": "livedeck", "kind": "NO_INGEST"}, "A critical NO_INGEST is not acknowledged."),),
     ),
     Case("LivedeckUnacknowledged", "since two minutes", {UNREAD: ("_x20 1x80", "_x20 1x80")}, 7),
     Case("LivedeckUnacknowledged", "it is none", {UNREAD: ("0x80", "0x80")}, 10),
@@ -166,6 +166,14 @@ CASES = (
         5,
         ((TWO, "two cannot reach the engine."),),
     ),
+    Case(
+        "LivedeckNoNotifier",
+        "none of two has the lease",
+        {"engine_notifier": ("0x80", "0x80")},
+        5,
+        (({"job": "livedeck"}, "No collector of livedeck sends the notifications."),),
+    ),
+    Case("LivedeckNoNotifier", "it moves to the other", {"engine_notifier": ("1x20 0x60", "0x24 1x60")}, 7),
     Case("LivedeckApart", "for a minute", {"engine_apart": ("0x80", "0x20 1x80")}, 6),
     Case(
         "LivedeckEventsNotExported",
@@ -195,6 +203,11 @@ def named(metric: str, instance: str) -> str:
     return f'{name}{{job="livedeck",instance="{instance}"{"," if labels else ""}{labels}}}'
 
 
+def runbook(rule: Rule, labels: Mapping[str, str]) -> str:
+    """Return the link of an alert with these labels."""
+    return rule.runbook.replace("{{ $labels.kind }}", labels.get("kind", ""))
+
+
 def written(case: Case) -> dict[str, Any]:
     """As promtool reads it."""
     rule = next(rule for rule in rules() if rule.name == case.rule)
@@ -209,7 +222,7 @@ def written(case: Case) -> dict[str, Any]:
                 "exp_alerts": [
                     {
                         "exp_labels": {"severity": rule.severity, **labels},
-                        "exp_annotations": {"summary": summary, "runbook_url": rule.runbook},
+                        "exp_annotations": {"summary": summary, "runbook_url": runbook(rule, labels)},
                     }
                     for labels, summary in case.alerts
                 ],
@@ -232,6 +245,7 @@ def test_of_each_alert_it_is_tried_that_it_fires_and_that_it_does_not() -> None:
 
 def test_what_two_collectors_tell_of_the_same_is_one_in_the_panels(tmp_path: Path) -> None:
     values = [metric for metric in METRICS if metric.labels == ("event_id",) and metric.kind == "gauge"]
+    values.remove(EVENT_HELD)  # it names the collector
     renamed = {INFO: (UP, ""), INFO.replace("Friday", "Monday"): ("", UP)}
     told = {f'{metric.name.removeprefix("livedeck_")}{{event_id="4d2c"}}': (UP, UP) for metric in values}
     queries = {

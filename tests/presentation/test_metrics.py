@@ -80,7 +80,17 @@ def everything_counted() -> Counted:
         requests.durations.setdefault(operation, Durations()).add(seconds)
     since = EVENING - timedelta(seconds=42)
     counted = Counted(
-        {"raised": 3}, requests, {("ops", "taken"): 7}, 2, since, 20, since, 12, is_apart=False, writes_refused=1
+        {"raised": 3},
+        requests,
+        {("ops", "taken"): 7},
+        2,
+        since,
+        20,
+        since,
+        frozenset(state.id for state in evening().events),
+        is_apart=False,
+        is_notifier=True,
+        writes_refused=1,
     )
     probed = replace(counted, rounds={"plays": 9, "gone": 1}, probe_bytes={"cdn.example": 4096}, probe_restarts=2)
     return replace(probed, announced={("VIDEO_LOW", "warning"): 5}, flood_seconds=90.0)
@@ -204,7 +214,8 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
         "livedeck_spool_messages 2",
         "livedeck_spool_oldest_seconds 42",
         "livedeck_sse_readers 20",
-        "livedeck_engine_events_owned 12",
+        f"livedeck_engine_events_owned {len(evening().events)}",
+        "livedeck_engine_notifier 1",
         "livedeck_engine_apart 0",
         "livedeck_writes_refused_total 1",
         'livedeck_alarms_announced_total{kind="VIDEO_LOW",severity="warning"} 5',
@@ -215,6 +226,9 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
         f"livedeck_heartbeat_last_success_timestamp_seconds {EVENING.timestamp() - 42:.12g}",
     ):
         assert f"\n{line}\n" in told
+    held = {s.labels["event_id"] for s in parsed(told) if s.name == "livedeck_engine_event_held"}
+    assert held == {s.labels["event_id"] for s in parsed(told) if s.name == "livedeck_event_info"}
+    assert "livedeck_engine_event_held" not in text_of(evening())
     assert "livedeck_spool" not in text_of(evening())
     assert "livedeck_spool_oldest_seconds 0\n" in text_of(evening(), counted=Counted(spool_messages=0))
 

@@ -13,6 +13,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from hygiene.test_docs import PAGES, anchor, headings
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.presentation.metrics import METRICS, Metric
 from livedeck.presentation.prometheus import metric_files
 from presentation.prometheus_files import RULE_FILE, dashboard, expressions, rules
@@ -57,7 +58,15 @@ def test_rule_names_are_unique() -> None:
 def test_each_rule_links_to_a_heading_of_the_documentation() -> None:
     for rule in rules():
         page, _, wanted = rule.runbook.partition("#")
-        assert wanted in map(anchor, headings(PAGES[page])), rule
+        anchors = {*map(anchor, headings(PAGES[page])), *re.findall(r'<a id="(\w+)">', PAGES[page])}
+        kinds = ALARM_KINDS if "$labels.kind" in wanted else ("",)
+        assert {wanted.replace("{{ $labels.kind }}", kind) for kind in kinds} <= anchors, rule
+
+
+def test_no_rule_and_no_panel_mixes_the_jobs_of_two_platforms() -> None:
+    for expression in expressions():
+        assert [by for by in re.findall(r"\bby \(([^)]*)\)", expression) if "job" not in by.split(", ")] == []
+        assert "job" not in " ".join(re.findall(r"\bwithout \(([^)]*)\)", expression))
 
 
 def test_runbook_links_lead_to_the_folder_that_you_name() -> None:

@@ -48,11 +48,12 @@ class Counted:
 
     `turns`: number of state changes of alarms (`count_turns`). `notifications`: number of attempts by route and result.
     `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
-    decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `events_owned`: number of
-    events that this collector polls for all. `is_apart`: this collector cannot reach the engine. `writes_refused`:
-    number of its writes that the engine refused. `announced`: number of announced alarms by kind and severity.
-    `flood_seconds`: seconds in an alarm flood. `rounds`: number of rounds of the probe by result (`count_rounds`).
-    `probe_bytes`: bytes that the probe received, by host. `probe_restarts`: number of restarts of its decoder.
+    decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `held_events`: events that
+    this collector polls for all. `is_apart`: this collector cannot reach the engine. `is_notifier`: it sends the
+    notifications of all. `writes_refused`: number of its writes that the engine refused. `announced`: number of
+    announced alarms by kind and severity. `flood_seconds`: seconds in an alarm flood. `rounds`: number of rounds of the
+    probe by result (`count_rounds`). `probe_bytes`: bytes that the probe received, by host. `probe_restarts`: number of
+    restarts of its decoder.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -62,8 +63,9 @@ class Counted:
     spool_since: datetime | None = None
     readers: int | None = None
     beat_at: datetime | None = None
-    events_owned: int | None = None
+    held_events: frozenset[str] | None = None
     is_apart: bool | None = None
+    is_notifier: bool | None = None
     writes_refused: int | None = None
     announced: Mapping[tuple[str, str], int] = field(default_factory=dict)
     flood_seconds: float | None = None
@@ -226,6 +228,12 @@ def _alarms(scrape: Scrape) -> Iterator[Sample]:
     every = (*scrape.snapshot.alarms, *scrape.snapshot.quiet)
     counts = Counter((alarm.kind, alarm.severity.value, _state(alarm)) for alarm in every)
     yield from (Sample(labels, count) for labels, count in sorted(counts.items()))
+
+
+def _held(scrape: Scrape) -> Iterator[Sample]:
+    for label, state in scrape.exported.items():
+        if state.id in (scrape.counted.held_events or ()):
+            yield Sample((label,), 1)
 
 
 def _answer_age(scrape: Scrape) -> float | None:
@@ -391,7 +399,21 @@ EVENTS_OWNED = Metric(
     "gauge",
     "Events that this collector polls for all collectors.",
     (),
-    _alone(lambda scrape: scrape.counted.events_owned),
+    _alone(lambda scrape: None if scrape.counted.held_events is None else len(scrape.counted.held_events)),
+)
+EVENT_HELD = Metric(
+    "livedeck_engine_event_held",
+    "gauge",
+    "1 for each event that this collector polls for all collectors.",
+    ("event_id",),
+    _held,
+)
+NOTIFIER = Metric(
+    "livedeck_engine_notifier",
+    "gauge",
+    "1 if this collector sends the notifications of all collectors.",
+    (),
+    _alone(lambda scrape: None if scrape.counted.is_notifier is None else float(scrape.counted.is_notifier)),
 )
 APART = Metric(
     "livedeck_engine_apart",
@@ -454,6 +476,6 @@ METRICS = (
     *(VIEWER_UP, VIEWER_LATENCY, VIEWER_RATIO, VIEWER_LOUDNESS, VIEWER_PICTURE, VIEWER_MISSING, VIEWER_ROUNDS),
     *(PROBE_BYTES, PROBE_RESTARTS),
     *(REQUESTS, DURATIONS, NOTIFICATIONS, SPOOL_MESSAGES, SPOOL_AGE, HEARTBEAT, READERS),
-    *(EVENTS_OWNED, APART, WRITES_REFUSED),
+    *(EVENTS_OWNED, EVENT_HELD, NOTIFIER, APART, WRITES_REFUSED),
 )
 """Every metric, in the order of the text."""

@@ -108,7 +108,7 @@ async def test_each_event_is_held_by_one_and_the_budget_is_divided(redis_server:
     async with fleet_of(redis_server, "a", "b", "c") as fleet:
         fleet.assert_shared_out()
         assert all(fleet.held().values())
-        assert [engine.held_events for engine in fleet.engines.values()] == [*map(len, fleet.held().values())]
+        assert [len(engine.held_events) for engine in fleet.engines.values()] == [*map(len, fleet.held().values())]
         assert {engine.part for engine in fleet.engines.values()} == {1 / 3}
         assert not any(engine.fault.apart_since or engine.fault.lost for engine in fleet.engines.values())
 

@@ -269,8 +269,9 @@ class Collector:
             spool_since=self._notifier.waiting_since,
             readers=self.hub.readers,
             beat_at=self._beat_at(),
-            events_owned=engine.held_events if engine else None,
+            held_events=engine.held_events if engine else None,
             is_apart=engine.fault.apart_since is not None if engine else None,
+            is_notifier=engine.desk_epoch is not None if engine else None,
             writes_refused=engine.refused if engine else None,
         )
 

@@ -143,9 +143,9 @@ class Engine:
         return self._shares.get(worker, WHOLE)
 
     @property
-    def held_events(self) -> int:
-        """Number of events that this collector polls for all."""
-        return len(self._epochs.keys() - {DESK})
+    def held_events(self) -> frozenset[str]:
+        """Events that this collector polls for all."""
+        return frozenset(self._epochs.keys() - {DESK})
 
     @property
     def fault(self) -> SharingFault:

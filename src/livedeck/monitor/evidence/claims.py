@@ -176,8 +176,11 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
 
 
 def claims_table() -> str:
-    """Return the claims as a Markdown table."""
-    rows = (f"| {kind} | {claim.needs} | {_quoted(claim.meanwhile)} | {claim.ends} |" for kind, claim in CLAIMS.items())
+    """Return the claims as a Markdown table. Its rows have anchors, to which alert rules link."""
+    rows = (
+        f'| <a id="{kind}"></a>{kind} | {claim.needs} | {_quoted(claim.meanwhile)} | {claim.ends} |'
+        for kind, claim in CLAIMS.items()
+    )
     head = "| Kind | Evidence | Said meanwhile | Ends with |\n|---|---|---|---|"
     return "\n".join([head, *rows])
 
