@@ -51,7 +51,7 @@ class CalendarPage:
         """Return the route, which needs no token, because its address is signed."""
         return [endpoint.route(self) for endpoint in CALENDAR]
 
-    async def show(self, request: Request) -> Response:
+    async def subscribe(self, request: Request) -> Response:
         """Respond with the calendar, or with 304 if the reader has it."""
         try:
             self._check(request)
@@ -103,7 +103,7 @@ CALENDAR: tuple[Endpoint[CalendarPage], ...] = (
         "GET",
         "/v1/calendar/{name}/{signature}.ics",
         "",
-        CalendarPage.show,
+        CalendarPage.subscribe,
         media="text/calendar",
         refuses=(304, 401, 403, 429, 503),
     ),

@@ -124,7 +124,7 @@ def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
 
 
 def _refusals(endpoint: Endpoint[Any]) -> Iterator[tuple[str, Schema]]:
-    """Yield the reply of each status other than 200."""
+    """Yield the reply of each status other than 200. A page for people is refused in words."""
     statuses = {400, *endpoint.refuses}
     statuses |= {401, 403, 429} if endpoint.needs else set()
     statuses |= {404} if "{" in endpoint.path else set()
@@ -134,5 +134,6 @@ def _refusals(endpoint: Endpoint[Any]) -> Iterator[tuple[str, Schema]]:
         reply: Schema = {"description": HTTPStatus(status).phrase.lower()}
         if status != 304:
             refusal = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
-            reply["content"] = refusal if endpoint.needs else {endpoint.media: {"schema": {"type": "string"}}}
+            is_page = not endpoint.needs and endpoint.media in {"text/html", "text/plain"}
+            reply["content"] = {endpoint.media: {"schema": {"type": "string"}}} if is_page else refusal
         yield str(status), reply
