@@ -143,7 +143,16 @@ from livedeck.monitor.model.thresholds import (
     with_overrides,
 )
 from livedeck.monitor.model.unit import BitrateUnit
-from livedeck.monitor.model.viewer import Delivery, Picture, Sound, Source, ViewerRound, ViewerState, round_columns
+from livedeck.monitor.model.viewer import (
+    STALE_INTERVALS,
+    Delivery,
+    Picture,
+    Sound,
+    Source,
+    ViewerRound,
+    ViewerState,
+    round_columns,
+)
 from livedeck.monitor.model.withheld import destination, enabled, is_enabled
 from livedeck.monitor.monitor import PATIENCE, Monitor
 from livedeck.monitor.playback import FASTEST, PastError, Playback
@@ -166,6 +175,7 @@ __all__ = [
     "NO_STATUS",
     "PATIENCE",
     "ROOM_LIST",
+    "STALE_INTERVALS",
     "TAKE_BACK_FOR",
     "UNIT_UNKNOWN",
     "VIEWER_ALARMS",

@@ -16,7 +16,7 @@ from livedeck.client import QosSamples
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.model.state import NO_SHARING_FAULT, Clock, SharingFault
 from livedeck.monitor.model.thresholds import Cadence
-from livedeck.monitor.model.viewer import ViewerState
+from livedeck.monitor.model.viewer import STALE_INTERVALS, ViewerState
 from livedeck.monitor.polling.poller import Poller, PollResult
 from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec
 from livedeck.monitor.tracker import WorldTracker
@@ -28,9 +28,6 @@ _OVERLAP = 30.0
 """Seconds of samples that are published again, because the platform may correct them and readers may have missed them.
 """
 
-
-_STALE_AFTER = 3
-"""Intervals after which the last round of another process's probe proves nothing about now."""
 
 _ON_THE_WAY = 10.0
 """Seconds that a round of another process may be older, because it comes with the next samples of its event."""
@@ -220,5 +217,5 @@ class SharedPolls:
 
 def _is_older(state: ViewerState, now: datetime, seconds: float) -> bool:
     """Return whether the last round of another process's probe is stale since some seconds."""
-    limit = timedelta(seconds=_STALE_AFTER * state.interval + _ON_THE_WAY + seconds)
+    limit = timedelta(seconds=STALE_INTERVALS * state.interval + _ON_THE_WAY + seconds)
     return state.as_of is None or now - state.as_of > limit

@@ -12,7 +12,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from livedeck.monitor import Delivery, EventState, Grade, Picture, Severity, Snapshot, Sound, Source, ViewerState
+from livedeck.monitor import (
+    STALE_INTERVALS,
+    Delivery,
+    EventState,
+    Grade,
+    Picture,
+    Severity,
+    Snapshot,
+    Sound,
+    Source,
+    ViewerState,
+)
 from livedeck.presentation import events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS
 from livedeck.presentation.events import EVENTS
@@ -24,9 +35,6 @@ from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compac
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
 """Ages of a picture in seconds from which its age is shown, it is dimmed, and it is hidden."""
-
-STALE_INTERVALS = 3
-"""Intervals without a round after which the state is stale."""
 
 DARK_LUMA, BRIGHT_LUMA = 40, 100
 """Mean brightness below which a picture is dark, and from which it is bright (0 to 255)."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from math import inf
 
 from livedeck.log import Log
-from livedeck.monitor import Clock, Source, Viewed, ViewerState
+from livedeck.monitor import STALE_INTERVALS, Clock, Source, Viewed, ViewerState
 from livedeck.probe.asking import Looks, ask
 from livedeck.probe.fetch import Fetcher, host_of
 from livedeck.probe.plan import DOUBT_INTERVAL, DOUBT_SECONDS, Address, Origin, Plan, phases, stretched
@@ -22,9 +22,6 @@ NOT_INSTALLED = "not probed: the package m3u8 is missing: pip install '.[probe]'
 
 PAGE_INTERVAL = 60.0
 """Seconds between two requests of an address that is not a playlist."""
-
-STALE_INTERVALS = 3
-"""Intervals after which the last round is out of date."""
 
 _SHARE_OF_NEWEST = 0.3
 """Weight of the newest round in the mean traffic of an event."""

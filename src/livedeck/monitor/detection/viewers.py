@@ -9,15 +9,12 @@ from datetime import datetime, timedelta
 from livedeck.client import Event
 from livedeck.monitor.kinds.viewer import VIEWER_RULES, Look, Mark, ViewerRule
 from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.monitor.model.viewer import ViewerState
+from livedeck.monitor.model.viewer import STALE_INTERVALS, ViewerState
 from livedeck.monitor.model.viewing import ViewerFault, Viewing
 from livedeck.monitor.signal.hysteresis import Level
 
 _WINDOW = timedelta(seconds=60)
 """Rounds of this time are kept."""
-
-_MISSED_ROUNDS = 3
-"""Intervals without a round after which the time between two rounds was not watched."""
 
 
 def update(
@@ -38,7 +35,7 @@ def update(
         return before if state else None
     if before and state.as_of <= before.at:
         return before
-    longest = timedelta(seconds=_MISSED_ROUNDS * state.interval)
+    longest = timedelta(seconds=STALE_INTERVALS * state.interval)
     is_whole = before is not None and state.as_of - before.at <= longest
     earlier = (
         tuple(each for each in before.rounds if each.as_of and state.as_of - each.as_of < _WINDOW) if before else ()

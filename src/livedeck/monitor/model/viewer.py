@@ -14,6 +14,9 @@ from typing import Any
 
 from livedeck.record import Record
 
+STALE_INTERVALS = 3
+"""Intervals after which the last round of a probe is out of date."""
+
 
 class Source(StrEnum):
     """Kind of the playback address of an event. NONE: no address. Only playlists are judged."""
