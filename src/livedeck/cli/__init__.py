@@ -145,7 +145,7 @@ SECTIONS = {
 }
 """Words after `livedeck`, in the sections of its help."""
 
-DECK_OPTIONS = ("version", "theme", "ascii", "at", "follow_clock")
+DECK_OPTIONS = ("version", "theme", "ascii", "plain", "at", "follow_clock")
 """Options of `livedeck` itself. Most commands have the others, too, and describe them."""
 
 _WORDS = "livedeck.words"
@@ -253,18 +253,23 @@ def verbs(path: str) -> list[str]:
 @platform
 @rehearsal
 @appearance
+@click.option("--plain", is_flag=True, help="Print a line for each change, for a screen reader.")
 @options.at()
 @click.pass_context
-def main(ctx: click.Context, /, at: str | None, **flags: Any) -> None:
+def main(ctx: click.Context, /, at: str | None, *, plain: bool, **flags: Any) -> None:
     """Open the deck, or run a command. `livedeck event --help` explains its verbs."""
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
         raise click.UsageError(
             "--at is for the deck; `livedeck past replay` and `livedeck past show` have time options of their own"
         )
+    if plain and (at or ctx.invoked_subcommand is not None):
+        raise click.UsageError("--plain follows what happens now: give it alone, as `livedeck --plain`")
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 
+        if plain:
+            ctx.exit(run(lambda: _start_plain(flags)))
         moment = _past_moment(at) if at else None
         ctx.exit(run(lambda: _start(flags, moment), is_screen=True))
 
@@ -290,6 +295,13 @@ def _past_moment(text: str) -> datetime:
     from livedeck.cli.past.asking import past_moment
 
     return past_moment(text)
+
+
+async def _start_plain(flags: Mapping[str, Any]) -> int:
+    from livedeck.cli.plain import run_plain
+    from livedeck.settings import WatchedLimits, load
+
+    return await run_plain(load(**flags), WatchedLimits())
 
 
 async def _start(flags: Mapping[str, Any], at: datetime | None = None) -> int:
