@@ -411,6 +411,15 @@ def test_all_of_two_hosts_are_this_machine_s_way_out() -> None:
     assert "9 of 9 playlists on 2 hosts fail: this machine's way out, or several CDNs" in board.shown().values()
 
 
+def test_an_earlier_incident_that_nobody_acknowledged_does_not_come_back_beside_its_cause() -> None:
+    board = played("ace", of_two)
+    for gone, looks in (("", 8), ("abcdefghi", 12)):
+        see = lost(board, gone, of_two, board.now)
+        for _ in range(looks):
+            board.look(see)
+    assert {*board.shown()} == {(DECK, "PROBE_BLIND")}
+
+
 @pytest.mark.parametrize("on", [of_one, of_two])
 @pytest.mark.parametrize("gone", ["ace", "abcdefghi"])
 def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machine(

@@ -46,7 +46,8 @@ def hidden_by(
     """
     is_in_sight = before is not None and before.active
     is_seen = is_in_sight and now - alarm.changed > timedelta(seconds=limits.shared_hold_most)
-    case = _Case(alarm, alarms, limits, waiting if is_seen else (), is_in_sight=is_in_sight)
+    is_open = is_in_sight and before is not None and (before.is_ongoing or not alarm.is_ongoing)
+    case = _Case(alarm, alarms, limits, waiting if is_seen else (), is_in_sight=is_in_sight, is_open=is_open)
     parents = _parents(alarm.kind, alarm.event_id)
     parent = next((parent for parent in parents if _hides(parent, case)), "") or _graver_sign(case)
     if not parent and _has_parent_just_cleared(alarm, alarms, now, limits):
@@ -80,7 +81,8 @@ def _parent_of(alarm: Alarm, parent: str, alarms: Mapping[AlarmKey, Alarm]) -> A
 class _Case(NamedTuple):
     """Alarm that may be hidden, with all alarms by key.
 
-    `waiting`: alarms that do not hide it yet. `is_in_sight`: the alarm was on the board at the last step.
+    `waiting`: alarms that do not hide it yet. `is_in_sight`: the alarm was on the board at the last step. `is_open`:
+    it was so, and its fault has not just returned.
     """
 
     alarm: Alarm
@@ -88,6 +90,7 @@ class _Case(NamedTuple):
     limits: AlarmLimits
     waiting: Container[AlarmKey]
     is_in_sight: bool
+    is_open: bool
 
 
 def _hides(parent: str, case: _Case) -> bool:
@@ -113,7 +116,7 @@ def _was_open(case: _Case, blind: Alarm) -> bool:
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.shared_window)
     is_explained = alarm.kind in _ABSENCES and alarm.since >= blind.since - window
-    return case.is_in_sight and not is_explained and (alarm.event_id != DECK or bool(alarm.affects))
+    return case.is_open and not is_explained and (alarm.event_id != DECK or bool(alarm.affects))
 
 
 _ABSENCES = frozenset({NO_INGEST, RECONNECTING, DROPOUTS, QOS_STALE})
