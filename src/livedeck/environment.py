@@ -91,13 +91,18 @@ def state_folder() -> Path:
 
 def this_process() -> str:
     """Return the user and process as `user@host:pid`, with the user's number if the account has no name."""
-    from socket import gethostname
-
     try:
         user = getpwuid(os.getuid()).pw_name
     except KeyError:
         user = str(os.getuid())
-    return f"{user}@{gethostname()}:{os.getpid()}"
+    return f"{user}@{this_machine()}:{os.getpid()}"
+
+
+def this_machine() -> str:
+    """Return the name of this machine."""
+    from socket import gethostname
+
+    return gethostname()
 
 
 def is_credential(path: Path) -> bool:

@@ -102,13 +102,22 @@ class Metric:
     labels: Labels
     read: Callable[[Scrape], Iterable[Sample]] = field(repr=False)
 
+    def samples(self, scrape: Scrape) -> list[Sample]:
+        """Return the samples with a known value."""
+        return [sample for sample in self.read(scrape) if sample.value is not None and isfinite(sample.value)]
+
 
 def metrics_text(snapshot: Snapshot, render_time: RenderTime, version: str, counted: Counted = NOTHING_COUNTED) -> str:
     """Return every metric with samples, its help and its type, in the text format 0.0.4."""
+    scrape = scrape_of(snapshot, render_time, version, counted)
+    return "".join(f"{line}\n" for metric in METRICS for line in _lines(metric, scrape))
+
+
+def scrape_of(snapshot: Snapshot, render_time: RenderTime, version: str, counted: Counted = NOTHING_COUNTED) -> Scrape:
+    """Return the data that the metrics read."""
     due = sorted(_due(snapshot, render_time), key=lambda state: not state.phase.tally.expects_signal)
     exported: dict[str, EventState] = {masked_line(state.id, MAX_ID_LETTERS): state for state in due[:MAX_EVENTS]}
-    scrape = Scrape(snapshot, render_time, version, counted, exported, len(due) - len(exported))
-    return "".join(f"{line}\n" for metric in METRICS for line in _lines(metric, scrape))
+    return Scrape(snapshot, render_time, version, counted, exported, len(due) - len(exported))
 
 
 def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, int]:
@@ -141,11 +150,12 @@ def _due(snapshot: Snapshot, render_time: RenderTime) -> Iterator[EventState]:
 
 
 def _lines(metric: Metric, scrape: Scrape) -> Iterator[str]:
-    samples = [sample for sample in metric.read(scrape) if sample.value is not None and isfinite(sample.value)]
+    samples = metric.samples(scrape)
     if samples:
         yield f"# HELP {metric.name} {metric.help}"
         yield f"# TYPE {metric.name} {metric.kind}"
     for labels, value, suffix, bound in samples:
+        assert value is not None
         named = [*zip(metric.labels, labels, strict=True), *([("le", bound)] if bound else [])]
         pairs = ",".join(f'{name}="{_escaped(text)}"' for name, text in named)
         yield f"{metric.name}{suffix}{f'{{{pairs}}}' if pairs else ''} {value:.12g}"

@@ -696,6 +696,43 @@ class TallySettings(BaseModel):
     targets: dict[str, TallyTargetSettings] = Field(default={}, description="receivers of tally messages, by name")
 
 
+def _check_header(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+        raise ValueError("should be the name of a header, as in `Authorization` or `api-key`")
+    return name
+
+
+class OtlpSettings(BaseModel):
+    """Push of the collector's metrics by OTLP (scripting.md, "OpenTelemetry")."""
+
+    model_config = _STRICT
+
+    endpoint: Annotated[str, AfterValidator(_check_link_url)] = Field(
+        default="",
+        description="address of an OTLP receiver over HTTP; https, or http to loopback; without a path, `/v1/metrics` "
+        "is added (empty: no push)",
+    )
+    token_file: SecretFile = Field(default=None, description="file that holds the receiver's token")
+    token_command: SecretCommand = Field(
+        default=(), description="program that prints the receiver's token (alternative to the file)"
+    )
+    header: Annotated[str, AfterValidator(_check_header)] = Field(
+        default="Authorization", description="header of the token; `Authorization` sends it as `Bearer TOKEN`"
+    )
+    interval: Number = Field(default=30, ge=5, le=600, description="seconds between two pushes")
+
+    @model_validator(mode="after")
+    def _one_token(self) -> Self:
+        if self.token_file and self.token_command:
+            raise ValueError("should have one of token_file, token_command")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Address that requests go to; empty without an endpoint."""
+        return f"{self.endpoint}/v1/metrics" if self.endpoint and not urlsplit(self.endpoint).path else self.endpoint
+
+
 class EngineSettings(BaseModel):
     """Settings for several collectors of a workspace (engine.md)."""
 
@@ -899,6 +936,10 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
     )
     tally: TallySettings = Field(
         default=TallySettings.model_construct(), description="tally for multiviewers and switchers (`tally.md`)"
+    )
+    otlp: OtlpSettings = Field(
+        default=OtlpSettings.model_construct(),
+        description="push of the collector's metrics to OpenTelemetry (`scripting.md`)",
     )
     engine: EngineSettings = Field(
         default=EngineSettings.model_construct(), description="Redis of several collectors of a workspace (`engine.md`)"

@@ -110,6 +110,13 @@ _TALLY = """
 # displays = { "4d2c2f2e-0b5a-4f0e-9d53-0b8f6c1c1a11" = 1 }
 """
 
+_OTLP = """
+# The collector pushes its metrics by OTLP; needs `pip install '.[otlp]'`. See `livedeck docs scripting`.
+# [otlp]
+# endpoint = "http://127.0.0.1:4318"
+# token_file = "/home/me/.config/livedeck/otlp.token"
+"""
+
 _ENGINE = """
 # Several collectors of a workspace share their polls through Redis; see `livedeck docs engine`.
 # [engine]
@@ -184,6 +191,7 @@ def template() -> str:
         _COLLECTOR,
         _PROBE,
         _TALLY,
+        _OTLP,
         _ENGINE,
         _PROFILES,
     ]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from starlette.types import ASGIApp
 
+from livedeck import __version__
 from livedeck.cli.collect.engine import Membership, join_others
 from livedeck.cli.collect.links import link_of_route, make_links
+from livedeck.cli.collect.metrics import make_push
 from livedeck.cli.collect.receivers import (
     heartbeat_address,
     make_notification_way,
@@ -39,16 +41,20 @@ from livedeck.collector.serving.app import collector_app
 from livedeck.collector.serving.endpoints import Refusal, refused
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger, uses_path
+from livedeck.environment import this_machine
 from livedeck.http_server import serve_app
 from livedeck.monitor import AlarmLimits, AnnouncementTally, ConnectionState, History, Monitor, Snapshot
 from livedeck.notify import Heartbeat, Notifier, Post, Spool, SpoolError, Vitals, only_notifier
 from livedeck.presentation.alarm_text import ShownChanges, change_lines
 from livedeck.presentation.connection import poor_text
-from livedeck.presentation.metrics import Counted, count_rounds, count_turns
+from livedeck.presentation.metrics import Counted, count_rounds, count_turns, scrape_of
+from livedeck.presentation.otlp import encode_request
+from livedeck.presentation.render_time import RenderTime
 from livedeck.settings import (
     OFF,
     REHEARSAL_HISTORY,
     NotifySettings,
+    OtlpSettings,
     Settings,
     SettingsError,
     TallySettings,
@@ -101,7 +107,7 @@ def _for_rehearsal(settings: Settings) -> Settings:
         raise SettingsError("--follow-clock: several collectors have the clock of Redis; unset the address in [engine]")
     usual = settings.model_copy(update={"follow_clock": False}).history_file()
     file = settings.history_file() or (usual and usual.with_name(REHEARSAL_HISTORY))
-    receivers = {} if notifies() else {"notify": NotifySettings(), "tally": TallySettings()}
+    receivers = {} if notifies() else {"notify": NotifySettings(), "tally": TallySettings(), "otlp": OtlpSettings()}
     return settings.model_copy(update={"history": str(file or OFF), **receivers})
 
 
@@ -143,6 +149,7 @@ async def _collect(settings: Settings) -> int:
         )
         if heartbeat:
             collector.beat(outgoing.send, heartbeat)
+        push = await make_push(settings, outgoing.send, collector.otlp_encoder, monitor.clock, _warn)
         history_file = settings.history_file()
         assert history_file is not None  # otherwise `spool_file` has raised
         record = history.record_action if history else None
@@ -154,23 +161,29 @@ async def _collect(settings: Settings) -> int:
             echo(f"livedeck collector run: {text}", err=True)
             return FAULT
 
+        tallies = tally_senders(settings, lambda: collector.hub.snapshot, monitor.clock, _warn)
+        tasks: dict[str, _Task | None] = {}
+        tasks |= {"notify": notifier, "ledger": ledger, "engine": others, "heartbeat": collector.heartbeat, "otlp": push}
+        tasks |= {f"tally {number}": sender for number, sender in enumerate(tallies)}
+
         async def work() -> None:
             async with asyncio.TaskGroup() as group:
                 group.create_task(keep_collections_short(SystemClock(), partial=10.0, full=3600.0), name="garbage")
-                group.create_task(notifier.run(), name="notify")
-                group.create_task(ledger.run(), name="ledger")
-                if others:
-                    group.create_task(others.run(), name="engine")
-                for sender in tally_senders(settings, lambda: collector.hub.snapshot, monitor.clock, _warn):
-                    group.create_task(sender.run(), name="tally")
-                if collector.heartbeat:
-                    group.create_task(collector.heartbeat.run(), name="heartbeat")
+                for name, task in tasks.items():
+                    if task:
+                        group.create_task(task.run(), name=name)
                 if clock:
                     group.create_task(collector.tell_clock(clock), name="clock")
                 await collector.watch()
 
         await (clock.run(work()) if clock else work())
     return DONE
+
+
+class _Task(Protocol):
+    """Part of the collector that runs until cancelled."""
+
+    async def run(self) -> None: ...
 
 
 @asynccontextmanager
@@ -231,6 +244,7 @@ class Collector:
         self._monitor, self._history, self._notifier, self._requests = monitor, history, notifier, requests
         self._others, self._links = others, links
         self._turned_at = monitor.clock.now()
+        self._started_at = self._turned_at + timedelta(seconds=monitor.clock.offset)
         self._answered_at: datetime | None = None
         self._reported = ConnectionState.CONNECTING
         self._shown = ShownChanges()
@@ -274,6 +288,19 @@ class Collector:
             is_notifier=engine.desk_epoch is not None if engine else None,
             writes_refused=engine.refused if engine else None,
         )
+
+    def otlp_encoder(self) -> Callable[[], bytes] | None:
+        """Return a function that encodes the current metrics as an OTLP request; None before the first snapshot.
+
+        A thread may call the function.
+        """
+        snapshot, clock = self.hub.snapshot, self._monitor.clock
+        if snapshot is None:
+            return None
+        scrape = scrape_of(snapshot, RenderTime.from_snapshot(snapshot, clock.now()), __version__, self.counted())
+        resource = {"service.name": "livedeck", "service.version": __version__, "service.instance.id": this_machine()}
+        at = clock.now() + timedelta(seconds=clock.offset)
+        return partial(encode_request, scrape, resource, min(self._started_at, at), at)
 
     def _beat_at(self) -> datetime | None:
         """Return when the last heartbeat was accepted, by this machine's clock; None if no heartbeat is set."""

@@ -14,7 +14,7 @@ from uuid import uuid4
 from livedeck.cli.collect.receivers import read_secret
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock
-from livedeck.environment import this_process
+from livedeck.environment import this_machine
 from livedeck.monitor import History, HistoryReader
 from livedeck.settings import Settings, SettingsError
 from livedeck.text.secrets import register_secret
@@ -75,7 +75,7 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
     except ImportError as error:
         raise SettingsError(f"engine: {_MISSING}") from error
     clock, workspace = SystemClock(), _workspace(settings)
-    name = settings.engine.name or this_process().partition("@")[2].partition(":")[0]
+    name = settings.engine.name or this_machine()
     worker = f"{name}/{uuid4().hex[:8]}"
     store = SharedStore(address, workspace, worker)
     try:

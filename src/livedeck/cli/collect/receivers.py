@@ -14,7 +14,7 @@ from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
 from livedeck.collector.tally import Receiver, TallySender
 from livedeck.egress import Egress
-from livedeck.environment import expand_user, sender_variables, this_process
+from livedeck.environment import expand_user, sender_variables, this_machine
 from livedeck.monitor import Clock, Snapshot
 from livedeck.notify import TARGETS, CheckedTarget, Given, Means, Plan, Sender, TargetError, spool_path
 from livedeck.secret_sources import secret_from_command, secret_from_file
@@ -28,7 +28,7 @@ _NO_SPOOL = "notifications are stored beside the history, and no history is kept
 def make_plan(settings: Settings) -> Plan:
     """Return the routes of the settings, and the name that messages give as their sender."""
     notify = settings.notify
-    host = this_process().partition("@")[2].partition(":")[0]
+    host = this_machine()
     profile = "" if settings.profile == "default" else settings.profile
     has_links = bool(settings.collector.link_url)
     sender = Sender(host, profile, ZoneInfo(notify.timezone), notify.link_template, _origin(settings), has_links)
