@@ -102,6 +102,7 @@ async def test_a_deleted_event_is_cancelled(tmp_path: Path) -> None:
             await history.append(snapshot)
             snapshot = await made.watch()
         await history.append(snapshot)
+        await history.flush()
         answer = await made.ask(path("wall", digest("wall")), "")
     await history.close()
     states = {entry.uid.value: entry.status.value for entry in vobject.readOne(answer.text).vevent_list}

@@ -163,7 +163,13 @@ async def _collect(settings: Settings) -> int:
 
         tallies = tally_senders(settings, lambda: collector.hub.snapshot, monitor.clock, _warn)
         tasks: dict[str, _Task | None] = {}
-        tasks |= {"notify": notifier, "ledger": ledger, "engine": others, "heartbeat": collector.heartbeat, "otlp": push}
+        tasks |= {
+            "notify": notifier,
+            "ledger": ledger,
+            "engine": others,
+            "heartbeat": collector.heartbeat,
+            "otlp": push,
+        }
         tasks |= {f"tally {number}": sender for number, sender in enumerate(tallies)}
 
         async def work() -> None:
