@@ -93,7 +93,7 @@ def secret_from_file(setting: str, path: Path, limit: int = MAX_TOKEN_BYTES) -> 
 def read_addresses(setting: str, path: Path) -> dict[str, str]:
     """Return name -> address from a JSON object in a file that only its owner can read. Raises SettingsError.
 
-    The errors never quote the file, since its addresses may be signed.
+    Errors never quote the file, because its addresses may be signed.
     """
     try:
         found = json.loads(secret_from_file(setting, path, _MAX_ADDRESSES))

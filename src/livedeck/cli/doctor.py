@@ -479,14 +479,14 @@ async def check_engine(settings: Settings) -> list[Check]:
 
 
 async def check_probe(settings: Settings) -> list[Check]:
-    """Check the addresses of the probe, and show its traffic. Empty if it is off. Asks for playlists alone."""
+    """Check the addresses of the probe, and show its traffic. Empty if it is off. Reads playlists only."""
     from livedeck.probe.playlist import is_installed
     from livedeck.probe.prober import NOT_INSTALLED
 
     if not settings.probe.enabled:
         return []
     if settings.collector_urls:
-        return [Check("probe", CheckStatus.OK, "left to the collector")]
+        return [Check("probe", CheckStatus.OK, "the collector probes")]
     if not is_installed():
         return [Check("probe", CheckStatus.WARN, NOT_INSTALLED, "until then no playlist is probed")]
     try:

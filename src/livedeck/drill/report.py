@@ -13,7 +13,7 @@ from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 HEADS = ("Incident", "Injected", "Alarm", "Seen", "Acknowledged", "Action", "Wrong", "Credit")
 """Columns of an incident. Seen, acknowledged and action count from the alarm."""
 
-SEEN_TEXT = "Seen: the first act on the alarm or its event; a look without an act leaves no trace."
+SEEN_TEXT = "Seen: the first act on the alarm or its event. A look leaves no trace."
 DECK_TEXT = "The deck. Its alarms do not change the score."
 PLATFORM = "platform"
 

@@ -195,7 +195,7 @@ def _reading(read: Callable[[Reading], float | None], unit: int = 1) -> Callable
 
 
 def _of_viewers(read: Callable[[ViewerState], float | None]) -> Callable[[Scrape], Iterable[Sample]]:
-    """Return a function that reads a value of what viewers get. Events without a fresh round have no value."""
+    """Return a function that reads a value of the state for viewers. Events without a fresh round have none."""
 
     def samples(scrape: Scrape) -> Iterator[Sample]:
         for label, state in scrape.exported.items():
@@ -444,11 +444,9 @@ VIEWER_UP = _viewer(
     "up", "1 if the playlist of the event plays, from here.", _of_viewers(lambda viewer: float(viewer.is_playing))
 )
 VIEWER_LATENCY = _viewer(
-    "latency_seconds", "Seconds from the encoder to the playlist, about.", _of_viewers(lambda viewer: viewer.latency)
+    "latency_seconds", "Estimated seconds from the encoder to the playlist.", _of_viewers(lambda viewer: viewer.latency)
 )
-VIEWER_RATIO = _viewer(
-    "fetch_ratio", "Seconds of fetching a second of media.", _of_viewers(lambda viewer: viewer.ratio)
-)
+VIEWER_RATIO = _viewer("fetch_ratio", "Seconds to fetch a second of media.", _of_viewers(lambda viewer: viewer.ratio))
 VIEWER_LOUDNESS = _viewer(
     "loudness_lufs", "Momentary loudness of the newest segment.", _of_viewers(lambda viewer: viewer.loudness)
 )

@@ -22,7 +22,7 @@ STANDS_FOR = 1.5
 """Target durations after which a head that has not moved is stalled."""
 
 SLOW_RATIO = Thresholds().viewer_slow
-"""Seconds of fetching a second of media above which delivery is slow."""
+"""Seconds to fetch a second of media above which delivery is slow."""
 
 
 class Found(Record):

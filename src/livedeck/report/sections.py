@@ -244,7 +244,7 @@ SECTIONS: tuple[Section[Any], ...] = (
     Section[ViewerFigure](
         "viewers",
         "viewers",
-        "What viewers got",
+        "Delivery to viewers",
         lambda facts: facts.viewers.figures(facts.on_air),
         (Column("Figure", lambda item: item[0]), Column("Value", lambda item: item[1], is_wide=True)),
         _viewer_figure,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -625,21 +626,17 @@ class SharingSettings(BaseModel):
     )
 
 
-def _check_template_address(text: str) -> str:
-    return _check_playlist(text, is_template=True)
-
-
 class ProbeSettings(BaseModel):
     """Probe of the playlists that viewers get (probe.md)."""
 
     model_config = _STRICT
 
     enabled: bool = Field(default=False, description="probe playlists; `livedeck probe --plan` shows the traffic first")
-    playlist: Annotated[str, AfterValidator(_check_template_address)] = Field(
+    playlist: Annotated[str, AfterValidator(partial(_check_playlist, is_template=True))] = Field(
         default="", description="address of every event's HLS playlist, with `{event_id}` or `{stream_id}` in its path"
     )
     use_play_link: bool = Field(
-        default=False, description="try the viewing URL of an event without another address; it may be a page"
+        default=False, description="use the viewing URL of an event without another address; it may be a page"
     )
     playlists_file: SecretFile = Field(
         default=None,
@@ -649,9 +646,9 @@ class ProbeSettings(BaseModel):
     budget_kbit: Number = Field(
         default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; over it rounds become rarer"
     )
-    pictures: bool = Field(default=True, description="look at picture and sound; needs `pip install '.[media]'`")
+    pictures: bool = Field(default=True, description="judge picture and sound; needs `pip install '.[media]'`")
     cmcd: bool = Field(
-        default=False, description="send a CMCD-Session header (CTA-5004), so that the CDN can tell the probe apart"
+        default=False, description="send a CMCD-Session header (CTA-5004), so that a CDN can exclude the probe"
     )
 
 

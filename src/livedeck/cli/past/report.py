@@ -170,7 +170,8 @@ async def _grade(past: Past, played: dict[str, Any], output: Path | None, *, for
     """Print the grade of the reactions, or write it into the folder."""
     evidence = await evidence_of(past.reader, played, datetime.fromisoformat(played["now"]))
     if played["dropped"]:
-        echo(f"livedeck past report: {played['dropped']} requests are not known: changes may be missing", err=True)
+        lost = f"{played['dropped']} requests are no longer in the journal, so changes may be missing"
+        echo(f"livedeck past report: {lost}", err=True)
     text = markdown(grade(evidence))
     if output is None:
         echo(f"\n{text}", nl=False)

@@ -1,9 +1,9 @@
 """Requests to addresses that the user configured besides the platform, such as webhooks and collectors.
 
 These requests have neither the platform's token nor its rate limit. Each is tried once, and the caller decides about a
-retry. Redirects are not followed, but those of `open_public`, which reads addresses that anyone may have named. An
-address must be https, or http to loopback, because it is or has a secret. `Egress` limits the hosts of notifications;
-the link to a collector has no such limit.
+retry. Only `open_public`, which reads addresses that anyone may have named, follows redirects. An address must be
+https, or http to loopback, because it is or has a secret. `Egress` limits the hosts of notifications, but not the link
+to a collector.
 """
 
 from __future__ import annotations

@@ -241,11 +241,11 @@ def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Contai
 
 
 _BY_WAY = frozenset({VIEWER_GONE, VIEWER_SLOW})
-"""Kinds of viewers that this machine's way out may cause."""
+"""Kinds that this machine's own connection may cause."""
 
 
 def _is_proven_by_others(finding: Finding, event: EventState, state: MonitorState) -> bool:
-    """Return whether this machine's way out is not the cause: since the onset, the API or another host has replied.
+    """Return whether this machine's connection is not the cause: the API or another host has replied since the onset.
 
     A slow playlist is proven if no other host is slow.
     """
@@ -259,11 +259,11 @@ def _is_proven_by_others(finding: Finding, event: EventState, state: MonitorStat
 
 
 _SETTLES = 70.0
-"""Seconds of rounds after which a probe that has just started has judged every kind."""
+"""Seconds of rounds that a new probe needs to judge every kind."""
 
 
 def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
-    """Return whether an alarm of viewers is older than the probe, which has not had enough rounds yet to clear it."""
+    """Return whether a new probe has not had enough rounds yet to clear an earlier alarm of viewers."""
     if alarm.kind not in VIEWER_RULES:
         return False
     event = next((event for event in state.events if event.id == alarm.event_id), None)

@@ -1,4 +1,4 @@
-"""Detect faults of what viewers get by folding over the rounds of a probe (monitoring.md, "Viewers"). Pure."""
+"""Detect faults for viewers by a fold over the rounds of a probe (monitoring.md, "Viewers"). Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from livedeck.monitor.model.viewing import ViewerFault, Viewing
 from livedeck.monitor.signal.hysteresis import Level
 
 _WINDOW = timedelta(seconds=60)
-"""Rounds of this time are kept."""
+"""Time for which rounds are kept."""
 
 
 def update(
@@ -65,7 +65,7 @@ def heights(event: Event) -> tuple[int, ...]:
 
 
 def _watched_faults(faults: Mapping[str, ViewerFault], *, is_whole: bool) -> Mapping[str, ViewerFault]:
-    """Return the faults that count on: pending ones only if no round was missed since."""
+    """Return the faults that stay: a pending one only if no round was missed."""
     return faults if is_whole else {kind: fault for kind, fault in faults.items() if fault.is_raised}
 
 
@@ -93,5 +93,5 @@ def _after_bad(
 
 
 def _onset(mark: Mark, viewing: Viewing, at: datetime) -> datetime:
-    """Return the start of a new fault. It is never in time that the probe did not watch."""
+    """Return the start of a new fault, which is never before the probe began to watch."""
     return min(at, max(mark.since or at, viewing.watched_since))

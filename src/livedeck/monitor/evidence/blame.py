@@ -156,10 +156,10 @@ def blame(facts: Facts) -> Blame:
 
 
 def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blame:
-    """Return the blame of a silent platform with what the probed playlists show.
+    """Return the blame of a silent platform, with the evidence of the probed playlists.
 
-    A reply of any kind proves a nearer cause than the playlists do, so it stays and they are only added. `cause`,
-    `place`: the cause by the playlists, in the second way in words. `words`: what they show.
+    A reply of any kind proves a nearer cause than the playlists do, and keeps it. `cause`, `place`: cause by the
+    playlists, and its name. `words`: evidence of the playlists.
     """
     if found.cause in {Culprit.UNKNOWN, Culprit.OWN_LINK, Culprit.NONE} - {cause}:
         return _blame(cause, f"{place}: {words}", place)

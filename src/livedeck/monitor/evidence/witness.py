@@ -1,4 +1,4 @@
-"""What a probe of the playlist proves about a verdict from the platform's answers (monitoring.md, "Viewers"). Pure.
+"""Proof by a probe for or against a verdict from the platform's replies (monitoring.md, "Viewers"). Pure.
 
 A second source may confirm a verdict, or make it milder. It never removes a critical alarm, and never makes an event
 good. A probe that is off, stale or without proof changes nothing.
@@ -15,10 +15,10 @@ from livedeck.monitor.model.viewer import Picture, Sound, ViewerState
 from livedeck.monitor.model.viewing import Viewing
 
 _LEAST_ROUNDS = 2
-"""Number of rounds of the present that a witness needs: one may have read an old copy from a cache."""
+"""Number of recent rounds that a witness needs: a single one may have read an old copy from a cache."""
 
 _SLOW_ROUNDS = 2.5
-"""Intervals in which a probe whose rounds are rare makes two of them."""
+"""Intervals in which even a probe with rare rounds makes two."""
 
 
 class Witness(Enum):
@@ -30,11 +30,11 @@ class Witness(Enum):
 
 
 def witness(viewing: Viewing | None, newest: float | None, now: datetime, thresholds: Thresholds) -> Witness:
-    """Return what viewers prove about an event whose samples are missing.
+    """Return the proof of viewers about an event whose samples are missing.
 
     A player's buffer plays on after an encoder died. So the newest segment must be later than the newest sample by two
     segments and the latency. Without dates in the playlist, its head must move in three rounds that are later than the
-    newest sample by two segments. A picture that is black or stands still is no witness: a slate moves the head too.
+    newest sample by two segments. A black or still picture is no witness: a slate moves the head too.
 
     Args:
         viewing: Rounds of the event's probe; None without a probe.
@@ -71,7 +71,7 @@ def _server(state: ViewerState, viewing: Viewing) -> float:
 
 
 def witness_words(found: Witness, viewing: Viewing | None) -> str:
-    """Return what viewers get, in words that follow the evidence of a missing signal; empty without proof."""
+    """Return the words about viewers that follow the evidence of a missing signal; empty without proof."""
     if found is Witness.NONE or viewing is None:
         return ""
     if found is Witness.AGAINST:
@@ -87,7 +87,7 @@ _DEFAULTS = Thresholds()
 
 
 def contradiction(state: EventState, now: datetime | None, thresholds: Thresholds = _DEFAULTS) -> str:
-    """Return what the playlist says against the platform's list; empty if they agree or nothing is known.
+    """Return how the playlist contradicts the platform's list; empty if it does not, or if nothing is known.
 
     `now`: server time; None to leave out what depends on it.
     """

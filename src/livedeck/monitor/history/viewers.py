@@ -1,6 +1,6 @@
 """Rounds of the probe in the history.
 
-The table is added before the first round, because an older version shows no file with a table that it does not know.
+The table is added with the first round, because older versions refuse a file with an unknown table.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def _spans(states: EncoderStates, shapes: Mapping[str, Shape], until: float) -> 
 
 
 def _joined(spans: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the spans, with those joined that follow each other without a gap."""
+    """Return the spans, with adjacent ones joined."""
     joined: list[tuple[float, float]] = []
     for begin, end in spans:
         if joined and joined[-1][1] == begin:

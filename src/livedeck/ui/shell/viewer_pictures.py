@@ -1,4 +1,4 @@
-"""Pictures that viewers get, fetched and decoded for the places where the screen in front shows them."""
+"""Pictures that viewers get, fetched and decoded for their places on the screen in front."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ViewerPictures:
         self._is_running, self._changed = False, asyncio.Event()
 
     def want(self, wanted: Mapping[str, Wanted], then: Callable[[], None]) -> None:
-        """Show these pictures, by event, in place of those wanted before. `then`: called after each new picture."""
+        """Set the wanted pictures by event. `then`: called after each new picture."""
         self._wanted, self._then = wanted, then
         if self._missing() and not self._is_running:
             self._is_running = True

@@ -27,7 +27,7 @@ FIXED_LINES = 4
 """Lines of header, summary and footer."""
 
 OFF = (
-    "What viewers get is unknown: no probe runs.",
+    "Picture and sound of viewers are unknown: no probe runs.",
     "",
     "A probe asks for the playlists that viewers play, from this machine, and shows picture and sound.",
     "To switch it on, set `enabled = true` and an address in [probe] of the settings.",
@@ -35,7 +35,7 @@ OFF = (
 """Sentences of the screen while no probe runs."""
 
 OFF_COLLECTOR = (
-    "What viewers get is unknown: the collector runs no probe.",
+    "Picture and sound of viewers are unknown: the collector runs no probe.",
     "",
     "A probe asks for the playlists that viewers play, for all decks of the collector.",
     "To switch it on, set `enabled = true` and an address in [probe] of the collector's settings.",

@@ -1,4 +1,4 @@
-"""Tiles of the screen of what viewers get: bar, picture, meter and one line of facts for each event. Pure."""
+"""Tiles of the screen of viewers: bar, picture, meter and a line of facts for each event. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Grid(NamedTuple):
 
 
 def plan_grid(cells: int, lines: int, count: int) -> Grid:
-    """Return the grid with the largest pictures that has a tile for each of `count` events, or else the most tiles."""
+    """Return the grid with the largest pictures among those with `count` tiles, or else with the most tiles."""
     most_columns = max(1, cells // MIN_CELLS)
     most_rows = max(1, lines // GOOD_LINES, min(2, lines // MIN_LINES))
     grids = [
@@ -104,7 +104,7 @@ def tile_lines(
 
 
 def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """Return the bar of a tile: sign, name, tally and clock, filled by what is wrong."""
+    """Return the bar of a tile: sign, name, tally and clock, in the colour of the worst fault."""
     found = viewer.badge(state, render_time)
     fill = StyleRole.OFF if found.glyph == "▒" else _EDGES[found.severity]
     glyph, word, _ = TALLY_BADGES[state.phase.tally]
@@ -120,7 +120,7 @@ def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
 def summary_line(
     states: Sequence[EventState], snapshot: Snapshot, render_time: RenderTime, cells: int, order: str, *, page: str = ""
 ) -> ShadedLine:
-    """Return the line that counts the events by what viewers get, then page, traffic, order and place of the probe."""
+    """Return the line with the counts of events by state, page, traffic, order, and place of the probe."""
     attachment = snapshot.attachment
     is_shared = attachment is not None and not attachment.is_alone
     place = "seen from the collector" if is_shared else "seen from this machine"
@@ -134,7 +134,7 @@ def summary_line(
 
 
 def more_text(hidden: Iterable[EventState], render_time: RenderTime) -> str:
-    """Return how many events are on other pages, by sign: `11 more: 1 ✖, 10 ✓`; empty without any."""
+    """Return the number of events on other pages, by sign: `11 more: 1 ✖, 10 ✓`; empty without any."""
     signs = [viewer.badge(state, render_time).glyph for state in hidden]
     counts = ", ".join(f"{signs.count(sign)} {sign}" for sign in "✖▲▒✓■?·-" if sign in signs)
     return f"{len(signs)} more: {counts}" if signs else ""
