@@ -65,8 +65,7 @@ async def print_check(settings: Settings, words: str | None, patience: float, sh
         if not snapshot.link.state.is_answering:
             echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.why}")
             return ServiceState.UNKNOWN
-        listed = (state.event for state in snapshot.events)
-        wanted = None if words is None else (await find_known_event(watch.api, listed, words)).id
+        wanted = None if words is None else (await find_known_event(watch.api, snapshot, words)).id
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     missing = missing_text(snapshot)
     states, lost = _of_show(show, snapshot, missing) if show else (snapshot.events, [])
