@@ -145,6 +145,11 @@ def multiplexer() -> str:
     return "screen" if os.environ.get("STY") else ""
 
 
+def has_mouse() -> bool:
+    """Return whether to let the terminal report the mouse. While it does, GNU screen holds a lone escape back."""
+    return multiplexer() != "screen"
+
+
 _KITTY_PROGRAMS, _SIXEL_TERMS = {"ghostty", "WezTerm"}, ("foot", "mlterm", "contour", "yaft")
 
 

@@ -43,10 +43,10 @@ def platform(on_stage: Stage) -> Platform:
 
 
 @asynccontextmanager
-async def agent(on_stage: Stage, *words: str) -> AsyncIterator[Client]:
-    """An agent that has started `livedeck mcp` with these words."""
+async def agent(on_stage: Stage, *words: str, **other: str) -> AsyncIterator[Client]:
+    """An agent that has started `livedeck mcp` with these words. `other`: its variables besides those of the stage."""
     arguments = ["-m", "livedeck", "mcp", *words]
-    env = environment(on_stage.home, **on_stage.env)
+    env = environment(on_stage.home, **{**on_stage.env, **other})
     async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments, env=env))) as client:
         yield client
 
@@ -89,6 +89,16 @@ def test_an_agent_drives_a_show_and_each_change_waits_for_its_word(on_stage: Sta
         ("stream.schedule", AuditOutcome.DONE),
         ("event.enable", AuditOutcome.UNKNOWN),
     ]
+
+
+def test_a_platform_that_cannot_be_read_is_an_error_and_not_an_empty_list(on_stage: Stage) -> None:
+    async def ask() -> list[str]:
+        async with agent(on_stage, LIVEDECK_BASE_URL="http://127.0.0.1:1") as client:
+            return [await refused(client, tool) for tool in ("status", "event_list", "room_list")]
+
+    status, *lists = asyncio.run(ask())
+    assert status.startswith("unknown: the platform cannot be watched: ")
+    assert all("cannot be reached" in said for said in lists)
 
 
 async def drive_a_show(on_stage: Stage, platform: Platform) -> str:

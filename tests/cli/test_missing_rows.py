@@ -96,3 +96,15 @@ def test_doctor_says_that_the_list_is_incomplete(tmp_path: Path) -> None:
         done = run(tmp_path, platform, "doctor")
     assert "the list of events is incomplete: 20 of 300 events not received" in done.stdout
     assert "all fields of all events are readable" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("event", "get", "Gala"), ("event", "preflight", "Gala"), ("event", "check", "Gala")]
+)
+def test_an_event_that_is_not_in_a_part_of_the_list_is_not_called_missing(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    with raw_platform(CASES["nothing of 5"].body) as platform:
+        done = run(tmp_path, platform, *words)
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "5 of 5 events not received; in the rest no event is called 'Gala'" in said

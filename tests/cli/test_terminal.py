@@ -220,3 +220,12 @@ def test_a_demo_with_a_collector_shows_an_attached_deck_and_another_one_attaches
             assert leaving.result() == 0
         assert re.search(rb"demo, 0.:.. left", demo.written)
     assert not Path(attached["LIVEDECK_COLLECTOR_TOKEN_FILE"]).exists()
+
+
+@pytest.mark.parametrize(("env", "has_mouse"), [({}, True), ({"STY": "4711.tty"}, False)])
+def test_gnu_screen_reports_no_mouse_because_it_would_hold_escape_back(
+    tmp_path: Path, env: dict[str, str], has_mouse: bool
+) -> None:
+    with terminal(tmp_path, *SMALL, size=(80, 24), **env) as deck:
+        deck.until("link ok")
+        assert (b"\x1b[?1000h" in deck.written) is has_mouse

@@ -329,7 +329,7 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
     if code := code_of_link(snapshot.link):
         _print_connection(snapshot.link)
         return code
-    meant = await find_known_event(watch.api, (state.event for state in snapshot.events), event)
+    meant = await find_known_event(watch.api, snapshot, event)
     if alarm := _find_alarm(snapshot, meant, kind, target):
         return meant, alarm
     state = snapshot.find(meant.id)

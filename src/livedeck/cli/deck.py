@@ -28,6 +28,7 @@ from livedeck.environment import (
     child_variables,
     file_opener,
     graphics,
+    has_mouse,
     log_path,
     multiplexer,
     no_screen_reason,
@@ -251,7 +252,7 @@ async def _run(
             beside += [asyncio.create_task(_end_with(followed.until_fault(), deck, FAULT))] if followed else []
             beside += [asyncio.create_task(_end_with(over.wait(), deck, DONE))] if over else []
             try:
-                code = await deck.run_async()
+                code = await deck.run_async(mouse=has_mouse())
             finally:
                 for task in beside:
                     task.cancel()

@@ -73,7 +73,7 @@ async def _now(settings: Settings, words: str, kind: str) -> Explanation | int:
         if code := code_of_link(snapshot.link):
             echo(f"livedeck alarm explain: cannot watch: {snapshot.link.why}", err=True)
             return code
-        event = await find_known_event(watch.api, (state.event for state in snapshot.events), words)
+        event = await find_known_event(watch.api, snapshot, words)
         return await watch.feed.explain(event.id, kind) or _missing(words)
 
 

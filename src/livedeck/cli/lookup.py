@@ -9,9 +9,10 @@ import click
 
 from livedeck.cli.completion import remember_events
 from livedeck.client import Api, Event
-from livedeck.monitor import KnownMaterial
+from livedeck.monitor import KnownMaterial, Snapshot
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.operations.nouns import NOUNS, Found, Known, NotMatched, Noun, find, is_id, match
+from livedeck.presentation.connection import missing_text
 from livedeck.text.values import safe
 
 
@@ -25,27 +26,28 @@ async def lookup_event(api: Api, words: str) -> Event:
     return event
 
 
-async def find_known_event(api: Api | None, events: Iterable[Event], words: str) -> Event:
-    """Return the event among `events` that the words name, as `match_event` does.
+async def find_known_event(api: Api | None, snapshot: Snapshot, words: str) -> Event:
+    """Return the event of a snapshot that the words name, as `match_event` does.
 
-    With `api`, an event that is named by its whole id and is not among `events` is read from the platform. Raises
+    With `api`, an event that is named by its whole id and is not in the snapshot is read from the platform. Raises
     click.UsageError, ApiError.
     """
-    listed = tuple(events)
+    listed = tuple(state.event for state in snapshot.events)
     if api and is_id(words) and all(event.id != words.strip().casefold() for event in listed):
         return await api.events.get(words.strip())
-    return match_event(listed, words)
+    return match_event(listed, words, missing_text(snapshot))
 
 
-def match_event(events: Iterable[Event], words: str) -> Event:
+def match_event(events: Iterable[Event], words: str, missing: str = "") -> Event:
     """Return the event that fits the words best (commands.md, "Names and ids").
 
-    Raises click.UsageError if no event, or several, fit.
+    `missing`: what `events` lack, as text; empty if they are complete. Raises click.UsageError if no event, or several,
+    fit.
     """
     try:
         event: Event = match(events, words, "event", lambda event: event.name or "")
     except NotMatched as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(f"{missing}; in the rest {error}" if missing else str(error)) from None
     return event
 
 

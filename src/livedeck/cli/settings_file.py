@@ -15,7 +15,7 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 
 from livedeck.atomic_file import write_private
-from livedeck.environment import config_path
+from livedeck.environment import config_path, has_mouse
 from livedeck.settings import (
     TOKEN_SOURCES,
     SettingsError,
@@ -63,7 +63,7 @@ async def first_start(flags: Mapping[str, Any]) -> Choice | int:
 
     welcome = Welcome(partial(try_platform, flags), save_platform, monotonic, theme=load_display().theme)
     with end_on_signals(welcome.end, terminal_guard()):
-        choice = await welcome.run_async()
+        choice = await welcome.run_async(mouse=has_mouse())
     return choice or welcome.return_code or 0
 
 

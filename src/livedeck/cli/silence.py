@@ -190,7 +190,7 @@ async def _draft(watch: Watch, snapshot: Snapshot, values: dict[str, Any], now: 
     """Return the silence that the options describe. Raises UsageError, ApiError."""
     event_id = ""
     if values["event"]:
-        event = await find_known_event(watch.api, (state.event for state in snapshot.events), values["event"])
+        event = await find_known_event(watch.api, snapshot, values["event"])
         event_id = event.id
     if values["until_end"] and not event_id:
         raise click.UsageError("--until-end needs --event")

@@ -437,7 +437,7 @@ async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: st
         if is_id(words):
             return await noun.read(api, owner, _Unlisted(words.strip()))
         if gaps := rows.gaps(noun):
-            raise NotMatched("\n".join([str(error), *gaps])) from None
+            raise NotMatched(f"{'; '.join(gaps)}; in the rest {error}") from None
         raise
 
 

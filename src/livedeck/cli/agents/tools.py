@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from livedeck.cli.event.preflight import judge, preflight_object
-from livedeck.cli.exit_codes import DONE, USAGE
+from livedeck.cli.exit_codes import DONE, USAGE, code_of_link
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import find_named
 from livedeck.cli.objects.changing import Wanted, carry_out, changed_form, result_object
@@ -138,6 +138,8 @@ def _status() -> Tool:
     async def work(session: Session, _: Arguments) -> Mapping[str, Any]:
         async with open_watch(session.settings) as watch:
             snapshot = await watch.feed.wait_ready(TIMEOUT, PATIENCE)
+        if code_of_link(snapshot.link):
+            raise click.ClickException(f"unknown: the platform cannot be watched: {snapshot.link.why}")
         render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
         changes = await session.history.open_changes() if session.history else ()
         return status_object(snapshot, render_time, changes)

@@ -11,8 +11,10 @@ from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import PATIENCE, merge_flags, platform, refuse_patience
 from livedeck.cli.output import echo
 from livedeck.cli.plugin import Plugin
+from livedeck.cli.show.file import Show, read_show
 from livedeck.cli.wiring import open_watch
 from livedeck.client import ApiError
+from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.check import EventCheck, ServiceState, check_event, check_lines
 from livedeck.presentation.connection import missing_text
 from livedeck.presentation.render_time import RenderTime
@@ -24,10 +26,11 @@ TIMEOUT = 15.0
 
 @click.command(cls=Plugin)
 @click.argument("event", metavar="[EVENT]", required=False)
+@click.option("-f", "--file", metavar="FILE", help="Check the events of this show file (`livedeck docs shows`).")
 @PATIENCE
 @platform
 @click.pass_context
-def command(ctx: click.Context, /, *, event: str | None, patience: float, **flags: Any) -> None:
+def command(ctx: click.Context, /, *, event: str | None, file: str | None, patience: float, **flags: Any) -> None:
     """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
     0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
@@ -38,9 +41,12 @@ def command(ctx: click.Context, /, *, event: str | None, patience: float, **flag
 
     async def work() -> int:
         try:
+            if event and file:
+                raise click.UsageError("give EVENT or --file, not both")
+            show = read_show(file, has_secrets=False) if file else None
             settings = load(**merge_flags(ctx, flags))
             refuse_patience(ctx, settings)
-            return await print_check(settings, event, patience)
+            return await print_check(settings, event, patience, show)
         except (click.ClickException, ApiError, SettingsError) as error:
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             echo(f"LIVEDECK UNKNOWN - {text}")
@@ -49,8 +55,8 @@ def command(ctx: click.Context, /, *, event: str | None, patience: float, **flag
     ctx.exit(run(work))
 
 
-async def print_check(settings: Settings, words: str | None, patience: float) -> int:
-    """Print the state of the named event, or of all events. Returns the exit code of a plugin.
+async def print_check(settings: Settings, words: str | None, patience: float, show: Show | None = None) -> int:
+    """Print the state of the named event, of the events of a show, or of all events. Returns the code of a plugin.
 
     `patience`: maximum seconds of polling late streams again. Raises UsageError, ApiError.
     """
@@ -59,18 +65,41 @@ async def print_check(settings: Settings, words: str | None, patience: float) ->
         if not snapshot.link.state.is_answering:
             echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.why}")
             return ServiceState.UNKNOWN
-        listed = (state.event for state in snapshot.events)
-        wanted = None if words is None else (await find_known_event(watch.api, listed, words)).id
+        wanted = None if words is None else (await find_known_event(watch.api, snapshot, words)).id
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
-    states = [state for state in snapshot.events if wanted in {None, state.id}]
+    missing = missing_text(snapshot)
+    states, lost = _of_show(show, snapshot, missing) if show else (snapshot.events, [])
+    states = [state for state in states if wanted in {None, state.id}]
     if wanted and not states:
         echo(f"LIVEDECK UNKNOWN - event {wanted} exists, but the platform does not list it")
         return ServiceState.UNKNOWN
     checks = [check_event(state, (*snapshot.alarms, *snapshot.quiet), render_time) for state in states]
     names = [state.event.name or state.id for state in states]
-    if wanted is None and (missing := missing_text(snapshot)):
-        checks.append(EventCheck(ServiceState.UNKNOWN, missing, {}))
-        names.append("")
+    if wanted is None and show is None and missing:
+        lost.append(EventCheck(ServiceState.UNKNOWN, missing, {}))
+    checks, names = [*checks, *lost], [*names, *([""] * len(lost))]
     found, lines = check_lines(checks, names)
     echo("\n".join(lines))
     return found
+
+
+def _of_show(show: Show, snapshot: Snapshot, missing: str) -> tuple[list[EventState], list[EventCheck]]:
+    """Return the events of a show file, and a result for each that the platform lacks or has twice.
+
+    `missing`: events that the list lacks, as text. An event that is not in such a list may exist.
+    """
+    found, lost = list[EventState](), list[EventCheck]()
+    for item in (item for item in show.items if item.kind == "event"):
+        parent = item.content.get("parent_id")
+        named = [state for state in snapshot.events if (state.event.name or "").strip() == item.name]
+        fits = [state for state in named if parent in {None, state.event.parent_id}]
+        fits = [state for state in snapshot.events if state.id == item.id] if item.id else fits
+        if len(fits) == 1:
+            found += fits
+        elif fits:
+            lost.append(EventCheck(ServiceState.UNKNOWN, f"{item.title}: {len(fits)} events have this name", {}))
+        elif missing:
+            lost.append(EventCheck(ServiceState.UNKNOWN, f"{item.title}: not in the list; {missing}", {}))
+        else:
+            lost.append(EventCheck(ServiceState.CRITICAL, f"{item.title}: the platform does not have it", {}))
+    return found, lost

@@ -61,7 +61,7 @@ async def judge(settings: Settings, api: Api, words: str) -> tuple[ConnectionSta
     snapshot = await monitor.wait_ready(TIMEOUT)
     if code_of_link(snapshot.link):
         return snapshot.link, None
-    meant = await find_known_event(api, (state.event for state in snapshot.events), words)
+    meant = await find_known_event(api, snapshot, words)
     if missing_fields(meant):
         monitor.watch("preflight", event_key(meant.id))
         snapshot = await monitor.wait_ready(TIMEOUT)

@@ -126,9 +126,12 @@ SPEC: Spec = {
 """Fields of a show file. An object has the fields of its form."""
 
 
-def read_show(path: str) -> Show:
-    """Return the content of a show file, with its secrets. Raises UsageError with file and line, or SettingsError."""
-    reader = _Reader(path, read_text(path))
+def read_show(path: str, *, has_secrets: bool = True) -> Show:
+    """Return the content of a show file. Raises UsageError with file and line, or SettingsError.
+
+    `has_secrets`: read the secrets that the file refers to. False leaves them empty, and runs no program.
+    """
+    reader = _Reader(path, read_text(path), has_secrets=has_secrets)
     content = reader.checked(reader.parse(), SPEC, ())
     parent = str(content.get("parent_id") or "")
     items = []
@@ -163,8 +166,8 @@ def _check_identities(items: Iterable[Item]) -> None:
 class _Reader:
     """Reader of one file: its parser, its lines, and its checks."""
 
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text = path, text
+    def __init__(self, path: str, text: str, *, has_secrets: bool) -> None:
+        self.path, self.text, self._has_secrets = path, text, has_secrets
         self.folder = Path.cwd() if path == STDIN else Path(path).expanduser().parent
         self._lines: dict[Keys, int] = {}
         self._secrets: dict[str, str] = {}
@@ -282,6 +285,8 @@ class _Reader:
         read, kind = _REFERENCES[source]
         if not isinstance(argument, kind) or not argument or not all(isinstance(part, str) for part in argument):
             raise self._fault(path, f"{source} should be {'a list of words' if kind is list else 'a text'}")
+        if not self._has_secrets:
+            return ""
         place = f"{self.where(path)}: {path[-1]}: {source}"
         if source == "file":
             argument = self.folder / expand_user(argument)
