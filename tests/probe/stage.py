@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from livedeck.client import Unreachable
+from livedeck.client import Misconfigured, Unreachable
 from livedeck.monitor import Picture, Sound
 from livedeck.probe.sight import Sight
 from virtual_clock import VirtualClock
@@ -49,7 +49,7 @@ class Cdn:
     """
 
     clock: VirtualClock
-    faults: dict[str, tuple[int, bytes] | str] = field(default_factory=dict)
+    faults: dict[str, tuple[int, bytes] | str | Misconfigured] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[float, str, str]] = field(default_factory=list)
     head: int | None = None
@@ -59,6 +59,8 @@ class Cdn:
         assert home
         self.asked.append((self.clock.monotonic(), address, headers.get("Range", "")))
         fault = next((fault for end, fault in self.faults.items() if address.endswith(end)), None)
+        if isinstance(fault, Misconfigured):
+            raise fault
         if isinstance(fault, str):
             raise Unreachable(fault, "refused")
         status, body = fault or (200, self._body(urlsplit(address).path))

@@ -91,7 +91,7 @@ async def test_a_third_redirect_is_followed_and_a_fourth_is_not(fetcher: Fetcher
         assert (await got(fetcher, f"{place}/1")).body == b"#EXTM3U"
     async with listening(moved("/again")) as (place, heads):
         answer = await got(fetcher, f"{place}/1")
-    assert (answer.error, len(heads)) == ("no reply (more than 3 redirects)", 4)
+    assert (answer.error, len(heads)) == ("not followed: more than 3 redirects", 4)
 
 
 INSIDE = [
@@ -140,7 +140,7 @@ def test_no_way_leads_from_https_down_to_http() -> None:
 async def test_a_body_over_its_limit_is_cut(fetcher: Fetcher, want: Want, over: int) -> None:
     async with listening(reply(b"#EXTM3U".ljust(over, b"\n"))) as (place, _):
         answer = await got(fetcher, place, want)
-    assert answer.error.startswith("larger than")
+    assert answer.error.startswith("not read: larger than")
     assert len(answer.body) < over + 2**17
 
 
@@ -148,7 +148,7 @@ async def test_a_small_reply_does_not_unpack_to_a_large_one(fetcher: Fetcher) ->
     bomb = gzip.compress(b"#EXTM3U".ljust(20 * 2**20, b"\n"), 9)
     async with listening(reply(bomb, "Content-Encoding: gzip")) as (place, _):
         answer = await got(fetcher, place)
-    assert (answer.error, len(answer.body)) == ("larger than 1 MiB", 2**20 + 1)
+    assert (answer.error, len(answer.body)) == ("not read: larger than 1 MiB", 2**20 + 1)
     async with listening(reply(gzip.compress(b"#EXTM3U"), "Content-Encoding: gzip")) as (place, _):
         assert (await got(fetcher, place)).body == b"#EXTM3U"
     async with listening(reply(gzip.compress(b"#EXTM3U")[:-4], "Content-Encoding: gzip")) as (place, _):

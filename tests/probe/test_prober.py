@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from livedeck.client import Misconfigured
 from livedeck.monitor import Delivery, Picture, Source, Viewed
 from livedeck.probe import prober as module
 from livedeck.probe.fetch import Fetcher
@@ -244,6 +245,33 @@ async def test_a_fault_is_named_by_the_next_round(name: str) -> None:
         await wait(20)
         state = prober.states()["event-0"]
         assert (state.delivery, state.missing, state.apart, state.error) == (Delivery.PLAYS, (), (), "")
+
+
+UNPROVEN: dict[str, tuple[str, tuple[int, bytes] | Misconfigured, Delivery, str]] = {
+    "a long playlist": (
+        "low.m3u8",
+        (200, b"#EXTM3U".ljust(2**20 + 1, b"\n")),
+        Delivery.UNKNOWN,
+        "not read: larger than",
+    ),
+    "a large segment": (".ts", (200, SEGMENT * 130), Delivery.PLAYS, "segment of 144p: not read: larger than 8 MiB"),
+    "a strange segment": (".ts", (200, b"?" * 999), Delivery.PLAYS, "picture unknown: the segment is neither MPEG-TS"),
+    "a forbidden rung": ("high.m3u8", Misconfigured("not sent: it is link-local"), Delivery.PLAYS, "720p: not sent"),
+    "no segments": ("low.m3u8", (200, b"#EXTM3U\n#EXT-X-TARGETDURATION:2"), Delivery.STALLED, "lists no segment"),
+}
+
+
+@pytest.mark.parametrize("name", UNPROVEN)
+async def test_a_reply_that_livedeck_does_not_read_blames_no_host(name: str) -> None:
+    end, reply, delivery, words = UNPROVEN[name]
+    async with running(looks=Looks()) as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.faults[end] = reply
+        await wait(10)
+        state = prober.states()["event-0"]
+    assert (state.delivery, state.missing, state.apart) == (delivery, (), ())
+    assert words in state.error
 
 
 async def test_a_stopped_head_is_stalled_in_the_second_round() -> None:

@@ -43,13 +43,21 @@ def viewer_text(viewer: ViewerState) -> str:
         *([viewer.error] if viewer.error else []),
         *viewer.missing,
         *viewer.apart,
-        *([f"late about {viewer.latency:.0f} s"] if viewer.latency is not None else []),
+        *_delay_texts(viewer),
         *([_rungs_text(viewer.rungs)] if viewer.rungs else []),
         *([f"fetch {viewer.ratio:.2f}"] if viewer.ratio is not None else []),
         _picture_text(viewer),
         *_sound_texts(viewer),
     ]
     return safe(f"{viewer.delivery}, {counted(viewer.rounds, 'round')}: {', '.join(facts)}", 1000)
+
+
+def _delay_texts(viewer: ViewerState) -> list[str]:
+    """Return the delay in words. A playlist that is dated wrong looks late, too."""
+    if viewer.latency is not None:
+        return [f"late about {viewer.latency:.0f} s{', or a clock is wrong' if viewer.latency > LATE else ''}"]
+    is_ahead = viewer.head_time is not None and viewer.as_of is not None and viewer.head_time > viewer.as_of
+    return ["delay unknown: the playlist is dated in the future"] if is_ahead else []
 
 
 def _rungs_text(rungs: tuple[int, ...]) -> str:

@@ -70,7 +70,7 @@ class _Round:
         """Return the newest complete one of these segments, with its reply. Tries at most two."""
         for segment in reversed(segments[-2:]):
             answer = await self._requests.get(segment.part, Want.SEGMENT)
-            if self._is_unasked(answer):
+            if self.is_unasked(f"segment of {name}", answer):
                 return None
             self.listed += 1
             if answer.is_late and answer.body:  # slow, and perhaps not missing
@@ -85,21 +85,25 @@ class _Round:
         """Check that these segments are there, without reading them."""
         for segment in segments[-_MAX_PRESENCES:]:
             answer = await self._requests.get(segment.part, Want.PRESENCE)
-            if self._is_unasked(answer):
+            if self.is_unasked(f"segment of {name}", answer):
                 return
             self.listed += 1
             if answer.error:
                 self.missing.append(f"segment {segment.number} of {name}: {answer.error}")
 
-    def _is_unasked(self, answer: Answer) -> bool:
+    def is_unasked(self, subject: str, answer: Answer) -> bool:
+        """Return whether a reply proves nothing, and note why. `subject`: its name in words."""
         if answer.is_refused:
-            self.error = answer.error
+            self.error = f"{subject}: {answer.error}"
         return answer.is_held or answer.is_refused
 
     async def sight(self, name: str, segment: Segment, body: bytes) -> Sight | None:
         """Return picture and sound of a segment; None without a decoder, or if it cannot be decoded."""
         kind = container_of(body)
-        if self._looks is None or not kind:
+        if self._looks is None:
+            return None
+        if not kind:
+            self.error = "picture unknown: the segment is neither MPEG-TS nor MP4"
             return None
         init = b""
         if segment.init is not None:
@@ -175,7 +179,7 @@ async def _compare(
         return {}
     rung = rungs[1 + memory.viewer.rounds % (len(rungs) - 1)]
     answer, found = await work.playlist(rung.address)
-    if answer.is_held:
+    if work.is_unasked(rung.name, answer):
         return {}
     if not isinstance(found, Media):
         return {rung.name: f"{rung.name}: {_fault(answer, found)}"}
@@ -193,7 +197,7 @@ def _fault(answer: Answer, found: Master | Media | Unusable | None) -> str:
 def _distance(rung: Rung, media: Media, lowest: Media) -> str:
     head, own = lowest.head, media.head
     if head is None or own is None:
-        return "" if head is own else f"{rung.name}: no segments"
+        return "" if head is None else f"{rung.name}: no segments"
     if head.end and own.end:
         segments = (own.end - head.end).total_seconds() / lowest.target
     else:
@@ -212,7 +216,7 @@ async def _hear(
     if not rungs or not rungs[0].sound:
         return None, None
     answer, found = await work.playlist(rungs[0].sound)
-    if answer.is_held:
+    if work.is_unasked("the playlist of the sound", answer):
         return memory.sound_head, None
     if not isinstance(found, Media) or found.head is None:
         work.missing.append(f"the sound playlist: {_fault(answer, found)}")

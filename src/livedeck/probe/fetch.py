@@ -63,8 +63,8 @@ class Answer(Record):
     `status`: HTTP status; 0 if no reply came. `address`: address of the reply, after redirects. `seconds`: duration.
     `size`: bytes of the complete body, as announced; None if unknown. `error`: reason of a failure; empty if the body
     is complete. `is_late`: the request timed out. `is_held`: nothing is proven, because the host wants a pause, the
-    round is over, or this machine was too slow. `is_refused`: not sent, because the probe may not ask this address,
-    which proves nothing about viewers. `is_reset`: the connection was closed before a reply.
+    round is over, or this machine was too slow. `is_refused`: not sent, because the probe may not ask this address, or
+    not read, because the body is too large; this proves nothing about viewers. `is_reset`: the connection was closed before a reply.
     """
 
     status: int = 0
@@ -133,7 +133,8 @@ class Fetcher:
                 if want is Want.PRESENCE and status == 200:  # a host without ranges would send it whole
                     error = ""
                 elif status in {200, 206}:
-                    error = await _read(incoming, want, body)
+                    error = await _read(incoming, want, body, size or 0)
+                    is_refused = bool(error)
                 else:
                     self._hold(host_of(part.address), incoming.retry_after())
                     error = f"HTTP {status}"
@@ -196,15 +197,21 @@ def _announced(incoming: Incoming) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
-async def _read(incoming: Incoming, want: Want, body: bytearray) -> str:
-    """Read the needed part of the reply into `body`. Returns a reason if the reply is too large, else an empty text."""
+async def _read(incoming: Incoming, want: Want, body: bytearray, size: int) -> str:
+    """Read the needed part of the reply into `body`. Returns a reason if the reply is not read, else an empty text.
+
+    `size`: announced bytes; 0 if unknown.
+    """
+    too_large = f"not read: larger than {want.limit >> 20} MiB"
+    if want is not Want.PLAYLIST and size > want.limit:
+        return too_large
     async for chunk in _unpacked(incoming, want.limit):
         body += chunk
         is_page = want is Want.PLAYLIST and len(body) > BEGINNING and b"#EXTM3U" not in body[:BEGINNING]
         if is_page:
             return ""
         if len(body) > want.limit:
-            return f"larger than {want.limit >> 20} MiB"
+            return too_large
     return ""
 
 

@@ -121,6 +121,8 @@ def read_playlist(body: bytes, address: str) -> Master | Media:
     text = body.decode("utf-8-sig", errors="replace")
     begin = text[:BEGINNING].lstrip()
     if not begin.startswith("#EXTM3U"):
+        if not body:
+            raise Unusable("an empty reply")
         if _DASH.search(begin):
             raise Unusable("DASH: not judged", Source.DASH)
         if _PAGE.search(begin):

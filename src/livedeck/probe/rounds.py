@@ -126,8 +126,10 @@ def _delivered(memory: Memory, found: Found, media: Media) -> Memory:
     elif not delivery.is_playing:
         delivery = Delivery.UNKNOWN
     end = head.end if head else None
+    error = before.error or ("" if head else "the playlist lists no segment")
     viewer = replace(
         _since(before, at, delivery),
+        error=error,
         source=Source.ENCRYPTED if media.is_encrypted else Source.PLAYLIST,
         advances=before.advances + 1 if has_moved and not is_first else 0,
         head_time=end,

@@ -160,7 +160,7 @@ class Outgoing:
                     yield incoming
                     return
             address = target
-        raise Unreadable(f"no reply (more than {_MAX_REDIRECTS} redirects)")
+        raise Misconfigured(f"not followed: more than {_MAX_REDIRECTS} redirects")
 
     @asynccontextmanager
     async def _opened(
