@@ -6,13 +6,11 @@ See collector.md, "Commands" and "Silences".
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
 from typing import Annotated, Any, NamedTuple, Protocol
-from uuid import uuid4
 
 from pydantic import Field
 from starlette.requests import Request
@@ -21,7 +19,7 @@ from starlette.routing import Route
 from livedeck.collector.protocol.commands import VERBS, Body, command_of, parse_key
 from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
-from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body
+from livedeck.collector.serving.endpoints import Caller, Refusal, endpoint, read_body, uid_of
 from livedeck.monitor import (
     ActionRecord,
     Alarm,
@@ -53,8 +51,6 @@ KEPT_SECONDS = 1.0
 
 POKE_SECONDS = 1.0
 """Minimum seconds between two refreshes that pokes cause, for all decks together."""
-
-_IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 _MAX_NAME = 100
 """Maximum number of characters of a deck's name, and of the names in its records."""
@@ -137,25 +133,14 @@ class _Acts:
         if key is None or verb is None:
             raise Refusal(404, "unknown", f"no such path; the verbs for an alarm are {', '.join(VERBS)}")
         body = await read_body(request, verb.body)
-        command = command_of(key, verb.kind, body, caller.name, _uid(request))
+        command = command_of(key, verb.kind, body, caller.name, uid_of(request))
         try:
             action = self._monitor.carry_out(command)
         except AlarmRefused as refusal:
             status = 404 if isinstance(refusal, AlarmGone) else 409
             raise Refusal(status, refusal.code, str(refusal), self._alarm(key)) from None
-        say = f"{_outcome_text(self._monitor.find_alarm(key))}{await self._keep()}"
+        say = f"{outcome_text(self._monitor.find_alarm(key))}{await kept_text(self._history)}"
         return {"changed": action is not None, "say": say, **self._alarm(key)}
-
-    async def _keep(self) -> str:
-        """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
-        if self._history is None:
-            return ""
-        try:
-            async with asyncio.timeout(KEPT_SECONDS):
-                is_kept = await self._history.flush()
-        except TimeoutError:
-            return "; not saved yet: the history is slow to write"
-        return "" if is_kept else f"; not saved yet: {masked_line(self._history.fault)}"
 
     def _alarm(self, key: AlarmKey) -> dict[str, Any]:
         alarm = self._monitor.find_alarm(key)
@@ -169,7 +154,7 @@ class _Acts:
         """Add a silence, or say what it would cover."""
         body = await read_body(request, DraftBody)
         try:
-            draft = draft_of(body, caller.name, _uid(request))
+            draft = draft_of(body, caller.name, uid_of(request))
         except ValueError as error:
             raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
         if body.preview:
@@ -179,13 +164,13 @@ class _Acts:
     async def extend_silence(self, request: Request, caller: Caller) -> Any:
         body, name = await read_body(request, Extension), request.path_params["id"]
         return await self._stored(
-            self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=_uid(request))
+            self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=uid_of(request))
         )
 
     async def end_silence(self, request: Request, caller: Caller) -> Any:
         """End a silence, or cancel a planned one."""
         name = request.path_params["id"]
-        return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=_uid(request)))
+        return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=uid_of(request)))
 
     async def _stored(self, work: Awaitable[Silence]) -> Any:
         """Return the silence after `work`, once it is on the disk. Raises Refusal."""
@@ -193,7 +178,7 @@ class _Acts:
             silence = await work
         except AlarmRefused as refusal:
             raise _refusal(refusal) from None
-        return {**self._told(lambda: silence), "say": f"silence {silence.id}{await self._keep()}"}
+        return {**self._told(lambda: silence), "say": f"silence {silence.id}{await kept_text(self._history)}"}
 
     def _told(self, make: Callable[[], Silence]) -> dict[str, Any]:
         """Return a silence and what it covers now. Raises Refusal."""
@@ -356,17 +341,19 @@ def _refusal(refusal: AlarmRefused) -> Refusal:
     return Refusal(404 if isinstance(refusal, SilenceGone) else 409, refusal.code, str(refusal))
 
 
-def _uid(request: Request) -> str:
-    """Return the idempotency key of a command, or a new one. Raises Refusal."""
-    text = request.headers.get("idempotency-key")
-    if text is None:
-        return uuid4().hex
-    if not _IDEMPOTENCY_KEY.fullmatch(text):
-        raise Refusal(422, "not understood", "Idempotency-Key: 8 to 64 letters, digits, - and _")
-    return text
+async def kept_text(history: History | None) -> str:
+    """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
+    if history is None:
+        return ""
+    try:
+        async with asyncio.timeout(KEPT_SECONDS):
+            is_kept = await history.flush()
+    except TimeoutError:
+        return "; not saved yet: the history is slow to write"
+    return "" if is_kept else f"; not saved yet: {masked_line(history.fault)}"
 
 
-def _outcome_text(alarm: Alarm | None) -> str:
+def outcome_text(alarm: Alarm | None) -> str:
     """Return the state of an alarm after a command in words, with the last person who acted on it."""
     if alarm is None:
         return "the alarm no longer exists"
