@@ -15,6 +15,7 @@ from collector.described import check_described
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
 from livedeck.collector.serving.app import collector_app
+from livedeck.collector.serving.hooks import FindLife
 from livedeck.collector.serving.hub import Hub
 from livedeck.collector.serving.ledger import Ledger
 from livedeck.monitor import History, Snapshot, Viewer
@@ -24,7 +25,7 @@ from livedeck.settings.model import May
 from monitor.stage import Deck, Stage, event
 from virtual_clock import VirtualClock
 
-MAY: dict[str, May] = {"anna": "act", "wall": "read", "prometheus": "metrics"}
+MAY: dict[str, May] = {"anna": "act", "wall": "read", "prometheus": "metrics", "chat": "respond"}
 
 
 def secret(name: str) -> str:
@@ -79,6 +80,8 @@ async def service(
     links: Links | None = None,
     history: History | None = None,
     make_probe: Callable[[VirtualClock], Viewer] | None = None,
+    find_life: FindLife = lambda _: None,
+    pagerduty_secret: str = "",
 ) -> AsyncIterator[Service]:
     """One that has published so many snapshots of these events."""
     clock = VirtualClock()
@@ -87,7 +90,9 @@ async def service(
     hub = Hub(deck.monitor.clock, "b00t")
     ledger = make_ledger(clock) if make_ledger else None
     access = Access(lambda: tokens, deck.monitor.clock, is_proxied=is_proxied, ledger=ledger)
-    app = collector_app(hub, deck.monitor, history, access, Counted, links=links)
+    app = collector_app(
+        hub, deck.monitor, history, access, Counted, links=links, find_life=find_life, pagerduty_secret=pagerduty_secret
+    )
     made = Service(stage, deck, hub, access, app, tokens)
     try:
         for _ in range(rounds):

@@ -534,12 +534,15 @@ def test_every_field_of_an_event_is_compared_after_a_lost_response() -> None:
 WITHOUT_RIGHT = {"/healthz": "a supervisor has no token", "/readyz": "a supervisor has no token"} | {
     "/v1/link/{ticket}": "the link itself is the permission",
     "/v1/calendar/{name}/{signature}.ics": "the signed address is the permission",
+    "/v1/hooks/pagerduty": "the signature of the body is the permission",
 }
 """Routes that anybody may ask, with the reason."""
 
 NO_CLIENT = {"/healthz": "for a supervisor", "/readyz": "for a supervisor", "/metrics": "for Prometheus"} | {
     "/v1/link/{ticket}": "for the browser of whoever got the link",
     "/v1/calendar/{name}/{signature}.ics": "for calendar programs",
+    "/v1/hooks/alarm": "for pagers and chats",
+    "/v1/hooks/pagerduty": "for PagerDuty",
     "/v1/events/{id:path}/viewer": "for scripts; a deck asks the history",
 }
 """Routes that nothing of ours asks, with the reason."""

@@ -23,6 +23,7 @@ from livedeck.monitor import (
     CaseEvent,
     NotWatched,
     Severity,
+    Shown,
     Silence,
     Snapshot,
     person,
@@ -162,6 +163,13 @@ class Life(Record):
     is_hidden: bool = False
     repeated: Mapping[str, datetime] = field(default_factory=dict)
     is_silenced: bool = False
+
+    def shown(self, alarm: Alarm) -> Shown | None:
+        """Return the alarm as the last notification showed it; None without one, or for a later life."""
+        if not self.notified or alarm.since > self.seen_at + SETTLED:
+            return None
+        stage = max(last.stage for last in self.notified.values())
+        return Shown(alarm.since, _severity(stage), stage % _STAGES)
 
 
 class Box(NamedTuple):

@@ -14,10 +14,11 @@ from typing import Protocol, TypeVar
 
 from livedeck.log import Log
 from livedeck.monitor import Alarm, Clock, NotifyFault, Snapshot
-from livedeck.notify.groups import Board, Box, Outcome, Plan, State, step, withheld
+from livedeck.notify.groups import Board, Box, Life, Outcome, Plan, State, step, withheld
 from livedeck.notify.message import Entry, Message, Open
 from livedeck.notify.spool import DEAD, SENT, WAITING, NotOnDutyError, OutdatedError, Spooled, SpoolError
 from livedeck.notify.targets import Delivery, Refreshing, Target
+from livedeck.notify.texts import dedup_key
 
 MAX_WAIT = 300.0
 """Maximum number of seconds between two tries, unless the receiver asks for more."""
@@ -200,6 +201,13 @@ class Notifier:
     def waiting_since(self) -> datetime | None:
         """Time of the oldest unsent message; None if there is none."""
         return min((message.at for message in self._waiting()), default=None)
+
+    def find_life(self, key: str) -> Life | None:
+        """Return the life of an alarm by its dedup key; None for any other key. Raises NotOnDutyError."""
+        if not self._is_open:
+            raise NotOnDutyError
+        lives = self._state.lives.values()
+        return next((life for life in lives if dedup_key(life.id, self._plan.sender) == key), None)
 
     def _waiting(self) -> Iterator[Message]:
         """Yield the messages to send, without those whose alarms are handled."""

@@ -32,10 +32,10 @@ def viewer_line(viewer: ViewerState, limits: Thresholds, state: ServiceState) ->
         "loudness": "" if viewer.loudness is None else f"{viewer.loudness:.0f}",
     }
     performance = " ".join(f"{name}={value}" for name, value in measures.items() if value)
-    return f"VIEWER {state.name} - {plain(viewer_text(viewer))} | {performance}".rstrip(" |")
+    return f"VIEWER {state.name} - {plain(viewer_text(viewer, limits))} | {performance}".rstrip(" |")
 
 
-def viewer_text(viewer: ViewerState) -> str:
+def viewer_text(viewer: ViewerState, limits: Thresholds) -> str:
     """Return the state in words: `plays, 2 rounds: late about 8 s, 3 rungs 144p to 1080p, picture moves`."""
     if not viewer.source.is_probed:
         return viewer.error or "no address"
@@ -43,7 +43,7 @@ def viewer_text(viewer: ViewerState) -> str:
         *([viewer.error] if viewer.error else []),
         *viewer.missing,
         *viewer.apart,
-        *_delay_texts(viewer),
+        *_delay_texts(viewer, limits),
         *([_rungs_text(viewer.rungs)] if viewer.rungs else []),
         *([f"fetch {viewer.ratio:.2f}"] if viewer.ratio is not None else []),
         _picture_text(viewer),
@@ -52,10 +52,11 @@ def viewer_text(viewer: ViewerState) -> str:
     return safe(f"{viewer.delivery}, {counted(viewer.rounds, 'round')}: {', '.join(facts)}", 1000)
 
 
-def _delay_texts(viewer: ViewerState) -> list[str]:
+def _delay_texts(viewer: ViewerState, limits: Thresholds) -> list[str]:
     """Return the delay in words. A playlist that is dated wrong looks late, too."""
     if viewer.latency is not None:
-        return [f"late about {viewer.latency:.0f} s{', or a clock is wrong' if viewer.latency > LATE else ''}"]
+        doubt = ", or a clock is wrong" if viewer.latency > limits.viewer_late else ""
+        return [f"late about {viewer.latency:.0f} s{doubt}"]
     is_ahead = viewer.head_time is not None and viewer.as_of is not None and viewer.head_time > viewer.as_of
     return ["delay unknown: the playlist is dated in the future"] if is_ahead else []
 

@@ -64,7 +64,8 @@ class Answer(Record):
     `size`: bytes of the complete body, as announced; None if unknown. `error`: reason of a failure; empty if the body
     is complete. `is_late`: the request timed out. `is_held`: nothing is proven, because the host wants a pause, the
     round is over, or this machine was too slow. `is_refused`: not sent, because the probe may not ask this address, or
-    not read, because the body is too large; this proves nothing about viewers. `is_reset`: the connection was closed before a reply.
+    not read, because the body is too large; this proves nothing about viewers. `is_reset`: the connection was closed
+    before a reply.
     """
 
     status: int = 0

@@ -540,8 +540,8 @@ def _check_token_name(name: str) -> str:
 TokenName = Annotated[str, AfterValidator(_check_token_name)]
 """Name of the holder of a token, as in histories and on screens."""
 
-May = Literal["read", "act", "metrics"]
-"""Right of a token; `act` includes `read`, and `read` includes `metrics`."""
+May = Literal["read", "act", "metrics", "respond"]
+"""Right of a token; `act` includes `read` and `respond`, and `read` includes `metrics`."""
 
 
 class CollectorTokenSettings(BaseModel):
@@ -601,7 +601,19 @@ class CollectorSettings(BaseModel):
         description="address of this collector as readers of messages reach it, for links that acknowledge an alarm, "
         "and for the calendar; https, or http to loopback (empty: neither)",
     )
+    pagerduty_secret_command: SecretCommand = Field(
+        default=(), description="program that prints the secret of PagerDuty's webhook (`collector.md`)"
+    )
+    pagerduty_secret_file: SecretFile = Field(
+        default=None, description="file that holds the secret of PagerDuty's webhook (alternative to the command)"
+    )
     tokens: dict[TokenName, CollectorTokenSettings] = Field(default={}, description="tokens by name of their holder")
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> Self:
+        if self.pagerduty_secret_command and self.pagerduty_secret_file:
+            raise ValueError("should have one of pagerduty_secret_command, pagerduty_secret_file")
+        return self
 
     @model_validator(mode="after")
     def _is_out_of_reach(self) -> Self:

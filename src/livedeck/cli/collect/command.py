@@ -23,6 +23,7 @@ from livedeck.cli.collect.receivers import (
     make_notification_way,
     make_plan,
     make_targets,
+    read_secret,
     refusals,
     spool_file,
     tally_senders,
@@ -155,7 +156,7 @@ async def _collect(settings: Settings) -> int:
         record = history.record_action if history else None
         ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
         try:
-            await stack.enter_async_context(_served(settings, collector, ledger))
+            await stack.enter_async_context(_served(settings, collector, ledger, await _webhook_secret(settings)))
         except OSError as error:
             text = f"{error.filename}: {error.strerror}; see `listen` of [collector]"
             echo(f"livedeck collector run: {text}", err=True)
@@ -186,6 +187,13 @@ async def _collect(settings: Settings) -> int:
     return DONE
 
 
+async def _webhook_secret(settings: Settings) -> str:
+    """Return the secret that signs the webhooks of PagerDuty; empty if none is set. Raises SettingsError."""
+    table = settings.collector
+    command, file = table.pagerduty_secret_command, table.pagerduty_secret_file
+    return await asyncio.to_thread(read_secret, "collector.pagerduty_secret", command, file)
+
+
 class _Task(Protocol):
     """Part of the collector that runs until cancelled."""
 
@@ -193,7 +201,9 @@ class _Task(Protocol):
 
 
 @asynccontextmanager
-async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> AsyncIterator[None]:
+async def _served(
+    settings: Settings, collector: Collector, ledger: Ledger, pagerduty_secret: str
+) -> AsyncIterator[None]:
     """Serve the collector's data while the block runs, if `listen` is set.
 
     Raises OSError if it cannot listen; `filename` of the error is the address.
@@ -206,7 +216,7 @@ async def _served(settings: Settings, collector: Collector, ledger: Ledger) -> A
     exposure = Exposure(port, host, names=settings.collector.allowed_hosts)
     refusal = Refusal(400, "foreign name", "this host name is not allowed; add it to `allowed_hosts` of [collector]")
     with exposure.listen() as listener:
-        app = OwnName(collector.app(settings, ledger), exposure, refused(refusal))
+        app = OwnName(collector.app(settings, ledger, pagerduty_secret), exposure, refused(refusal))
         async with serve_app(listener, app, max_connections=2 * MAX_READERS) as url:
             echo(f"livedeck collector run: {url}{'' if settings.collector.tokens else _NO_TOKENS}", err=True)
             try:
@@ -259,14 +269,25 @@ class Collector:
         self._last: Snapshot | None = None
         self._tally = AnnouncementTally(AlarmLimits())
 
-    def app(self, settings: Settings, ledger: Ledger) -> ASGIApp:
-        """Return the ASGI app that decks attach to. `ledger`: record of the uses of tokens."""
+    def app(self, settings: Settings, ledger: Ledger, pagerduty_secret: str = "") -> ASGIApp:
+        """Return the ASGI app that decks attach to.
+
+        `ledger`: record of the uses of tokens. `pagerduty_secret`: signs the webhooks of PagerDuty.
+        """
         # Tokens expire by this machine's clock, with its steps.
         clock, sharing = SystemClock(), settings.collector
         tokens = WatchedTokens(sharing.tokens, clock.monotonic)
         access = Access(tokens, clock, is_proxied=sharing.behind_proxy, ledger=ledger)
         return collector_app(
-            self.hub, self._monitor, self._history, access, self.counted, notifier=self._notifier, links=self._links
+            self.hub,
+            self._monitor,
+            self._history,
+            access,
+            self.counted,
+            notifier=self._notifier,
+            links=self._links,
+            find_life=self._notifier.find_life,
+            pagerduty_secret=pagerduty_secret,
         )
 
     def beat(self, post: Post, address: str) -> None:

@@ -23,8 +23,8 @@ from livedeck.text.values import safe
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that need no token; their replies are single words."""
 
-OPEN_FOLDERS = ("/v1/link/", CALENDAR_FOLDER)
-"""Beginnings of paths that need no token, because the path itself is a signed permission (`links.py`)."""
+OPEN_FOLDERS = ("/v1/link/", CALENDAR_FOLDER, "/v1/hooks/pagerduty")
+"""Beginnings of paths that need no token, because the path (`links.py`) or the body is signed."""
 
 MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 """Maximum number of readers of the change stream at a time, in all and with the same token."""
@@ -45,7 +45,7 @@ class Token(Protocol):
 
     @property
     def may(self) -> str:
-        """Right of the token: `metrics`, `read` or `act`. Each includes those before it."""
+        """Right of the token: `metrics`, `read`, `respond` or `act` (`endpoints.py`)."""
 
     @property
     def expires(self) -> datetime | None:
@@ -106,9 +106,7 @@ class Access:
             raise Refusal(401, "no token", AUTHORIZATION_NEEDED)
         found = self._find(sha256(token.strip().encode("utf-8", "surrogateescape")).hexdigest())
         if found is None:
-            peer = self.peer(request)
-            self.note_refusal(peer, "unknown token")
-            self._count_wrong(peer)
+            self.count_wrong(request, "unknown token")
             raise Refusal(401, "unknown token", "unknown token; create one with `livedeck collector token create`")
         return self._admitted(found, request)
 
@@ -121,9 +119,7 @@ class Access:
         held = [*_held_tokens(name, token)] if token else []
         found = next((each for each in held if is_signed(each.sha256)), None)
         if found is None:
-            peer = self.peer(request)
-            self.note_refusal(peer, "unknown address of the calendar")
-            self._count_wrong(peer)
+            self.count_wrong(request, "unknown address of the calendar")
             raise Refusal(404, "gone", "this address is not valid; ask for a new one: `livedeck collector calendar`")
         return self._admitted(found, request)
 
@@ -186,9 +182,10 @@ class Access:
         if self._ledger:
             self._ledger.note_refusal(peer, reason)
 
-    def _count_wrong(self, peer: str) -> None:
-        """Count a wrong token from the address `peer`. Raises Refusal if too many came from this address."""
-        now = self._clock.monotonic()
+    def count_wrong(self, request: Request, reason: str) -> None:
+        """Record and count a wrong token or signature. Raises Refusal if too many came from its address."""
+        peer, now = self.peer(request), self._clock.monotonic()
+        self.note_refusal(peer, reason)
         times = self._wrong.pop(peer, None) or deque[float](maxlen=MAX_WRONG)
         is_guessing = len(times) == MAX_WRONG and now - times[0] < WRONG_SECONDS
         self._wrong[peer] = times  # at the end, so the first address has the oldest last wrong token

@@ -6,13 +6,11 @@ See collector.md, "Commands" and "Silences".
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
 from typing import Annotated, Any, NamedTuple, NotRequired, Protocol
-from uuid import uuid4
 
 from pydantic import Field
 from starlette.requests import Request
@@ -22,7 +20,7 @@ from typing_extensions import TypedDict
 from livedeck.collector.protocol.commands import VERBS, Body, Verb, command_of, parse_key
 from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
-from livedeck.collector.serving.endpoints import Caller, Endpoint, Parameter, Refusal, not_on_board
+from livedeck.collector.serving.endpoints import ONCE, Caller, Endpoint, Refusal, not_on_board, uid_of
 from livedeck.monitor import (
     ActionKind,
     ActionRecord,
@@ -55,8 +53,6 @@ KEPT_SECONDS = 1.0
 
 POKE_SECONDS = 1.0
 """Minimum seconds between two refreshes that pokes cause, for all decks together."""
-
-_IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 _MAX_NAME = 100
 """Maximum number of characters of a deck's name, and of the names in its records."""
@@ -169,25 +165,14 @@ class _Acts:
         key = parse_key(request.path_params["key"])
         if key is None:
             raise Refusal(404, "unknown", "no such alarm: its key is the base64url of [EVENT, KIND, TARGET]")
-        command = command_of(key, kind, body, caller.name, _uid(request))
+        command = command_of(key, kind, body, caller.name, uid_of(request))
         try:
             action = self._monitor.carry_out(command)
         except AlarmRefused as refusal:
             status = 404 if isinstance(refusal, AlarmGone) else 409
             raise Refusal(status, refusal.code, str(refusal), self._alarm(key)) from None
-        say = f"{_outcome_text(self._monitor.find_alarm(key))}{await self._keep()}"
+        say = f"{outcome_text(self._monitor.find_alarm(key))}{await kept_text(self._history)}"
         return AlarmReply(changed=action is not None, say=say, **self._alarm(key))
-
-    async def _keep(self) -> str:
-        """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
-        if self._history is None:
-            return ""
-        try:
-            async with asyncio.timeout(KEPT_SECONDS):
-                is_kept = await self._history.flush()
-        except TimeoutError:
-            return "; not saved yet: the history is slow to write"
-        return "" if is_kept else f"; not saved yet: {masked_line(self._history.fault)}"
 
     def _alarm(self, key: AlarmKey) -> ChangedAlarm:
         alarm = self._monitor.find_alarm(key)
@@ -200,7 +185,7 @@ class _Acts:
     async def add_silence(self, request: Request, caller: Caller, body: DraftBody) -> SilenceReply:
         """Add a silence, or say what it would cover."""
         try:
-            draft = draft_of(body, caller.name, _uid(request))
+            draft = draft_of(body, caller.name, uid_of(request))
         except ValueError as error:
             raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
         if body.preview:
@@ -211,13 +196,13 @@ class _Acts:
         """Extend a silence."""
         name = request.path_params["id"]
         return await self._stored(
-            self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=_uid(request))
+            self._monitor.extend_silence(name, body.seconds, actor=caller.name, uid=uid_of(request))
         )
 
     async def end_silence(self, request: Request, caller: Caller) -> SilenceReply:
         """End a silence, or cancel a planned one."""
         name = request.path_params["id"]
-        return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=_uid(request)))
+        return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=uid_of(request)))
 
     async def _stored(self, work: Awaitable[Silence]) -> SilenceReply:
         """Return the silence after `work`, once it is on the disk. Raises Refusal."""
@@ -225,7 +210,7 @@ class _Acts:
             silence = await work
         except AlarmRefused as refusal:
             raise _refusal(refusal) from None
-        return {**self._told(lambda: silence), "say": f"silence {silence.id}{await self._keep()}"}
+        return {**self._told(lambda: silence), "say": f"silence {silence.id}{await kept_text(self._history)}"}
 
     def _told(self, make: Callable[[], Silence]) -> SilenceReply:
         """Return a silence and what it covers now. Raises Refusal."""
@@ -312,22 +297,15 @@ def _acting(name: str, verb: Verb) -> Callable[..., Awaitable[AlarmReply]]:
     return act
 
 
-_ONCE = Parameter(
-    "Idempotency-Key",
-    "Id of the command. A repeated command with the same id is not carried out again.",
-    {"type": "string", "pattern": f"^{_IDEMPOTENCY_KEY.pattern}$"},
-    "header",
-)
-
 ACTS: tuple[Endpoint[_Acts], ...] = (
     *(
-        Endpoint("POST", f"/v1/alarms/{{key}}/{name}", "act", _acting(name, verb), verb.body, (_ONCE,), refuses=(409,))
+        Endpoint("POST", f"/v1/alarms/{{key}}/{name}", "act", _acting(name, verb), verb.body, (ONCE,), refuses=(409,))
         for name, verb in VERBS.items()
     ),
     Endpoint("GET", "/v1/silences", "read", _Acts.list_silences),
-    Endpoint("POST", "/v1/silences", "act", _Acts.add_silence, DraftBody, (_ONCE,), refuses=(409,)),
-    Endpoint("POST", "/v1/silences/{id:path}", "act", _Acts.extend_silence, Extension, (_ONCE,), refuses=(409,)),
-    Endpoint("DELETE", "/v1/silences/{id:path}", "act", _Acts.end_silence, None, (_ONCE,), refuses=(409,)),
+    Endpoint("POST", "/v1/silences", "act", _Acts.add_silence, DraftBody, (ONCE,), refuses=(409,)),
+    Endpoint("POST", "/v1/silences/{id:path}", "act", _Acts.extend_silence, Extension, (ONCE,), refuses=(409,)),
+    Endpoint("DELETE", "/v1/silences/{id:path}", "act", _Acts.end_silence, None, (ONCE,), refuses=(409,)),
     Endpoint("POST", "/v1/events/{id:path}/usual", "act", _Acts.take_as_usual, Body, refuses=(503,)),
     Endpoint("POST", "/v1/events/{id:path}/content", "act", _Acts.choose_content, ChosenContent, refuses=(503,)),
     Endpoint("POST", "/v1/unit", "act", _Acts.choose_unit, ChosenUnit, refuses=(409,)),
@@ -418,17 +396,19 @@ def _refusal(refusal: AlarmRefused) -> Refusal:
     return Refusal(404 if isinstance(refusal, SilenceGone) else 409, refusal.code, str(refusal))
 
 
-def _uid(request: Request) -> str:
-    """Return the idempotency key of a command, or a new one. Raises Refusal."""
-    text = request.headers.get("idempotency-key")
-    if text is None:
-        return uuid4().hex
-    if not _IDEMPOTENCY_KEY.fullmatch(text):
-        raise Refusal(422, "not understood", "Idempotency-Key: 8 to 64 letters, digits, - and _")
-    return text
+async def kept_text(history: History | None) -> str:
+    """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
+    if history is None:
+        return ""
+    try:
+        async with asyncio.timeout(KEPT_SECONDS):
+            is_kept = await history.flush()
+    except TimeoutError:
+        return "; not saved yet: the history is slow to write"
+    return "" if is_kept else f"; not saved yet: {masked_line(history.fault)}"
 
 
-def _outcome_text(alarm: Alarm | None) -> str:
+def outcome_text(alarm: Alarm | None) -> str:
     """Return the state of an alarm after a command in words, with the last person who acted on it."""
     if alarm is None:
         return "the alarm no longer exists"

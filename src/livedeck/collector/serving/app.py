@@ -24,6 +24,7 @@ from livedeck.collector.serving import acts, outbox
 from livedeck.collector.serving.access import Access, Doorkeeper
 from livedeck.collector.serving.calendar import CalendarPage
 from livedeck.collector.serving.endpoints import ROUTER_REFUSALS, Caller, Endpoint, Parameter, Refusal, not_on_board
+from livedeck.collector.serving.hooks import FindLife, Hooks
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LinkPages
 from livedeck.monitor import ConnectionState, EventState, History, Monitor, Snapshot, round_columns
@@ -54,6 +55,8 @@ def collector_app(
     *,
     notifier: outbox.Outbox | None = None,
     links: Links | None = None,
+    find_life: FindLife = lambda _: None,
+    pagerduty_secret: str = "",
 ) -> ASGIApp:
     """Return the ASGI app of a collector.
 
@@ -65,12 +68,15 @@ def collector_app(
         counted: Returns the counters of the process for the metrics.
         notifier: Sends notifications; None if this collector sends none.
         links: Makes links that acknowledge an alarm, and those of the calendar; None if this collector makes none.
+        find_life: Finds the alarm of a notification, for webhooks.
+        pagerduty_secret: Signs the webhooks of PagerDuty; empty if there are none.
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
         *(endpoint.route(pages) for endpoint in PAGES),
         *CalendarPage(pages.published, monitor, history, access, links).routes(),
         *LinkPages(monitor, history, access, links).routes(),
+        *Hooks(monitor, history, access, find_life, pagerduty_secret).routes(),
         *acts.routes(monitor, history),
         *outbox.routes(notifier),
     ]

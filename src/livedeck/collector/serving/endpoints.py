@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from uuid import uuid4
 
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
@@ -26,8 +28,13 @@ MAX_BODY = 16 * 1024
 AUTHORIZATION_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
 """Text of the refusal if a request has no token."""
 
-_MAY = ("metrics", "read", "act")
-"""Rights of a token; each includes those before it."""
+_ENOUGH = {
+    "metrics": {"metrics", "read", "act"},
+    "read": {"read", "act"},
+    "respond": {"respond", "act"},
+    "act": {"act"},
+}
+"""Right that a request needs -> rights that include it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ B = TypeVar("B", bound=Body)
 
 T = TypeVar("T")
 
-Right: TypeAlias = Literal["", "metrics", "read", "act"]
+Right: TypeAlias = Literal["", "metrics", "read", "respond", "act"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,16 @@ class Parameter:
         if not (text.isascii() and text.isdecimal() and len(text) < 17 and least <= int(text) <= most):
             raise Refusal(422, "not understood", f"{self.name}: a whole number from {least} to {most}")
         return int(text)
+
+
+_IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+ONCE = Parameter(
+    "Idempotency-Key",
+    "Id of the command. A repeated command with the same id is not carried out again.",
+    {"type": "string", "pattern": f"^{_IDEMPOTENCY_KEY.pattern}$"},
+    "header",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +170,24 @@ def permitted(request: Request, needs: str) -> Caller:
 
 def check_right(caller: Caller, needs: str) -> None:
     """Raise Refusal if the caller's token lacks the right `needs`."""
-    if caller.may not in _MAY[_MAY.index(needs) :]:
+    if caller.may not in _ENOUGH[needs]:
         say = f"the token of {caller.name} has the right {caller.may}; this request needs {needs}"
         raise Refusal(403, "not allowed", say)
 
 
-async def read_body(request: Request, kind: type[B]) -> B:
-    """Return the body as `kind`. Raises Refusal if it is too long, invalid, or has unknown fields."""
+async def read_content(request: Request, limit: int = MAX_BODY) -> bytes:
+    """Return the body. Raises Refusal if it is longer than `limit` bytes."""
     content = b""
     async for chunk in request.stream():
         content += chunk
-        if len(content) > MAX_BODY:
-            raise Refusal(413, "too long", f"the body is longer than {MAX_BODY // 1024} kB")
+        if len(content) > limit:
+            raise Refusal(413, "too long", f"the body is longer than {limit // 1024} kB")
+    return content
+
+
+async def read_body(request: Request, kind: type[B]) -> B:
+    """Return the body as `kind`. Raises Refusal if it is too long, invalid, or has unknown fields."""
+    content = await read_content(request)
     try:
         body = kind.model_validate_json(content or b"{}")
     except ValidationError as error:
@@ -172,6 +195,16 @@ async def read_body(request: Request, kind: type[B]) -> B:
     if unknown := next(_faults(json.loads(content or b"{}"), body.model_dump()), ""):
         raise Refusal(422, "not understood", masked_line(unknown, 300))
     return body
+
+
+def uid_of(request: Request) -> str:
+    """Return the idempotency key of a command, or a new one. Raises Refusal."""
+    text = request.headers.get("idempotency-key")
+    if text is None:
+        return uuid4().hex
+    if not _IDEMPOTENCY_KEY.fullmatch(text):
+        raise Refusal(422, "not understood", "Idempotency-Key: 8 to 64 letters, digits, - and _")
+    return text
 
 
 def _fault(error: ValidationError) -> str:

@@ -19,6 +19,7 @@ from livedeck.collector.serving.acts import ACTS
 from livedeck.collector.serving.app import PAGES
 from livedeck.collector.serving.calendar import CALENDAR
 from livedeck.collector.serving.endpoints import Endpoint
+from livedeck.collector.serving.hooks import HOOKS
 from livedeck.collector.serving.link_pages import LINKS
 from livedeck.collector.serving.outbox import UNSENT
 
@@ -44,7 +45,7 @@ _REFUSAL: Schema = {
 
 def endpoints() -> tuple[Endpoint[Any], ...]:
     """Return all endpoints of a collector."""
-    return *PAGES, *CALENDAR, *LINKS, *ACTS, *UNSENT, *map(past.described, QUESTIONS.values())
+    return *PAGES, *CALENDAR, *LINKS, *HOOKS, *ACTS, *UNSENT, *map(past.described, QUESTIONS.values())
 
 
 def openapi_text() -> str:
