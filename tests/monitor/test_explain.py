@@ -133,6 +133,14 @@ async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_be
     assert forecast.kind in seen, f"{forecast} did not come"
 
 
+async def test_watched_time_ends_with_the_last_reply_and_not_now() -> None:
+    stream = await watch(rows := signal(60))
+    stream.now += timedelta(minutes=5)
+    until = stream.explained().watched_until
+    assert until is not None
+    assert until.timestamp() == rows[-1].time
+
+
 @trials(1000)
 @given(streams)
 async def test_a_lost_encoder_is_foreseen_to_the_reply(rows: list[Reading]) -> None:

@@ -23,6 +23,7 @@ BARE = Explanation(
     SignalFacts(video=4.1e6, usual_video=4.2e6),
     DeliveryFacts(age=3.1, lag=4.0),
     None,
+    None,
     (),
     None,
     (),
@@ -89,6 +90,13 @@ def test_what_the_past_lacks_is_not_recorded() -> None:
     assert explanation_title(BARE) == "Studio A  on air for 51:31, content show"
     found = explanation_object(BARE)
     assert (found["would_alarm"], found["decides"], found["evidence"]) == (None, None, None)
+
+
+def test_values_and_watched_time_end_with_the_newest_sample() -> None:
+    since, until = NOW - timedelta(minutes=9), NOW - timedelta(minutes=4)
+    lines = dict(explanation_lines(replace(BARE, watched_since=since, watched_until=until)))
+    assert lines["watched"] == ["11:51:00Z to 11:56:00Z"]
+    assert lines["usual"][0].endswith("(newest sample: 4.10M, ?, ?)")
 
 
 def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where() -> None:

@@ -150,7 +150,7 @@ def _usual_text(explanation: Explanation) -> str:
     audio = NOT_RECORDED if signal.is_warm is None else bits(signal.usual_audio)
     return (
         f"video {bits(signal.usual_video)}{noise}{slots}; audio {audio}; fps {frames(signal.usual_fps)} "
-        f"(now {bits(signal.video)}, {bits(signal.audio)}, {frames(signal.fps)})"
+        f"(newest sample: {bits(signal.video)}, {bits(signal.audio)}, {frames(signal.fps)})"
     )
 
 
@@ -171,8 +171,8 @@ def _delivery_text(explanation: Explanation) -> str:
 
 
 def _watched_text(explanation: Explanation) -> str:
-    since, gaps = explanation.watched_since, explanation.gaps
-    begin = f"{since:%H:%M:%S}Z to now" if since else NOT_RECORDED
+    since, until, gaps = explanation.watched_since, explanation.watched_until, explanation.gaps
+    begin = f"{since:%H:%M:%S}Z to {until:%H:%M:%S}Z" if since and until else NOT_RECORDED
     missing = ", ".join(f"{gap.since:%H:%M:%S}Z to {gap.until:%H:%M:%S}Z" for gap in gaps[-3:])
     return f"{begin}{f'; not watched {missing}' if missing else ''}"
 
@@ -253,6 +253,7 @@ def explanation_object(explanation: Explanation) -> documents.Explanation:
             replies=delivery.answers,
         ),
         watched_since=_time(explanation.watched_since),
+        watched_until=_time(explanation.watched_until),
         not_watched=[
             documents.NotWatchedSpan(since=isoformat_utc(gap.since), until=isoformat_utc(gap.until))
             for gap in explanation.gaps

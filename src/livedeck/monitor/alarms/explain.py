@@ -78,7 +78,7 @@ def explain(case: ExplainCase, kind: str = "") -> Explanation:
     opened = tuple(alarm for alarm in _of_event(case, kind) if alarm.active and alarm.key not in case.waiting)
     gaps = tuple(Gap(_moment(gap.since), _moment(gap.until)) for gap in state.qos.not_watched)
     coverage = judged.coverage.spans if judged else ()
-    since = _moment(max(0.0, coverage[-1].since)) if coverage and coverage[-1].since > 0 else None
+    watched = coverage[-1] if coverage and coverage[-1].since > 0 else None
     claim = CLAIMS.get(kind)
     return Explanation(
         event.id,
@@ -90,7 +90,8 @@ def explain(case: ExplainCase, kind: str = "") -> Explanation:
         case.limits.template_of(event) if case.limits else None,
         _signal(state, judged),
         _delivery(state, judged, now),
-        since,
+        _moment(watched.since) if watched else None,
+        _moment(watched.until) if watched else None,
         gaps,
         None if judged is None and not ahead else ahead,
         tuple(_open(alarm, judged, case.skew) for alarm in opened),
