@@ -7,8 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from livedeck.monitor import AlarmKey, BroadcastState, Condition, DecidingLimit, Explanation, Forecast, SilentKind
-from livedeck.monitor.model.explanation import DeliveryFacts, SignalFacts
+from livedeck.monitor import (
+    AlarmKey,
+    AlarmState,
+    BroadcastState,
+    Condition,
+    DecidingLimit,
+    Explanation,
+    Forecast,
+    Severity,
+    SilentKind,
+)
+from livedeck.monitor.model.explanation import DeliveryFacts, OpenAlarm, SignalFacts
 from livedeck.presentation.explanation import explanation_lines, explanation_object, explanation_title, forecast_text
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,6 +100,19 @@ def test_what_the_past_lacks_is_not_recorded() -> None:
     assert explanation_title(BARE) == "Studio A  on air for 51:31, content show"
     found = explanation_object(BARE)
     assert (found["would_alarm"], found["decides"], found["evidence"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (AlarmState.UNACKNOWLEDGED, "new, began 11:50:00Z: no samples, expected a signal; clears with newer samples"),
+        (AlarmState.RETURNED, "cleared, not acknowledged, began 11:50:00Z: no samples, expected a signal"),
+    ],
+)
+def test_an_open_alarm_says_when_it_began_and_a_present_one_what_clears_it(state: AlarmState, words: str) -> None:
+    key, began = AlarmKey("one", "RECONNECTING"), NOW - timedelta(minutes=10)
+    alarm = OpenAlarm(key, Severity.CRITICAL, state, began, "no samples", "a signal", "newer samples")
+    assert dict(explanation_lines(replace(BARE, open=(alarm,))))["alarms"] == [f"RECONNECTING critical, {words}"]
 
 
 def test_values_and_watched_time_end_with_the_newest_sample() -> None:

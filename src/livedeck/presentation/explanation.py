@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from livedeck.monitor import (
+    AlarmState,
     BroadcastState,
     Condition,
     DecidingLimit,
@@ -74,9 +75,10 @@ def _opened(explanation: Explanation) -> list[str]:
 
 
 def _open_text(alarm: OpenAlarm) -> str:
-    ends = f"; clears with {alarm.ends}" if alarm.ends else ""
-    since = f"since {alarm.since:%H:%M:%S}Z"
-    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words} {since}: {evidence_text(alarm)}{ends}"
+    is_present = alarm.state is not AlarmState.RETURNED
+    ends = f"; clears with {alarm.ends}" if alarm.ends and is_present else ""
+    began = f"began {alarm.since:%H:%M:%S}Z"
+    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words}, {began}: {evidence_text(alarm)}{ends}"
 
 
 def _would_alarm(explanation: Explanation) -> list[str]:
