@@ -213,7 +213,7 @@ class Forecast(TypedDict):
 
 
 class SilentAlarm(TypedDict):
-    """Alarm, or kind of alarm, that notifies nobody. `kind`: None for every kind of the event."""
+    """Alarm, or kind of alarm, that notifies nobody. `kind`: None for every kind that samples raise."""
 
     kind: str | None
     target: str | None

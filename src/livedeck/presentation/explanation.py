@@ -126,7 +126,7 @@ def _silent(explanation: Explanation) -> list[str]:
 
 
 def _silent_name(item: SilentKind) -> str:
-    return item.key.kind or "every kind"
+    return item.key.kind or "kinds of samples"
 
 
 def _class_text(explanation: Explanation) -> str:
@@ -159,7 +159,7 @@ def _usual_text(explanation: Explanation) -> str:
 def _delivery_text(explanation: Explanation) -> str:
     facts = explanation.delivery
     if facts.age is None:
-        return "no sample yet"
+        return "no samples"
     parts = [f"newest sample {_seconds(facts.age)} old"]
     if facts.lag is not None:
         learnt = f" ({counted(facts.deliveries, 'delivery')})" if facts.deliveries is not None else ""
