@@ -156,6 +156,30 @@ def test_an_acknowledgement_goes_through_the_collector_alone(tmp_path: Path) -> 
     assert stage.connections == []
 
 
+def test_while_the_platform_is_silent_its_alarms_are_acknowledged_all_the_same(tmp_path: Path) -> None:
+    with staged(tmp_path) as stage:
+        stage.say("be_blind")
+        env = {**stage.env, "LIVEDECK_HISTORY": str(tmp_path / "own.sqlite")}
+        of_event = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", "--json", env=env)
+        of_all = called(tmp_path, "alarm", "shelve", "Platform", "API_BLIND", "--reason", "known", "--json", env=env)
+        stage.theirs.commands["acknowledge"] = plain("200 OK", b'{"changed":false}')
+        again = called(tmp_path, "alarm", "ack", "platform", "API_BLIND", "--json", env=env)
+        sent = [asked.target for asked in stage.server.asked if "/alarms/" in asked.target]
+    assert (of_event.returncode, of_event.stderr) == (0, "")
+    assert json.loads(of_event.stdout) == {
+        "schema": "livedeck alarm ack v1",
+        "event_id": "e1",
+        "kind": "NO_INGEST",
+        "target": None,
+        "action": "acknowledge",
+        "changed": True,
+    }
+    done = json.loads(of_all.stdout)
+    assert (done["event_id"], done["kind"], done["action"], done["changed"]) == (None, "API_BLIND", "shelve", True)
+    assert json.loads(again.stdout)["changed"] is False
+    assert [path.rpartition("/")[2] for path in sent] == ["acknowledge", "shelve", "acknowledge"]
+
+
 def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:
     env = {name: value for name, value in stage.env.items() if "COLLECTOR" in name}
     done = called(tmp_path, "status", "--json", env=env)

@@ -76,5 +76,5 @@ def test_figures_say_what_is_not_recorded(tmp_path: Path) -> None:
     assert by_key["closed"]["value"] in {1, 2}
     assert by_key["precision"]["goal"] == 0.9
     assert by_key["per_operator_hour"]["value"] is None
-    assert by_key["per_operator_hour"]["missing"] == "under an hour"
+    assert by_key["per_operator_hour"]["missing"] == "under 1 h watched"
     assert wrong.returncode == 2

@@ -8,10 +8,12 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pydantic import TypeAdapter
 
 from cli.commands import TIMEOUT, called, environment, served
@@ -19,8 +21,9 @@ from cli.groups_stage import Stage
 from cli.starts import LIVEDECK, Start
 from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.cli.collect.engine import join_others
+from livedeck.cli.collect.notify import explain_command
 from livedeck.cli.wiring import SystemClock
-from livedeck.monitor import History
+from livedeck.monitor import BroadcastState, EventRecord, History, HistoryReader
 from livedeck.notify import DEAD, WAITING, Message, Outcome, Spool, State, Status, spool_path
 from livedeck.presentation.documents import DOCUMENTS
 from livedeck.settings import Settings
@@ -164,6 +167,10 @@ def test_without_a_route_it_is_said_that_nobody_is_notified(tmp_path: Path) -> N
     done = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", env={"LIVEDECK_HISTORY": "off"})
     assert (done.returncode, done.stdout) == (6, "")
     assert "the settings have no route, so nobody is notified" in done.stderr
+    attached = {"LIVEDECK_HISTORY": "off", "LIVEDECK_COLLECTOR_URL": "http://127.0.0.1:9"}
+    away = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", env=attached)
+    assert away.returncode == 2
+    assert "the collector has the routes; run this command on its machine" in away.stderr
 
 
 def test_without_a_severity_each_one_of_the_kind_is_explained(tmp_path: Path, sink: Sink) -> None:
@@ -190,6 +197,27 @@ def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_p
     assert called(tmp_path, "notify", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
     help_text = called(tmp_path, "notify", "--help").stdout
     assert "by every route, and print the reply of each receiver" in " ".join(help_text.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [("Friday", 0), ("friday SHOW", 0), ("4d2", 0), ("Show", 6), ("Friday rehearsal", 6)]
+)
+def test_an_event_of_the_history_is_named_by_the_beginning_of_its_id_or_name(
+    tmp_path: Path, sink: Sink, monkeypatch: pytest.MonkeyPatch, words: str, code: int
+) -> None:
+    async def events(_: HistoryReader) -> tuple[EventRecord, ...]:
+        at = datetime(2026, 3, 1, tzinfo=UTC)
+        named = ("4d2c", "Friday show"), ("7a1b", "Saturday show")
+        return tuple(EventRecord(at, id_, name, BroadcastState.ON_AIR) for id_, name in named)
+
+    for name, value in configured(tmp_path, sink).items():
+        monkeypatch.setenv(name, value)
+    config = tmp_path / "config.toml"
+    config.write_text(
+        config.read_text().replace("hours =", 'events = ["4d2c"]\nthrough =').replace('"08:00-20:00"', '"info"')
+    )
+    monkeypatch.setattr("livedeck.cli.collect.notify.latest_events", events)
+    assert CliRunner().invoke(explain_command, [words, "NO_INGEST", "critical"]).exit_code == code
 
 
 def test_a_target_that_cannot_be_used_is_told_before_it_is_needed(tmp_path: Path, sink: Sink) -> None:

@@ -138,6 +138,13 @@ class ThirdParty:
         self.values["alarms"] = {KEY: alarm}
         self.values["order"]["alarms"] = [KEY]
 
+    def be_blind(self) -> None:
+        """The platform is silent; the alarm of its event and its own stand."""
+        blind = ALARM | {"event_id": "", "kind": "API_BLIND", "subject": "platform"}
+        self.values["alarms"] = {KEY: ALARM, "\x1fAPI_BLIND\x1f": blind}
+        self.values["order"]["alarms"] = [*self.values["alarms"]]
+        self.values["head"]["link"] |= {"state": "blind"}
+
     def _publish(self, change: dict[str, Any]) -> None:
         self.seq += 1
         self.ring[self.seq] = {"values": change, "samples": {}, "later": "a name that nobody knows"}

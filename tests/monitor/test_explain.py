@@ -133,6 +133,27 @@ async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_be
     assert forecast.kind in seen, f"{forecast} did not come"
 
 
+async def test_a_fault_that_may_come_and_go_says_how_long_it_may_stay() -> None:
+    stream = await watch([*signal(300, end=-20.0), *signal(10, audio=0.0)])
+    ends = {alarm.key.kind: alarm.ends for alarm in stream.explained().open}
+    assert ends["AUDIO_LOST"] == "good samples for 10 s, up to 300 s if it comes and goes"
+
+
+async def test_an_event_off_air_is_not_judged_and_samples_of_it_are_not_called_due() -> None:
+    stream = Watch(NOW, stream=None, scheduled={"time": at(600)})
+    await stream.poll()
+    (item,) = stream.explained().silent
+    assert (item.key.kind, item.why) == ("", "not judged: the event is not on air")
+
+
+async def test_watched_time_ends_with_the_last_reply_and_not_now() -> None:
+    stream = await watch(rows := signal(60))
+    stream.now += timedelta(minutes=5)
+    until = stream.explained().watched_until
+    assert until is not None
+    assert until.timestamp() == rows[-1].time
+
+
 @trials(1000)
 @given(streams)
 async def test_a_lost_encoder_is_foreseen_to_the_reply(rows: list[Reading]) -> None:

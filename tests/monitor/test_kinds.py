@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from livedeck.monitor import Hold, Share, Thresholds, kinds, with_overrides
 from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
 from livedeck.monitor.kinds import ALARM_KINDS, audio, delivery, is_normal, video
-from livedeck.monitor.kinds.kind import AlarmKind, EventDetector, Observation, SampleDetector
+from livedeck.monitor.kinds.kind import (
+    THE_PLATFORM,
+    AlarmKind,
+    DeckDetector,
+    EventDetector,
+    Observation,
+    SampleDetector,
+)
 from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.state import Component, Pattern
@@ -292,3 +299,20 @@ def test_a_healthy_sample_is_normal() -> None:
     assert is_normal(HEALTHY, T)
     assert not is_normal(HEALTHY._replace(audio=0.0), replace(T, low_audio=0.0, low_audio_rate=0.0))
     assert is_normal(HEALTHY, replace(T, drift_share=Share(1, 1)))
+
+
+def test_only_an_alarm_about_the_platform_names_it() -> None:
+    subjects = {
+        kind.name: kind.detector.subject for kind in ALARM_KINDS.values() if isinstance(kind.detector, DeckDetector)
+    }
+    others = {name: subject for name, subject in subjects.items() if subject != THE_PLATFORM}
+    assert others == {
+        "MACHINE_CLOCK": "this machine",
+        "OWN_SLOW": "this machine",
+        "HISTORY_FAILED": "history",
+        "NOTIFY_FAILING": "notifier",
+        "COLLECTOR_SILENT": "collector",
+        "ENGINE_APART": "collector",
+        "COLLECTOR_LOST": "collector",
+        "PROBE_BLIND": "probe",
+    }

@@ -203,7 +203,7 @@ def test_what_is_not_recorded_is_not_zero() -> None:
     assert (found["precision"].value, found["precision"].missing) == (None, "none closed")
     assert (found["not_watched_share"].value, found["not_watched_share"].missing) == (None, "not recorded")
     assert found["acknowledge_p50"].value is None
-    assert figures(watched=())["per_operator_hour"].missing == "under an hour"
+    assert figures(watched=())["per_operator_hour"].missing == "under 1 h watched"
     half = WatchRecord(NOW, NOW + timedelta(hours=12), "p"), WatchRecord(NOW, NOW + timedelta(hours=6), "q")
     assert figures(watched=half)["not_watched_share"].value == pytest.approx(0.5)
 

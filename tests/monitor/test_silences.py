@@ -275,8 +275,11 @@ def test_an_extension_obeys_the_same_limits_and_only_runs_on_what_runs() -> None
     running = Silences().including([silence("event = one", lasts=7200)])
     by = silencing.Extender(NOW, "ola", "u5", [ON_AIR])
     assert silencing.extend(running, "s-", 7200, by).ends_at == NOW + timedelta(hours=4)
-    with pytest.raises(AlarmRefused, match="event on air"):
+    with pytest.raises(AlarmRefused, match=r"an event on air .*at most 4 h"):
         silencing.extend(running, "s-0", 7201, by)
+    both = by._replace(states=[ON_AIR, ON_AIR])
+    with pytest.raises(AlarmRefused, match="2 events on air"):
+        silencing.extend(Silences().including([silence(lasts=7200)]), "s-0", 7201, both)
     with pytest.raises(SilenceGone):
         silencing.extend(running, "s-0", 60, by._replace(now=NOW + timedelta(hours=3)))
     two = running.including([silence(number=1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,19 @@ def test_a_route_without_repeat_sends_a_critical_alarm_once() -> None:
     desk = Desk(Route("ops", "ops", repeat=0))
     desk.put(alarm("one"))
     assert len(desk.watch(86_400, each=60)) == 1
+
+
+def test_a_repeat_that_waited_for_the_allowance_counts_from_its_message() -> None:
+    desk = Desk(Route("ops", "ops", repeat=2))
+    desk.put(alarm())
+    desk.watch(6)
+    for number in range(6):  # the whole allowance, so that the repeat waits
+        desk.put(alarm(f"w{number}", "FPS_LOW", Severity.WARNING, since=desk.now, changed=desk.now))
+        desk.watch(12)
+    sent = [message.at for message in desk.watch(1500) if message.status is Status.REPEATED]
+    gaps = [(after - before).total_seconds() for before, after in pairwise(sent)]
+    assert (sent[0] - NOW).total_seconds() > 300
+    assert min(gaps) >= 120
 
 
 def test_repeats_of_many_alarms_share_a_message_and_the_allowance() -> None:

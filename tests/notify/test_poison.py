@@ -203,9 +203,9 @@ def test_no_beginning_is_told_as_plain_text_after_its_end(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (lambda _: (503, ""), [(5 * 60, "CRIT NOTIFY_FAILING platform")]),
-        (refuses("one", 400), [(0, "WARN NOTIFY_FAILING platform")]),
-        (lambda _: (400, ""), [(0, "WARN NOTIFY_FAILING platform"), (5 * 60, "CRIT NOTIFY_FAILING platform")]),
+        (lambda _: (503, ""), [(5 * 60, "CRIT NOTIFY_FAILING notifier")]),
+        (refuses("one", 400), [(0, "WARN NOTIFY_FAILING notifier")]),
+        (lambda _: (400, ""), [(0, "WARN NOTIFY_FAILING notifier"), (5 * 60, "CRIT NOTIFY_FAILING notifier")]),
     ],
     ids=["a target that is down", "a dead letter", "a target that refuses everything"],
 )

@@ -26,6 +26,12 @@ READ = 'alarms{kind="NO_INGEST",severity="critical",state="acknowledged"}'
 ONE, TWO = ({"job": "livedeck", "instance": instance} for instance in ("one", "two"))
 FRIDAY = {"job": "livedeck", "event_id": "4d2c", "name": "Friday show"}
 SHOW = {INFO: (UP, UP), ON_AIR: (UP, UP)}
+HEARD = {**SHOW, "platform_answer_age_seconds": ("0x80", "0x80")}
+BLIND = {
+    **SHOW,
+    ON_AIR: ("1x20 stale", "1x20 stale"),
+    "platform_answer_age_seconds": ("0x20 15+15x60", "0x20 15+15x60"),
+}
 
 
 class Case(NamedTuple):
@@ -110,14 +116,22 @@ CASES = (
     Case(
         "LivedeckEventSilent",
         "no samples of one event, at two collectors",
-        {**SHOW, AGE: ("60+15x80", "60+15x80")},
+        {**HEARD, AGE: ("60+15x80", "60+15x80")},
         5,
         ((FRIDAY, "No samples of Friday show for 6m 0s."),),
     ),
-    Case("LivedeckEventSilent", "for a minute", {**SHOW, AGE: ("60x80", "600x80")}, 10),
-    Case("LivedeckEventSilent", "since half a minute", {**SHOW, AGE: ("2x20 90x80", "2x20 90x80")}, 5.5),
-    Case("LivedeckEventSilent", "one of two has samples", {**SHOW, AGE: ("2x80", "60+15x80")}, 10),
-    Case("LivedeckEventSilent", "it is not on air", {**SHOW, ON_AIR: ("0x80", "0x80"), AGE: ("600x80", "600x80")}, 10),
+    Case("LivedeckEventSilent", "for a minute", {**HEARD, AGE: ("60x80", "600x80")}, 10),
+    Case("LivedeckEventSilent", "since half a minute", {**HEARD, AGE: ("2x20 90x80", "2x20 90x80")}, 5.5),
+    Case("LivedeckEventSilent", "one of two has samples", {**HEARD, AGE: ("2x80", "60+15x80")}, 10),
+    Case("LivedeckEventSilent", "it is not on air", {**HEARD, ON_AIR: ("0x80", "0x80"), AGE: ("600x80", "600x80")}, 10),
+    Case(
+        "LivedeckEventSilent",
+        "silent before the platform became silent, for as long as is known",
+        {**BLIND, AGE: ("60+15x80", "60+15x80")},
+        10,
+        ((FRIDAY, "No samples of Friday show for 6m 0s."),),
+    ),
+    Case("LivedeckEventSilent", "the platform alone is silent", {**BLIND, AGE: ("2x20 17+15x60", "2x20 17+15x60")}, 12),
     Case(
         "LivedeckViewersLost",
         "no playlist at two collectors",

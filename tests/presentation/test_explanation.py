@@ -7,8 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from livedeck.monitor import AlarmKey, BroadcastState, Condition, DecidingLimit, Explanation, Forecast, SilentKind
-from livedeck.monitor.model.explanation import DeliveryFacts, SignalFacts
+from livedeck.monitor import (
+    AlarmKey,
+    AlarmState,
+    BroadcastState,
+    Condition,
+    DecidingLimit,
+    Explanation,
+    Forecast,
+    Severity,
+    SilentKind,
+)
+from livedeck.monitor.model.explanation import DeliveryFacts, OpenAlarm, SignalFacts
 from livedeck.presentation.explanation import explanation_lines, explanation_object, explanation_title, forecast_text
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -22,6 +32,7 @@ BARE = Explanation(
     None,
     SignalFacts(video=4.1e6, usual_video=4.2e6),
     DeliveryFacts(age=3.1, lag=4.0),
+    None,
     None,
     (),
     None,
@@ -91,6 +102,26 @@ def test_what_the_past_lacks_is_not_recorded() -> None:
     assert (found["would_alarm"], found["decides"], found["evidence"]) == (None, None, None)
 
 
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (AlarmState.UNACKNOWLEDGED, "new, began 11:50:00Z: no samples, expected a signal; clears with newer samples"),
+        (AlarmState.RETURNED, "cleared, not acknowledged, began 11:50:00Z: no samples, expected a signal"),
+    ],
+)
+def test_an_open_alarm_says_when_it_began_and_a_present_one_what_clears_it(state: AlarmState, words: str) -> None:
+    key, began = AlarmKey("one", "RECONNECTING"), NOW - timedelta(minutes=10)
+    alarm = OpenAlarm(key, Severity.CRITICAL, state, began, "no samples", "a signal", "newer samples")
+    assert dict(explanation_lines(replace(BARE, open=(alarm,))))["alarms"] == [f"RECONNECTING critical, {words}"]
+
+
+def test_values_and_watched_time_end_with_the_newest_sample() -> None:
+    since, until = NOW - timedelta(minutes=9), NOW - timedelta(minutes=4)
+    lines = dict(explanation_lines(replace(BARE, watched_since=since, watched_until=until)))
+    assert lines["watched"] == ["11:51:00Z to 11:56:00Z"]
+    assert lines["usual"][0].endswith("(newest sample: 4.10M, ?, ?)")
+
+
 def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where() -> None:
     key, until = AlarmKey("one", "AUDIO_LOW"), NOW + timedelta(hours=1)
     limit = DecidingLimit("low_video", "0.7", ("limits", "0", "thresholds", "low_video"))
@@ -105,7 +136,10 @@ def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where(
         decides=(limit, chosen),
     )
     lines = dict(explanation_lines(found, lambda keys: f"line 41 of {keys[0]}"))
-    assert lines["silent"] == ["AUDIO_LOW: shelved: rehearsal by anna@regie until 13:00:00Z", "every kind: old data"]
+    assert lines["silent"] == [
+        "AUDIO_LOW: shelved: rehearsal by anna@regie until 13:00:00Z",
+        "kinds of samples: old data",
+    ]
     assert lines["would alarm"] == ["Nothing foreseen within a minute"]
     assert lines["decides"] == ["low_video = 0.7 (line 41 of limits)", "content = radio (chosen by anna@regie)"]
     assert dict(explanation_lines(replace(found, decides=())))["decides"] == ["the default limits"]

@@ -49,6 +49,7 @@ from livedeck.presentation.connection import poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import (
     alarm_action_object,
+    alarm_done_object,
     alarms_object,
     change_object,
     not_watched_object,
@@ -104,13 +105,13 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add to a command EVENT, KIND and --target, which name an alarm, and the flags of the platform."""
+    """Add to a command EVENT, KIND and --target, which name an alarm, the format, and the flags of the platform."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),
         click.option("--target", metavar="NAME", help="Name or id of the restream, track or part with the alarm."),
     )
-    command = platform(command)
+    command = formats("table", "json")(platform(command))
     for flag in reversed(flags):
         command = flag(command)
     return command
@@ -119,41 +120,39 @@ def _named_alarm(command: Decorated) -> Decorated:
 @click.command
 @_named_alarm
 @click.pass_context
-def ack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
+def ack_command(ctx: click.Context, /, **named: Any) -> None:
     """Acknowledge an alarm: it is silent until it clears, gets worse or the acknowledgement expires.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Every deck with the same history or
     collector sees it. Exit code 6 if the alarm does not exist or cannot be acknowledged now.
     """
-    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.ACKNOWLEDGE, None, ""))
+    _run_action(ctx, named, lambda _: (ActionKind.ACKNOWLEDGE, None, ""))
 
 
 @click.command
 @_named_alarm
 @click.argument("verdict", metavar="VERDICT", type=click.Choice([*_VERDICTS]))
 @click.pass_context
-def close_command(
-    ctx: click.Context, /, *, event: str, kind: str, target: str | None, verdict: str, **flags: Any
-) -> None:
+def close_command(ctx: click.Context, /, *, verdict: str, **named: Any) -> None:
     """Close an alarm with a verdict: real, false or meant-so. This also acknowledges the alarm.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. VERDICT: `real`: there is, or was, such a
     fault; `false`: there was none; `meant-so`: correctly detected, but done on purpose. `livedeck alarm kpi` prints the
     share of real alarms. Exit code 6 if the alarm does not exist or is hidden.
     """
-    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.CLOSE, None, _VERDICTS[verdict].value))
+    _run_action(ctx, named, lambda _: (ActionKind.CLOSE, None, _VERDICTS[verdict].value))
 
 
 @click.command
 @_named_alarm
 @click.pass_context
-def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
+def unack_command(ctx: click.Context, /, **named: Any) -> None:
     """Withdraw your acknowledgement of an alarm, within 5 min.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is no such
     acknowledgement.
     """
-    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.UNACKNOWLEDGE, None, ""))
+    _run_action(ctx, named, lambda _: (ActionKind.UNACKNOWLEDGE, None, ""))
 
 
 @click.command
@@ -163,16 +162,7 @@ def unack_command(ctx: click.Context, /, *, event: str, kind: str, target: str |
 @click.option("--only-this", is_flag=True, help="Do not hide the symptoms of its fault with it.")
 @click.pass_context
 def shelve_command(
-    ctx: click.Context,
-    /,
-    *,
-    event: str,
-    kind: str,
-    target: str | None,
-    duration: float | None,
-    reason: str,
-    only_this: bool,
-    **flags: Any,
+    ctx: click.Context, /, *, duration: float | None, reason: str, only_this: bool, **named: Any
 ) -> None:
     """Shelve an alarm for a reason: nobody sees it and its symptoms for --duration, or until it clears.
 
@@ -181,13 +171,13 @@ def shelve_command(
     """
     minutes = None if duration is None else duration / 60
     action = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
-    _run_action(ctx, flags, (event, kind, target), lambda _: (action, minutes, reason))
+    _run_action(ctx, named, lambda _: (action, minutes, reason))
 
 
 @click.command
 @_named_alarm
 @click.pass_context
-def unshelve_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, **flags: Any) -> None:
+def unshelve_command(ctx: click.Context, /, **named: Any) -> None:
     """Show a shelved or out-of-service alarm again.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if
@@ -198,26 +188,25 @@ def unshelve_command(ctx: click.Context, /, *, event: str, kind: str, target: st
         is_removed = alarm.state is AlarmState.OUT_OF_SERVICE
         return ActionKind.IN_SERVICE if is_removed else ActionKind.UNSHELVE, None, ""
 
-    _run_action(ctx, flags, (event, kind, target), action)
+    _run_action(ctx, named, action)
 
 
 @click.command
 @_named_alarm
 @click.argument("text", metavar="TEXT")
 @click.pass_context
-def note_command(ctx: click.Context, /, *, event: str, kind: str, target: str | None, text: str, **flags: Any) -> None:
+def note_command(ctx: click.Context, /, *, text: str, **named: Any) -> None:
     """Attach a note to an alarm; an empty TEXT removes it.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if the alarm does not exist.
     """
-    _run_action(ctx, flags, (event, kind, target), lambda _: (ActionKind.NOTE, None, text))
+    _run_action(ctx, named, lambda _: (ActionKind.NOTE, None, text))
 
 
 @click.command
 @_named_alarm
 @DURATION
 @click.option("--sender", default="", metavar="NAME", help="Sender of the link, for the audit, such as a chat bot.")
-@formats("table", "json")
 @click.pass_context
 def link_command(
     ctx: click.Context,
@@ -259,11 +248,11 @@ async def _make_link(
         if isinstance(found, int):
             return found
         assert not isinstance(watch.feed, Monitor)
-        meant, alarm = found
+        subject, alarm = found
         try:
             link, until = await watch.feed.make_link(alarm.key, minutes, sender)
         except AlarmRefused as error:
-            echo(f"livedeck alarm: {_title(meant)} {alarm.kind}: {error}", err=True)
+            echo(f"livedeck alarm: {subject} {alarm.kind}: {error}", err=True)
             return NOT_SO
     if as_json:
         echo_json({"schema": schema_name("alarm link"), "link": link, "until": isoformat_utc(until)})
@@ -288,14 +277,18 @@ _DONE = {
 """Action -> its name in the history, and the words that are printed after it."""
 
 
-def _run_action(ctx: click.Context, flags: dict[str, Any], named: tuple[str, str, str | None], act: Act) -> None:
-    ctx.exit(run(lambda: act_on_alarm(load(**merge_flags(ctx, flags)), named, act)))
+def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:
+    """Run the command with these arguments and flags."""
+    named = (values.pop("event"), values.pop("kind"), values.pop("target"))
+    json_name = ctx.command_path.partition(" ")[2] if values.pop("output_format") == "json" else ""
+    ctx.exit(run(lambda: act_on_alarm(load(**merge_flags(ctx, values)), named, act, json_name)))
 
 
-async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], act: Act) -> int:
+async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], act: Act, json_name: str = "") -> int:
     """Carry out an alarm action through the collector, or into the history of this machine. Returns the exit code.
 
-    `named`: event, kind and target. Raises UsageError, SettingsError, ApiError, CollectorError.
+    `named`: event, kind and target. `json_name`: the command, if it prints JSON. Raises UsageError, SettingsError,
+    ApiError, CollectorError.
     """
     if not settings.collector_urls and settings.history_file() is None:
         raise SettingsError("no history is kept, so no deck would see the action: set `history` in the settings")
@@ -303,41 +296,53 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
         found = await _find_named(watch, named)
         if isinstance(found, int):
             return found
-        meant, alarm = found
-        kind = alarm.kind
+        subject, alarm = found
+        title = f"{subject} {alarm.kind}"
         action_kind, minutes, text = act(alarm)
         try:
             has_changed = await _carry_out(
                 watch, settings, AlarmCommand(alarm.key, action_kind, alarm.shown, minutes, text)
             )
         except AlarmRefused as error:
-            echo(f"livedeck alarm: {_title(meant)} {kind}: {error}", err=True)
+            echo(f"livedeck alarm: {title}: {error}", err=True)
             return NOT_SO
     name, words = _DONE[action_kind]
     if has_changed:
         async with make_audit(settings) as history:
-            of_alarm = Target("alarm", "/".join(alarm.key), f"{_title(meant)} {kind}")
+            of_alarm = Target("alarm", "/".join(alarm.key), title)
             await audit_local(history, SystemClock().now(), name, of_alarm, text)
-    echo(f"{_title(meant)} {kind}: {words if has_changed else 'no change needed'}")
+    if json_name:
+        done = alarm_done_object(alarm, action_kind, has_changed=has_changed)
+        echo_json({"schema": schema_name(json_name), **done})
+    else:
+        echo(f"{title}: {words if has_changed else 'no change needed'}")
     return DONE
 
 
-async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple[Event, Alarm] | int:
-    """Return the named event and its alarm, or the exit code if one of them is missing, which is then printed."""
-    event, kind, target = named
+async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple[str, Alarm] | int:
+    """Return the named alarm with its subject, or the exit code if it is missing, which is then printed.
+
+    An alarm of no event, such as API_BLIND, is named by the subject that `alarm list` prints.
+    """
+    words, kind, target = named
     snapshot = await watch.feed.wait_ready(TIMEOUT)
-    if code := code_of_link(snapshot.link):
-        _print_connection(snapshot.link)
+    every = (*snapshot.alarms, *snapshot.quiet)
+    for alarm in every:
+        if not alarm.event_id and (alarm.kind, alarm.subject.casefold()) == (kind, words.strip().casefold()):
+            return safe(alarm.subject, 60), alarm
+    if (code := code_of_link(snapshot.link)) and not snapshot.events:
+        _print_connection(snapshot.link, "livedeck alarm")
         return code
-    meant = await find_known_event(watch.api, snapshot, event)
-    if alarm := _find_alarm(snapshot, meant, kind, target):
-        return meant, alarm
+    meant = await find_known_event(watch.api, snapshot, words)
+    title = safe(meant.name or meant.id, 60)
+    if alarm_of_event := _find_alarm(every, meant, kind, target):
+        return title, alarm_of_event
     state = snapshot.find(meant.id)
     if state and not state.is_measured:
-        unknown = f"unknown whether {_title(meant)} has an alarm {kind}: its samples could not be judged; try again"
+        unknown = f"unknown whether {title} has an alarm {kind}: its samples could not be judged; try again"
         echo(f"livedeck alarm: {unknown}", err=True)
         return UNREACHABLE
-    echo(f"livedeck alarm: {_title(meant)} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
+    echo(f"livedeck alarm: {title} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
     return NOT_SO
 
 
@@ -379,19 +384,15 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
     return True
 
 
-def _find_alarm(snapshot: Snapshot, event: Event, kind: str, target: str | None) -> Alarm | None:
+def _find_alarm(every: Iterable[Alarm], event: Event, kind: str, target: str | None) -> Alarm | None:
     """Return the event's alarm of that kind, or None. Raises UsageError if several targets have such an alarm."""
-    alarms = [alarm for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.key[:2] == (event.id, kind)]
+    alarms = [alarm for alarm in every if alarm.key[:2] == (event.id, kind)]
     if target is not None:
         alarms = [alarm for alarm in alarms if target in {alarm.key.target, alarm.target_name}]
     if len(alarms) > 1:
         names = ", ".join(safe(alarm.target_name or alarm.key.target, 60) for alarm in alarms)
         raise click.UsageError(f"{kind} has several targets: add --target with one of {names}")
     return alarms[0] if alarms else None
-
-
-def _title(event: Event) -> str:
-    return safe(event.name or event.id, 60)
 
 
 def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_quiet: bool) -> int:
@@ -458,10 +459,10 @@ def _event_name(snapshot: Snapshot, event_id: str) -> str:
     return (state.event.name if state else None) or event_id
 
 
-def _print_connection(link: ConnectionStatus) -> None:
+def _print_connection(link: ConnectionStatus, command: str = "livedeck alarm list") -> None:
     """Print the state of the connection in one line on standard error."""
     if link.state is ConnectionState.POOR:
         text = f"the link is poor: {poor_text(link)}"
     else:
         text = "the platform responds again" if link.state is ConnectionState.OK else f"cannot watch: {link.why}"
-    echo(f"livedeck alarm list: {text}", err=True)
+    echo(f"{command}: {text}", err=True)

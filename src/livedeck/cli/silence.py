@@ -166,7 +166,7 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
     _refuse_without_history(settings)
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT)
-        if code := code_of_link(snapshot.link):
+        if (code := code_of_link(snapshot.link)) and not snapshot.events:
             echo(f"livedeck silence: cannot watch: {snapshot.link.why}", err=True)
             return code
         now = watch.feed.clock.now()

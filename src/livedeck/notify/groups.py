@@ -621,8 +621,16 @@ class _Turn:
                 if group[0] == _NEWS:
                     self.told |= {(box, self._box_key(box, entry)): self.now for entry in entries}
                 self._drop(box, entries)
+                self._note_repeats(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
                 yield self.plan.message(box, entries, self.now, flood)
+
+    def _note_repeats(self, box: Box, entries: Iterable[Entry]) -> None:
+        """Count the minutes to the next repeat from the message, because its alarms may have waited for it."""
+        for entry in entries:
+            life = self._life(entry)
+            if life and _place(box) in life.repeated:
+                self.lives[entry.key] = replace(life, repeated={**life.repeated, _place(box): self.now})
 
     def _groups(self, box: Box, ready: Sequence[Entry]) -> list[tuple[Group, list[Entry]]]:
         """Return the entries that share a message, by status and group.

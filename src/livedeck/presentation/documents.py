@@ -213,7 +213,7 @@ class Forecast(TypedDict):
 
 
 class SilentAlarm(TypedDict):
-    """Alarm, or kind of alarm, that notifies nobody. `kind`: None for every kind of the event."""
+    """Alarm, or kind of alarm, that notifies nobody. `kind`: None for every kind that samples raise."""
 
     kind: str | None
     target: str | None
@@ -292,9 +292,21 @@ class Explanation(TypedDict):
     signal: ExplainedSignal
     delivery: ExplainedDelivery
     watched_since: str | None
+    watched_until: str | None
     not_watched: list[NotWatchedSpan]
     decides: list[DecidingLimit] | None
     evidence: KindEvidence | None
+
+
+class AlarmDone(TypedDict):
+    """Result of an action on an alarm. `changed`: false if the alarm was in that state before."""
+
+    schema: NotRequired[str]
+    event_id: str | None
+    kind: str
+    target: str | None
+    action: str
+    changed: bool
 
 
 class AlarmLink(TypedDict):
@@ -1168,6 +1180,8 @@ DOCUMENTS: Mapping[str, type] = {
     "alarm explain": Explanation,
     "alarm kpi": AlarmFigures,
     "alarm link": AlarmLink,
+    **dict.fromkeys(("alarm ack", "alarm unack", "alarm close", "alarm shelve", "alarm unshelve"), AlarmDone),
+    "alarm note": AlarmDone,
     "silence list": Silences,
     "silence add": SilenceChanged,
     "silence extend": SilenceChanged,

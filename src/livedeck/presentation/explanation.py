@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from livedeck.monitor import (
+    AlarmState,
     BroadcastState,
     Condition,
     DecidingLimit,
@@ -74,9 +75,10 @@ def _opened(explanation: Explanation) -> list[str]:
 
 
 def _open_text(alarm: OpenAlarm) -> str:
-    ends = f"; clears with {alarm.ends}" if alarm.ends else ""
-    since = f"since {alarm.since:%H:%M:%S}Z"
-    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words} {since}: {evidence_text(alarm)}{ends}"
+    is_present = alarm.state is not AlarmState.RETURNED
+    ends = f"; clears with {alarm.ends}" if alarm.ends and is_present else ""
+    began = f"began {alarm.since:%H:%M:%S}Z"
+    return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words}, {began}: {evidence_text(alarm)}{ends}"
 
 
 def _would_alarm(explanation: Explanation) -> list[str]:
@@ -124,7 +126,7 @@ def _silent(explanation: Explanation) -> list[str]:
 
 
 def _silent_name(item: SilentKind) -> str:
-    return item.key.kind or "every kind"
+    return item.key.kind or "kinds of samples"
 
 
 def _class_text(explanation: Explanation) -> str:
@@ -150,14 +152,14 @@ def _usual_text(explanation: Explanation) -> str:
     audio = NOT_RECORDED if signal.is_warm is None else bits(signal.usual_audio)
     return (
         f"video {bits(signal.usual_video)}{noise}{slots}; audio {audio}; fps {frames(signal.usual_fps)} "
-        f"(now {bits(signal.video)}, {bits(signal.audio)}, {frames(signal.fps)})"
+        f"(newest sample: {bits(signal.video)}, {bits(signal.audio)}, {frames(signal.fps)})"
     )
 
 
 def _delivery_text(explanation: Explanation) -> str:
     facts = explanation.delivery
     if facts.age is None:
-        return "no sample yet"
+        return "no samples"
     parts = [f"newest sample {_seconds(facts.age)} old"]
     if facts.lag is not None:
         learnt = f" ({counted(facts.deliveries, 'delivery')})" if facts.deliveries is not None else ""
@@ -171,8 +173,8 @@ def _delivery_text(explanation: Explanation) -> str:
 
 
 def _watched_text(explanation: Explanation) -> str:
-    since, gaps = explanation.watched_since, explanation.gaps
-    begin = f"{since:%H:%M:%S}Z to now" if since else NOT_RECORDED
+    since, until, gaps = explanation.watched_since, explanation.watched_until, explanation.gaps
+    begin = f"{since:%H:%M:%S}Z to {until:%H:%M:%S}Z" if since and until else NOT_RECORDED
     missing = ", ".join(f"{gap.since:%H:%M:%S}Z to {gap.until:%H:%M:%S}Z" for gap in gaps[-3:])
     return f"{begin}{f'; not watched {missing}' if missing else ''}"
 
@@ -253,6 +255,7 @@ def explanation_object(explanation: Explanation) -> documents.Explanation:
             replies=delivery.answers,
         ),
         watched_since=_time(explanation.watched_since),
+        watched_until=_time(explanation.watched_until),
         not_watched=[
             documents.NotWatchedSpan(since=isoformat_utc(gap.since), until=isoformat_utc(gap.until))
             for gap in explanation.gaps

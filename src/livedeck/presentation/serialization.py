@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from livedeck.client import FieldFault, Shortfall
 from livedeck.monitor import (
+    ActionKind,
     Alarm,
     AlarmAction,
     AlarmChange,
@@ -289,6 +290,17 @@ def alarm_action_object(action: AlarmAction) -> documents.AlarmActionLine:
         "by": action.actor,
         "until": isoformat_utc(action.until),
         "reason": action.reason or None,
+    }
+
+
+def alarm_done_object(alarm: Alarm, action: ActionKind, *, has_changed: bool) -> documents.AlarmDone:
+    """Return the result of an action on an alarm. `has_changed`: False if the alarm was in that state before."""
+    return {
+        "event_id": alarm.event_id or None,
+        "kind": alarm.kind,
+        "target": alarm.key.target or None,
+        "action": action.value,
+        "changed": has_changed,
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from livedeck.monitor import Alarm, Matcher, MatchField, Preview, Silence, Snapshot, person, preview_of
+from livedeck.monitor import Alarm, Matcher, MatchField, Preview, Severity, Silence, Snapshot, person, preview_of
 from livedeck.text.segments import Line, StyleRole, labelled, wrap
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import evidence_text, safe, short_duration
@@ -47,9 +47,13 @@ def time_text(silence: Silence, now: datetime) -> str:
     return f"from {moment_text(silence.starts_at, now)} to {moment_text(silence.ends_at, now)}"
 
 
+_PASSING = {Severity.CRITICAL: "critical", Severity.WARNING: "warning and critical", Severity.INFO: "every severity"}
+"""Lowest severity that passes a silence -> severities that pass it."""
+
+
 def what_text(silence: Silence) -> str:
     """Return the alarms that a silence is meant for."""
-    passes = f", not {silence.passes} and worse" if silence.passes else ""
+    passes = f", except {_PASSING[silence.passes]}" if silence.passes else ""
     until = ", until the event ends" if silence.until_end_of else ""
     return f"{safe(silence.what, 200)}{passes}{until}"
 
@@ -74,7 +78,7 @@ def silence_lines(silence: Silence, snapshot: Snapshot, now: datetime, cells: in
     """Return all about a silence as labelled lines of `cells` cells: its time, its alarms of now, who and why."""
     is_running = silence.covers(now)
     preview = preview_of(silence, snapshot)
-    passes = f"{silence.passes} and worse" if silence.passes else "nothing: every severity is silenced"
+    passes = _PASSING[silence.passes] if silence.passes else "nothing: every severity is silenced"
     facts = {
         "time": f"{'runs' if is_running else 'planned'}, {time_text(silence, now)}",
         "hides now" if is_running else "would hide": "\n".join(preview_lines(preview)).removeprefix("covers now: "),

@@ -149,13 +149,15 @@ def explain_command(
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
     KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
-    the kind can have is explained. EVENT is an id or a name in the history of this machine; if it is not there, its
-    name is assumed to be EVENT. --at takes a time in the zone of the settings. Sends no request to the platform. Exit
-    code 6 if no route would notify.
+    the kind can have is explained. EVENT is an id, a name or the beginning of either in the history of this machine; if
+    it is not there, its name is assumed to be EVENT. --at takes a time in the zone of the settings. Sends no request to
+    the platform. Exit code 6 if no route would notify.
     """
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
+        if settings.collector_urls and not settings.notify.routes:
+            raise SettingsError("notify.routes: the collector has the routes; run this command on its machine")
         zone = ZoneInfo(settings.notify.timezone)
         local = _moment(at, TimeReference(datetime.now(UTC), zone)).astimezone(zone)
         events = await _known_events(settings, event)
@@ -195,14 +197,16 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
-    """Return the events of the history whose id is `words`, or whose name matches `words` as a shell pattern."""
+    """Return the events of the history whose id is `words`, or whose name matches `words` as a shell pattern.
+
+    If there are none, return those whose id or name begins with `words`.
+    """
     path, pattern = settings.history_file(), words.strip().casefold()
     records = await latest_events(HistoryReader(path)) if path else ()
-    return [
-        CaseEvent(record.event_id, record.name, record.parent_id)
-        for record in records
-        if record.event_id.casefold() == pattern or fnmatchcase(record.name.casefold(), pattern)
-    ]
+    named = [(record.event_id.casefold(), record.name.casefold(), record) for record in records]
+    found = [record for id_, name, record in named if id_ == pattern or fnmatchcase(name, pattern)]
+    found = found or [record for id_, name, record in named if id_.startswith(pattern) or name.startswith(pattern)]
+    return [CaseEvent(record.event_id, record.name, record.parent_id) for record in found]
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:

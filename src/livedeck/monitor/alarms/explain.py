@@ -39,6 +39,7 @@ from livedeck.monitor.model.ruling import ProfileChoice
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import NO_SAMPLE, Component, ConnectionStatus, EventState
 from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.signal.duty import MOST_QUIET
 from livedeck.monitor.signal.features import SampleFeatures
 from livedeck.monitor.signal.hysteresis import Level
 from livedeck.record import Record
@@ -78,7 +79,7 @@ def explain(case: ExplainCase, kind: str = "") -> Explanation:
     opened = tuple(alarm for alarm in _of_event(case, kind) if alarm.active and alarm.key not in case.waiting)
     gaps = tuple(Gap(_moment(gap.since), _moment(gap.until)) for gap in state.qos.not_watched)
     coverage = judged.coverage.spans if judged else ()
-    since = _moment(max(0.0, coverage[-1].since)) if coverage and coverage[-1].since > 0 else None
+    watched = coverage[-1] if coverage and coverage[-1].since > 0 else None
     claim = CLAIMS.get(kind)
     return Explanation(
         event.id,
@@ -90,7 +91,8 @@ def explain(case: ExplainCase, kind: str = "") -> Explanation:
         case.limits.template_of(event) if case.limits else None,
         _signal(state, judged),
         _delivery(state, judged, now),
-        since,
+        _moment(watched.since) if watched else None,
+        _moment(watched.until) if watched else None,
         gaps,
         None if judged is None and not ahead else ahead,
         tuple(_open(alarm, judged, case.skew) for alarm in opened),
@@ -128,6 +130,7 @@ def _open(alarm: Alarm, judged: Judged | None, skew: timedelta) -> OpenAlarm:
     ends = claim.ends if claim else ""
     if kind and isinstance(kind.detector, SampleDetector) and judged:
         ends = f"good samples for {kind.detector.hold_time(judged.thresholds).off:.0f} s"
+        ends += f", up to {MOST_QUIET:.0f} s if it comes and goes" if kind.detector.duty else ""
     return OpenAlarm(alarm.key, alarm.severity, alarm.state, alarm.since + skew, alarm.actual, alarm.expected, ends)
 
 
@@ -242,7 +245,7 @@ def _reason_for_all(case: ExplainCase) -> str:
     if state.is_stale:
         return f"not judged: {state.blame.text or 'the data are old'}"
     if judged and judged.case and judged.case.is_off_air:
-        return f"not judged: {state.phase.tally}, so no samples are due"
+        return "not judged: the event is not on air"
     if judged and judged.analysis.features is None:
         return "not judged: no sample yet"
     if state.phase.is_silent:

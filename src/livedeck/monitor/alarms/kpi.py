@@ -26,7 +26,7 @@ CRITICAL_SHARE, ACKNOWLEDGE_P50, ACKNOWLEDGE_P95, PRECISION = 0.05, 60.0, 300.0,
 """Goals of the figures."""
 
 NOT_RECORDED, NOT_WATCHED, NOTHING = "not recorded", "not watched", "nothing to measure"
-UNDER_AN_HOUR = "under an hour"
+UNDER_AN_HOUR = "under 1 h watched"
 
 _CHATTERS, _CHATTERS_IN = 3, timedelta(seconds=60)
 _FLEETS = timedelta(seconds=30)

@@ -19,7 +19,7 @@ from livedeck.monitor.model.matching import Case, CaseEvent, Matcher, MatchField
 from livedeck.monitor.model.silence import Silence, SilenceDraft, Silences
 from livedeck.monitor.model.snapshot import Snapshot
 from livedeck.monitor.model.state import EventState
-from livedeck.text.values import safe, short_duration
+from livedeck.text.values import safe
 
 MOST_ON_AIR = timedelta(hours=4)
 """Maximum silence of an alarm of an event on air, from the time when a person added or extended the silence."""
@@ -268,9 +268,10 @@ def _refuse_long_on_air(silence: Silence, states: Iterable[EventState], now: dat
         return
     covered = [event.name for event in _on_air(states) if may_cover(silence, event)]
     if covered:
-        most, names = short_duration(MOST_ON_AIR.total_seconds()), _named(covered)
+        events = "an event" if len(covered) == 1 else f"{len(covered)} events"
         raise AlarmRefused(
-            f"It covers an event on air ({names}): silence that for at most {most}, and extend it later."
+            f"It covers {events} on air ({_named(covered)}): silence for at most "
+            f"{MOST_ON_AIR.total_seconds() / 3600:.0f} h, and extend it later."
         )
 
 

@@ -144,7 +144,7 @@ PATTERN_DIAGNOSES: Mapping[Pattern, Diagnosis] = MappingProxyType(
             advice="Close other programs on the encoder; choose a faster preset or 720p.",
         ),
         Pattern.AUDIO: Diagnosis(
-            cause="Audio path: the sound is lost before the encoder; the line is fine.",
+            cause="Audio path: the sound is lost in or before the encoder; the line is fine.",
             viewers="A picture without sound.",
             advice="Check mute buttons, the mixer's output and the encoder's audio input.",
         ),

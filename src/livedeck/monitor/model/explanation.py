@@ -137,9 +137,9 @@ class KindFacts(Record):
 class Explanation(Record):
     """Explanation of the alarms of an event at the time `at`.
 
-    `since`: start of the event's clock. `watched_since`: start of the time without an unwatched part. `gaps`: recent
-    times that were not watched. `kind`: the requested kind, or None for all. `template`: template of limits that fits
-    the event in words, or empty.
+    `since`: start of the event's clock. `watched_since`, `watched_until`: latest time without an unwatched part.
+    `gaps`: recent times that were not watched. `kind`: the requested kind, or None for all. `template`: template of
+    limits that fits the event in words, or empty.
     """
 
     event_id: str
@@ -152,6 +152,7 @@ class Explanation(Record):
     signal: SignalFacts
     delivery: DeliveryFacts
     watched_since: datetime | None
+    watched_until: datetime | None
     gaps: tuple[Gap, ...]
     forecasts: tuple[Forecast, ...] | None
     open: tuple[OpenAlarm, ...]

@@ -17,7 +17,7 @@ SHORT, LONG = 60.0, 600.0
 _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
-_PERIODS, _LEAST_QUIET, _MOST_QUIET = 3, 60.0, 300.0
+_PERIODS, _LEAST_QUIET, MOST_QUIET = 3, 60.0, 300.0
 """A cycle ends after this many of its periods without a spell, but after no fewer and no more than these seconds."""
 
 
@@ -118,7 +118,7 @@ class DutyCycle:
         return None
 
     def _quiet_seconds(self) -> float:
-        return max(_LEAST_QUIET, min(_MOST_QUIET, _PERIODS * LONG / max(1, self.spells)))
+        return max(_LEAST_QUIET, min(MOST_QUIET, _PERIODS * LONG / max(1, self.spells)))
 
 
 _copy = copier(DutyCycle)
