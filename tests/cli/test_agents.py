@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters, stdio_client
 
 from cli.commands import TIMEOUT, called, environment
-from cli.groups_stage import ON_AIR, VTT, Stage, stage
+from cli.groups_stage import ON_AIR, VTT, Stage
 from cli.starts import LIVEDECK
 from livedeck.cli.agents.tools import make_tools
 from livedeck.monitor import AuditOutcome, HistoryReader
@@ -26,12 +26,6 @@ from livedeck.simulator import Platform
 
 CHANGING = {"any_of": ["POST", "PUT", "PATCH", "DELETE"]}
 KEY = "agent-key-4711-x"
-
-
-@pytest.fixture(scope="module")
-def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with stage(tmp_path_factory.mktemp("agents")) as made:
-        yield made
 
 
 @pytest.fixture

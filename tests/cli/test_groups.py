@@ -14,7 +14,7 @@ import jsonschema_rs
 import pytest
 
 from cli.commands import called, command_of, livedeck
-from cli.groups_stage import CHANGES, DRAFT, ON_AIR, READS, Stage, folder, stage
+from cli.groups_stage import CHANGES, DRAFT, ON_AIR, READS, Stage, folder
 from cli.terminals import terminal
 from contract.endpoints import ROWS
 from livedeck import docs
@@ -29,12 +29,6 @@ from livedeck.ui.features import FEATURES
 
 ELSEWHERE = {"api.qos.get", "api.chat.export"}
 """What is no command of a group."""
-
-
-@pytest.fixture(scope="module")
-def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with stage(tmp_path_factory.mktemp("groups")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from cli.commands import command_of
 from cli.forked import Run, forked
-from cli.groups_stage import CHANGES, READS, Stage, stage
+from cli.groups_stage import CHANGES, READS, Stage
 from livedeck.operations.catalogue import OPERATIONS
 
 pytestmark = pytest.mark.slow
@@ -21,12 +21,6 @@ LINES = {**CHANGES, **READS}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NOTHING_SHOWS = {name for name, operation in OPERATIONS.items() if not operation.evidence} | {"event.complete"}
 """A draft has no stream that could end."""
-
-
-@pytest.fixture(scope="module")
-def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with stage(tmp_path_factory.mktemp("cross")) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

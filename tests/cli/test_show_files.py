@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.commands import TIMEOUT, called, environment
-from cli.groups_stage import REHEARSAL, VTT, Stage, stage
+from cli.groups_stage import REHEARSAL, VTT, Stage
 from cli.starts import LIVEDECK, Start
 from livedeck import docs
 from livedeck.cli.show.file import read_show
@@ -20,12 +20,6 @@ from livedeck.simulator import Platform
 
 CHANGING = {"any_of": ["POST", "PUT", "PATCH", "DELETE"]}
 KEYS = {"CDN_KEY": "cdn-key-4711-x", "HALL_KEY": "hall-key-4712-x"}
-
-
-@pytest.fixture(scope="module")
-def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with stage(tmp_path_factory.mktemp("shows")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from cli.forked import Run, forked
-from cli.groups_stage import CHANGES, ON_AIR, READS, Stage, stage
+from cli.groups_stage import CHANGES, ON_AIR, READS, Stage
 from livedeck.cli import PLACES
 
 SIMPLE = {
@@ -36,10 +36,9 @@ STREAMS = {
 
 
 @pytest.fixture(scope="module")
-def on_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with stage(tmp_path_factory.mktemp("streams")) as made:
-        made.made("event", "create", "--name", "Kept")  # which begins the history that some commands read
-        yield made
+def on_stage(on_stage: Stage) -> Stage:
+    on_stage.made("event", "create", "--name", "Kept")  # which begins the history that some commands read
+    return on_stage
 
 
 @pytest.fixture(scope="module")

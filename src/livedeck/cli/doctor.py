@@ -22,7 +22,7 @@ from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, co
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.probe import plan_of, sum_text
-from livedeck.cli.wiring import known_unit, looks_refusal, make_api, make_keymap, make_link, make_views
+from livedeck.cli.wiring import known_unit, make_api, make_keymap, make_link, make_views
 from livedeck.client import (
     Api,
     ApiError,
@@ -480,6 +480,7 @@ async def check_engine(settings: Settings) -> list[Check]:
 
 async def check_probe(settings: Settings) -> list[Check]:
     """Check the addresses of the probe, and show its traffic. Empty if it is off. Reads playlists only."""
+    from livedeck.probe.eyes import refusal
     from livedeck.probe.playlist import is_installed
     from livedeck.probe.prober import NOT_INSTALLED
 
@@ -505,8 +506,8 @@ async def check_probe(settings: Settings) -> list[Check]:
         for row in planned
         if row.address.text and row.rate is None
     ]
-    refusal = looks_refusal() if settings.probe.pictures else ""
-    pictures = [Check("probe", CheckStatus.WARN, refusal, "or set pictures = false in [probe]")] if refusal else []
+    blind = refusal() if settings.probe.pictures else ""
+    pictures = [Check("probe", CheckStatus.WARN, blind, "or set pictures = false in [probe]")] if blind else []
     return [Check("probe", CheckStatus.OK, sum_text(settings, planned)), *pictures, *faults[:_SHOWN_FAULTS]]
 
 

@@ -322,17 +322,10 @@ def make_fetcher(settings: Settings, outgoing: Outgoing) -> Fetcher:
 
 
 def make_looks() -> Looks | None:
-    """Return the decoder of pictures and sound; None if this machine cannot judge them (`looks_refusal`)."""
+    """Return the decoder of pictures and sound; None if this machine cannot judge them."""
     from livedeck.probe.eyes import Eyes, refusal
 
     return None if refusal() else Eyes()
-
-
-def looks_refusal() -> str:
-    """Return why pictures and sound are not judged on this machine; empty if they are."""
-    from livedeck.probe.eyes import refusal
-
-    return refusal()
 
 
 async def _renew_addresses(settings: Settings, prober: Prober) -> None:
