@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from livedeck.cli.demo import demo_settings, run_collector
+from livedeck.cli.demo import PROBED, demo_settings, run_collector
 from livedeck.cli.wiring import open_watch
 from livedeck.client.http.outgoing import Outgoing
 from livedeck.monitor import AlarmState, AttachmentState
@@ -34,6 +34,20 @@ async def test_what_it_prints_attaches_without_a_platform_and_may_act(monkeypatc
         async with Outgoing() as outgoing:
             reply = await outgoing.send("GET", f"{collector.url}/healthz", {}, b"")
         assert reply.status == 0
+
+
+async def test_with_a_probe_the_collector_probes_and_the_deck_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Simulator(workspace="nine", hls=True)) as simulator:
+        async with serve(simulator) as addresses:
+            settings = demo_settings(simulator, addresses.base_url, history=IN_MEMORY, **PROBED)
+            async with run_collector(settings) as collector:
+                monkeypatch.setenv("LIVEDECK_COLLECTOR_URL", collector.url)
+                monkeypatch.setenv("LIVEDECK_COLLECTOR_TOKEN_FILE", str(collector.token_file))
+                async with open_watch(load(history=IN_MEMORY), probes=True) as watch:
+                    async for snapshot in watch.feed.snapshots():
+                        if snapshot.link.as_of is not None:
+                            break
+    assert snapshot.probe.startswith("probe ")
 
 
 async def _acknowledges(feed: Any) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.monitor import Delivery
+from livedeck.monitor import ConnectionState, ConnectionStatus, Delivery, Snapshot
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Pixels, plain, width
@@ -17,7 +17,7 @@ from livedeck.ui.kit.graphics import FIRST_VIEWER_ID, Frame, Graphics
 from livedeck.ui.kit.viewer_picture import Look
 from livedeck.ui.shell.viewer_pictures import ViewerPictures
 from livedeck.ui.viewers.mosaic import Mosaic
-from livedeck.ui.viewers.view import plan_grid
+from livedeck.ui.viewers.view import plan_grid, summary_line
 from presentation.test_events import FRESH
 from presentation.test_viewer import seen
 from ui.stage import act, known, letters_of, running, show, steady
@@ -233,3 +233,9 @@ def test_the_pane_of_an_event_says_what_viewers_get_in_the_lines_that_it_has(hei
     assert [plain(line) for line in cockpit_lines(replace(event, viewer=None), FRESH, 62, height)] == [
         plain(line) for line in cockpit_lines(replace(event, viewer=None), FRESH, 62, height, look=look)
     ]
+
+
+@pytest.mark.parametrize(("cells", "words"), [(120, " probe 9 of 9, 0.3 Mbit/s "), (70, "5 more: 1 ✖, 4 ✓")])
+def test_the_summary_says_the_traffic_of_the_probe_after_what_matters_more(cells: int, words: str) -> None:
+    snapshot = Snapshot(1, FRESH.now, ConnectionStatus(ConnectionState.OK, FRESH.now), probe="probe 9 of 9, 0.3 Mbit/s")
+    assert words in plain(summary_line((), snapshot, FRESH, cells, "5 more: 1 ✖, 4 ✓", page="page 1 of 3"))

@@ -64,6 +64,7 @@ EXAMPLES = {
         "probe https://cdn.example/live/gala/master.m3u8",
         'probe "Evening show" --rounds 3 --json',
         "probe --plan",
+        "probe --enable",
     ),
     "event preflight": ('event preflight "Evening show"', 'event preflight "Evening show" --json'),
     "event wait": ('event wait "Evening show" --until on-air --timeout 15m',),

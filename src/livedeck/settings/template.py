@@ -94,9 +94,9 @@ _COLLECTOR = """
 """
 
 _PROBE = """
-# Probe of the playlists that viewers get; `livedeck probe --plan` shows its traffic. See `livedeck docs probe`.
+# Probe of the playlists that viewers get. `livedeck probe --enable` shows its traffic, asks, and switches it on.
+# See `livedeck docs probe`.
 # [probe]
-# enabled = true
 # playlist = "https://cdn.example/live/{event_id}/master.m3u8"
 # interval = 10
 # budget_kbit = 2000

@@ -30,7 +30,7 @@ OFF = (
     "Picture and sound of viewers are unknown: no probe runs.",
     "",
     "A probe asks for the playlists that viewers play, from this machine, and shows picture and sound.",
-    "To switch it on, set `enabled = true` and an address in [probe] of the settings.",
+    "To switch it on, set an address in [probe] of the settings, then run `livedeck probe --enable`.",
 )
 """Sentences of the screen while no probe runs."""
 
@@ -38,7 +38,7 @@ OFF_COLLECTOR = (
     "Picture and sound of viewers are unknown: the collector runs no probe.",
     "",
     "A probe asks for the playlists that viewers play, for all decks of the collector.",
-    "To switch it on, set `enabled = true` and an address in [probe] of the collector's settings.",
+    "To switch it on, set an address in [probe] of its settings, then run `livedeck probe --enable` there.",
 )
 
 
