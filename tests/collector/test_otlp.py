@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceResponse,
 )
 
-from livedeck.cli.collect.metrics import make_push
+from livedeck.cli.collect.outputs import make_push
 from livedeck.cli.collect.receivers import make_notification_way
 from livedeck.cli.demo import demo_settings
 from livedeck.presentation.metrics import scrape_of
@@ -190,7 +190,7 @@ def test_what_would_leak_or_flood_is_refused(fields: dict[str, Any]) -> None:
 
 
 async def test_without_the_packages_the_settings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livedeck.cli.collect.metrics.find_spec", lambda _: None)
+    monkeypatch.setattr("livedeck.cli.collect.outputs.find_spec", lambda _: None)
     with pytest.raises(SettingsError, match=r"pip install '\.\[otlp\]'"):
         async with pushing(Steps(), endpoint="https://otel.example"):
             pass

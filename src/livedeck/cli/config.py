@@ -88,12 +88,13 @@ def show_command(ctx: click.Context, /, *, origin: bool, output_format: str, **f
 def check_command(ctx: click.Context, /, **flags: Any) -> None:
     """Check the settings in force, the keys, every profile of the file, and the notification targets.
 
-    Contacts neither the platform nor a target. Reads the secrets of the notification targets and of the heartbeat, and
-    runs the programs that print them, but not `token_command`. Exit code 2 if a setting is wrong: the error names file,
-    line and key, and the allowed values.
+    Contacts neither the platform nor a target. Reads the secrets of notifications, OTLP and webhooks, and runs the
+    programs that print them, but not `token_command`. Exit code 2 if a setting is wrong: the error names file, line and
+    key, and the allowed values.
     """
 
     async def work() -> int:
+        from livedeck.cli.collect.outputs import output_faults
         from livedeck.cli.collect.receivers import notify_faults
         from livedeck.cli.wiring import make_keymap, make_probe_plan, make_views
         from livedeck.settings import load, load_with_origins, unknown_variables
@@ -104,7 +105,7 @@ def check_command(ctx: click.Context, /, **flags: Any) -> None:
         make_views(loaded.settings)
         for profile in loaded.settings.profiles:
             load(**{**given, "profile": profile})
-        if faults := await notify_faults(loaded.settings):
+        if faults := [*await notify_faults(loaded.settings), *await output_faults(loaded.settings)]:
             raise SettingsError("\n".join(faults))
         for name in unknown_variables():
             echo(f"livedeck config: {name} is set, but is not a setting of livedeck", err=True)

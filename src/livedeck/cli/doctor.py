@@ -16,6 +16,7 @@ import click
 
 from livedeck.cli.collect.engine import engine_faults
 from livedeck.cli.collect.notify import read_unsent
+from livedeck.cli.collect.outputs import output_faults
 from livedeck.cli.collect.receivers import make_plan, notify_faults, spool_file
 from livedeck.cli.collect.tested import untested
 from livedeck.cli.exit_codes import DONE, FAULT, REFUSED, UNREACHABLE, USAGE, code_of_error, run
@@ -114,7 +115,8 @@ async def run_checks(flags: dict[str, Any]) -> list[Check]:
     history, notify = check_history(settings), await check_notify(settings)
     engine, probe = await check_engine(settings), await check_probe(settings)
     asked = [*await check_collector(settings), *await check_platform(loaded)]
-    return [*check_settings(loaded), *asked, history, *notify, *engine, *probe, *machine]
+    outputs = await check_outputs(settings)
+    return [*check_settings(loaded), *asked, history, *notify, *outputs, *engine, *probe, *machine]
 
 
 def check_settings(loaded: LoadedSettings) -> Iterator[Check]:
@@ -440,6 +442,20 @@ async def check_notify(settings: Settings) -> list[Check]:
     targets = ", ".join(settings.notify.targets)
     found = f"{targets} can be used (no message sent)" if targets else "no notifications are set up"
     return [Check("notify", CheckStatus.OK, found), *_untested(settings), *await _check_dead(settings)]
+
+
+async def check_outputs(settings: Settings) -> list[Check]:
+    """Check tally, OTLP and webhooks, without sending anything. Empty if none is set up."""
+    try:
+        faults = await output_faults(settings, looks_up=True)
+    except Misconfigured as error:
+        faults = [str(error)]
+    if faults:
+        advice = "correct the setting, then run `livedeck config check`"
+        return [Check("outputs", CheckStatus.FAIL, fault, advice, USAGE) for fault in faults]
+    names = [f"tally to {name}" for name in settings.tally.targets]
+    names += ["OTLP"] if settings.otlp.endpoint else []
+    return [Check("outputs", CheckStatus.OK, f"{', '.join(names)} can be used (nothing sent)")] if names else []
 
 
 async def _check_dead(settings: Settings) -> list[Check]:

@@ -17,16 +17,14 @@ from starlette.types import ASGIApp
 from livedeck import __version__
 from livedeck.cli.collect.engine import Membership, join_others
 from livedeck.cli.collect.links import link_of_route, make_links
-from livedeck.cli.collect.metrics import make_push
+from livedeck.cli.collect.outputs import make_push, tally_senders, webhook_secret
 from livedeck.cli.collect.receivers import (
     heartbeat_address,
     make_notification_way,
     make_plan,
     make_targets,
-    read_secret,
     refusals,
     spool_file,
-    tally_senders,
 )
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.exposure import Exposure, OwnName
@@ -156,7 +154,7 @@ async def _collect(settings: Settings) -> int:
         record = history.record_action if history else None
         ledger = await asyncio.to_thread(Ledger, uses_path(history_file), record, SystemClock())
         try:
-            await stack.enter_async_context(_served(settings, collector, ledger, await _webhook_secret(settings)))
+            await stack.enter_async_context(_served(settings, collector, ledger, await webhook_secret(settings)))
         except OSError as error:
             text = f"{error.filename}: {error.strerror}; see `listen` of [collector]"
             echo(f"livedeck collector run: {text}", err=True)
@@ -185,13 +183,6 @@ async def _collect(settings: Settings) -> int:
 
         await (clock.run(work()) if clock else work())
     return DONE
-
-
-async def _webhook_secret(settings: Settings) -> str:
-    """Return the secret that signs the webhooks of PagerDuty; empty if none is set. Raises SettingsError."""
-    table = settings.collector
-    command, file = table.pagerduty_secret_command, table.pagerduty_secret_file
-    return await asyncio.to_thread(read_secret, "collector.pagerduty_secret", command, file)
 
 
 class _Task(Protocol):

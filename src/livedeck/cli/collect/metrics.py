@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
 from contextlib import AsyncExitStack
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -14,18 +12,13 @@ import click
 from livedeck import __version__
 from livedeck.atomic_file import replace_file
 from livedeck.cli import options
-from livedeck.cli.collect.receivers import read_secret
 from livedeck.cli.exit_codes import DONE, UNREACHABLE, code_of_link, run
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, history_reader, make_api, make_link, make_monitor
-from livedeck.collector.otlp import Encoder, MetricsPush
-from livedeck.monitor import Clock
-from livedeck.notify import Post
 from livedeck.presentation.metrics import LINK_UP, Counted, metrics_text
-from livedeck.presentation.otlp import PACKAGE_NEEDED
 from livedeck.presentation.prometheus import metric_files
 from livedeck.presentation.render_time import RenderTime
-from livedeck.settings import Settings, SettingsError
+from livedeck.settings import Settings
 
 TIMEOUT = 15.0
 """Seconds to wait until every event on air has been judged."""
@@ -47,21 +40,6 @@ async def print_metrics(settings: Settings) -> int:
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     echo(metrics_text(snapshot, render_time, __version__, Counted(requests=api.request_counts)).removesuffix("\n"))
     return code_of_link(snapshot.link)
-
-
-async def make_push(
-    settings: Settings, post: Post, encoder: Encoder, clock: Clock, report: Callable[[str], object]
-) -> MetricsPush | None:
-    """Return the push of the metrics; None without an endpoint. Raises SettingsError."""
-    otlp = settings.otlp
-    if not otlp.endpoint:
-        return None
-    if find_spec("opentelemetry") is None:
-        raise SettingsError(f"otlp: {PACKAGE_NEEDED}")
-    token = await asyncio.to_thread(read_secret, "otlp.token", otlp.token_command, otlp.token_file)
-    is_bearer = otlp.header.lower() == "authorization" and " " not in token
-    headers = {otlp.header: f"Bearer {token}" if is_bearer else token} if token else {}
-    return MetricsPush(post, otlp.address, headers, encoder, clock, interval=otlp.interval, report=report)
 
 
 def _check_docs_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from hashlib import sha256
@@ -12,14 +12,11 @@ from zoneinfo import ZoneInfo
 
 from livedeck.cli.wiring import make_outgoing
 from livedeck.client import Misconfigured, Outgoing, check_outgoing
-from livedeck.collector.tally import Receiver, TallySender
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, sender_variables, this_machine
-from livedeck.monitor import Clock, Snapshot
 from livedeck.notify import TARGETS, CheckedTarget, Given, Means, Plan, Sender, TargetError, spool_path
 from livedeck.secret_sources import secret_from_command, secret_from_file
 from livedeck.settings import Settings, SettingsError, TargetSettings
-from livedeck.settings.model import host_and_port
 from livedeck.text.secrets import register_address, register_secret
 
 _NO_SPOOL = "notifications are stored beside the history, and no history is kept: set `history` to a file"
@@ -87,18 +84,6 @@ def _check_receiver(address: str) -> None:
         check_outgoing(address)
     except Misconfigured as error:
         raise TargetError(str(error)) from None
-
-
-def tally_senders(
-    settings: Settings, published: Callable[[], Snapshot | None], clock: Clock, report: Callable[[str], object]
-) -> list[TallySender]:
-    """Return the sender of each receiver of tally messages, which may be private if `allow_private` has it."""
-    egress = Egress.of(settings.notify.allow_private)
-    receivers = (
-        Receiver(name, *host_and_port(each.address), each.version, each.transport, each.screen, each.displays)
-        for name, each in settings.tally.targets.items()
-    )
-    return [TallySender(receiver, egress, published, clock, report) for receiver in receivers]
 
 
 async def notify_faults(settings: Settings, *, looks_up: bool = False) -> list[str]:
