@@ -185,6 +185,23 @@ def test_a_killed_application_doubles_nothing_when_it_is_run_again(
     assert run(on_stage, "diff", file).returncode == 0
 
 
+def test_an_empty_list_does_not_double_an_event_that_was_watched(on_stage: Stage, platform: Platform) -> None:
+    file = on_stage.file("show.yaml", f"events:\n  - name: {json.dumps(REHEARSAL)}\n    type: one-time\n")
+    line, env = [*LIVEDECK, "--plain"], environment(on_stage.home, **on_stage.env)
+    with Start(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as deck:
+        assert deck.stdout
+        assert b" events, " in deck.stdout.readline()
+        deck.terminate()
+        deck.communicate(timeout=TIMEOUT)
+    empty = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}, "order": {}}, "data": []}
+    platform.faults.add("answer", match={"operation": "list_events"}, json=empty)
+    platform.requests.clear()
+    done = run(on_stage, "apply", file, "--yes")
+    assert (done.returncode, platform.requests.count(method=CHANGING)) == (4, 0)
+    assert f'not sent: the list lacks event "{REHEARSAL}", still served as' in done.stderr
+    platform.faults.clear()
+
+
 def test_a_lost_reply_is_unknown_and_the_rest_goes_on(on_stage: Stage, platform: Platform) -> None:
     file = on_stage.file("show.yaml", events(on_stage, 3))
     match = {"operation": "create_event", "json.name": "Part 1"}

@@ -22,7 +22,7 @@ from livedeck.cli.show.plan import BLOCKED, CREATE, DELETE, Plan, Planner, Step
 from livedeck.cli.show.posters import SetPosters
 from livedeck.cli.wiring import SystemClock, make_api, make_audit
 from livedeck.cli.write_locks import WriteLocks
-from livedeck.client import Api, ReadOnly
+from livedeck.client import Api, NotFound, ReadOnly, Unreadable
 from livedeck.environment import state_folder
 from livedeck.monitor import History
 from livedeck.operations.events import SetEventPoster
@@ -197,6 +197,7 @@ class _Application:
         steps = [*plan.steps, *(plan.others if prune else ())]
         self.report.same, self.report.others = plan.same, 0 if prune else len(plan.others)
         changes = [step for step in steps if step.operation]
+        await self._check_list(changes)
         if not (self.report.is_quiet or self.report.is_json):
             for step in steps:
                 echo("\n".join(preview(step)), err=True)
@@ -225,6 +226,24 @@ class _Application:
 
     async def _plan(self, items: Sequence[Item]) -> Plan:
         return await Planner(self.api, self.show, self.posters, SystemClock().now()).plan(items)
+
+    async def _check_list(self, steps: Sequence[Step]) -> None:
+        """Raise Unreadable if the platform still serves an event that a step would create, because its list lacks it.
+
+        The history of this machine knows the ids.
+        """
+        new = {step.item.name: step.item for step in steps if step.action == CREATE and step.item}
+        known = {record.event_id: record for record in await self.history.events()} if self.history and new else {}
+        for identity, record in known.items():
+            item = new.get(record.name.strip())
+            if item is None or item.kind != "event" or item.content.get("parent_id") not in {None, record.parent_id}:
+                continue
+            try:
+                event = await self.api.events.get(identity)
+            except NotFound:
+                continue
+            if (event.name or "").strip() == item.name:
+                raise Unreadable(f"show apply: not sent: the list lacks {item.title}, still served as {identity}")
 
     def _agrees(self, steps: Sequence[Step], consent: Consent) -> bool:
         """Return whether the user agrees. A deletion needs the name of the show."""
