@@ -17,10 +17,12 @@ import httpx
 import pytest
 
 from collector.service import Service, service
-from livedeck.collector.serving.hooks import MAX_AGE, MAX_PAYLOAD, Life
+from livedeck.collector.serving.hooks import MAX_AGE, MAX_PAYLOAD, FindLife
 from livedeck.monitor import Alarm, AlarmKey, AlarmState, Severity
 from livedeck.notify import Delivery, Message, Notifier, Plan, Route, Spool
+from livedeck.notify.groups import SETTLED, Life, Notified
 from monitor.stage import at, event
+from notify.stage import NOW, alarm
 
 KEY, SECRET = AlarmKey("one", "LATE_START"), "the-secret-of-the-webhook"
 
@@ -80,9 +82,7 @@ async def told(folder: Path, pagerduty_secret: str = SECRET) -> AsyncIterator[To
     notifiers = list[Notifier]()
     late = event(stream=None, scheduled={"time": at(100.0)})
 
-    def find(key: str) -> Life | None:
-        return notifiers[0].find_life(key)
-
+    find: FindLife = lambda key: notifiers[0].find_life(key)  # noqa: PLW0108, E731  the notifier is made later
     async with service(late, find_life=find, pagerduty_secret=pagerduty_secret) as made:
         plan = Plan((Route("ops", "ops"),))
         notifier = Notifier(plan, {"ops": Receiver()}, Spool(folder / "spool"), made.deck.monitor.clock, Random(1))
@@ -228,3 +228,11 @@ async def test_without_a_secret_nothing_is_signed(tmp_path: Path) -> None:
     async with told(tmp_path, pagerduty_secret="") as made:
         assert (await made.pagerduty("incident.acknowledged", made.incident(), key="")).status_code == 503
         assert made.alarm.state is AlarmState.UNACKNOWLEDGED
+
+
+def test_a_later_life_is_not_what_was_notified() -> None:
+    life = Life("x", KEY, NOW, NOW, notified={"ops": Notified(0, NOW)})
+    standing = alarm("one", "LATE_START", since=NOW + SETTLED)
+    assert life.shown(standing) is not None
+    assert life.shown(alarm("one", "LATE_START", since=NOW + SETTLED + timedelta(seconds=1))) is None
+    assert Life("x", KEY, NOW, NOW).shown(standing) is None
