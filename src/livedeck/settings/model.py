@@ -633,7 +633,9 @@ class ProbeSettings(BaseModel):
 
     model_config = _STRICT
 
-    enabled: bool = Field(default=False, description="probe playlists; `livedeck probe --enable` shows the traffic and asks")
+    enabled: bool = Field(
+        default=False, description="probe playlists; `livedeck probe --enable` shows the traffic first"
+    )
     playlist: Annotated[str, AfterValidator(_check_template_address)] = Field(
         default="", description="address of every event's HLS playlist, with `{event_id}` or `{stream_id}` in its path"
     )
