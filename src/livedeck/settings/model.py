@@ -644,7 +644,7 @@ class ProbeSettings(BaseModel):
     model_config = _STRICT
 
     enabled: bool = Field(
-        default=False, description="probe playlists; `livedeck probe --enable` shows the traffic and asks"
+        default=False, description="probe playlists; `livedeck probe --enable` shows the traffic first"
     )
     playlist: Annotated[str, AfterValidator(partial(_check_playlist, is_template=True))] = Field(
         default="", description="address of every event's HLS playlist, with `{event_id}` or `{stream_id}` in its path"
