@@ -193,8 +193,11 @@ def test_a_killed_application_doubles_nothing_when_it_is_run_again(
 
 def test_an_empty_list_does_not_double_an_event_that_was_watched(on_stage: Stage, platform: Platform) -> None:
     file = on_stage.file("show.yaml", f"events:\n  - name: {json.dumps(REHEARSAL)}\n    type: one-time\n")
-    line, env = [*LIVEDECK, "--plain"], environment(on_stage.home, **on_stage.env)
-    with Start(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as deck:
+    env = environment(on_stage.home, **on_stage.env)
+    started: subprocess.Popen[bytes] = Start(
+        [*LIVEDECK, "--plain"], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    with started as deck:
         assert deck.stdout
         assert b" events, " in deck.stdout.readline()
         deck.terminate()
