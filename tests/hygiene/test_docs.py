@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "src" / "livedeck" / "docs"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md"))}
-MADE = {"index.md", "schemas.md"}
+MADE = {"index.md", "openapi.md", "schemas.md"}
 """Pages that the site alone has (`cli/site.py`)."""
 SUFFIXES = {".py", ".toml", ".tcss", ".md"}
 FILES = sorted(path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES)
