@@ -504,6 +504,19 @@ async def test_a_slow_machine_that_gets_no_answer_does_not_blame_the_platform() 
     await deck.close()
 
 
+@pytest.mark.parametrize("slow", [4, 12])
+async def test_a_platform_that_replies_late_is_not_mistaken_for_a_slow_machine(slow: int) -> None:
+    clock = Starved()
+    stage = Stage(clock, *(event(f"event-{number}") for number in range(12)))
+    deck = Deck(stage)
+    clock.lag = 0.4
+    await deck.until(60)
+    stage.slow = {f"event-{number}": 9.0 for number in range(slow)}
+    snapshots = await until(deck, 160)
+    await deck.close()
+    assert {(snapshot.link.own.behind, snapshot.link.own.slowness) for snapshot in snapshots} == {(0.0, None)}
+
+
 async def test_a_slow_machine_names_a_platform_that_answers_503() -> None:
     clock, stage, deck = starving(2)
     await deck.until(60)

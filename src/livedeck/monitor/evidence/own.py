@@ -64,6 +64,10 @@ class _Ask(NamedTuple):
     is_late: bool
     is_late_in_all: bool
 
+    def is_own(self, *, is_busy: bool) -> bool:
+        """Return whether this process made the poll late. `is_busy`: it had too little of the processor."""
+        return self.is_late or (is_busy and self.is_late_in_all)
+
 
 class OwnWatch:
     """Watch of this process over its own stops, lateness and polls.
@@ -121,7 +125,7 @@ class OwnWatch:
 
         Args:
             due: Planned time.
-            begun: Time at which this process turned to the poll.
+            begun: Time at which this process turned to the poll, less its waits for the replies to other calls.
             made: Time at which the request was sent.
             interval: Seconds between two polls of the resource.
         """
@@ -135,7 +139,8 @@ class OwnWatch:
     def judge(self, now: datetime, monotonic: float, thresholds: Thresholds, events: int) -> OwnState:
         """Return the state at this moment. `events`: number of events that this process judges."""
         self._forget(monotonic - thresholds.own_window)
-        beats, asks = [late for _, late in self._beats], [ask.late for ask in self._asks]
+        beats, is_busy = [late for _, late in self._beats], self._is_busy
+        asks = [ask.late if ask.is_own(is_busy=is_busy) else 0.0 for ask in self._asks]
         late, share = _percentile(beats), self._made_share()
         behind = max(late, _percentile(asks) if share < 1.0 else 0.0)
         is_whole = self._first is not None and monotonic - self._first.monotonic >= thresholds.own_window
@@ -172,8 +177,7 @@ class OwnWatch:
         if len(self._asks) < _LEAST_ASKS:
             return 1.0
         is_busy = self._is_busy
-        late = sum(ask.is_late or (is_busy and ask.is_late_in_all) for ask in self._asks)
-        return 1 - late / len(self._asks)
+        return 1 - sum(ask.is_own(is_busy=is_busy) for ask in self._asks) / len(self._asks)
 
     @property
     def _is_busy(self) -> bool:

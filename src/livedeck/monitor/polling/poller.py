@@ -125,6 +125,9 @@ _LEAST_TRIES, _SAME_TRY, _LONG_TRY = 3, 1.0, 10.0
 Calls sent within `_SAME_TRY` seconds count as one try. A call that waits counts as a try every `_LONG_TRY` seconds.
 """
 
+_LONG_WAIT = 0.1
+"""Seconds from which a round's wait for replies is subtracted from the lateness of the next calls."""
+
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every call to the platform would have now."""
 
@@ -159,7 +162,11 @@ _PROBE_SPEC = PollSpec(0.0, 0)
 
 
 class _Plan(NamedTuple):
-    """Planned call: the times at which it was due and was begun (monotonic s), and its interval (s)."""
+    """Planned call.
+
+    `due`: time at which it was due. `begun`: time at which this process would have begun it without the wait for
+    earlier calls (monotonic s). `interval`: seconds between two calls.
+    """
 
     due: float
     begun: float
@@ -209,6 +216,7 @@ class Poller:
         self._has_probe_answered = False  # the last probe since the last good list succeeded
         self._has_connection_error = False  # a call of this round had such an error, so queued calls are dropped
         self._retry_from = -inf  # end of the platform's Retry-After (monotonic s)
+        self._waits: list[tuple[float, float]] = []  # begin and end of the last round's long waits for replies
 
     @property
     def is_silence_tried(self) -> bool:
@@ -289,7 +297,10 @@ class Poller:
         ends = [asyncio.ensure_future(end) for end in (self._clock.sleep(self._cadence.patience), *interrupts)]
         try:
             while self._in_flight and not any(end.done() for end in ends):
+                since = self._clock.monotonic()
                 await asyncio.wait([*ends, *self._in_flight.values()], return_when=asyncio.FIRST_COMPLETED)
+                if (until := self._clock.monotonic()) - since >= _LONG_WAIT:
+                    self._waits.append((since, until))
                 for result in self._collect():
                     results.append(result)
                     await on_result(result)
@@ -368,6 +379,7 @@ class Poller:
             self._tokens -= 1
             self._in_flight[key] = asyncio.create_task(self._call(key, self._plan(key, schedule, now)))
         self._unaffordable = frozenset(due[count:])
+        self._waits = []
 
     def _plan(self, key: PollKey, schedule: PollSchedule, now: float) -> _Plan | None:
         """Return the plan of a call that begins now; None if its lateness would not be due to this process.
@@ -378,7 +390,9 @@ class Poller:
         is_planned = key in self._requested and key in schedule and not isinstance(key, ResourceKey)
         if not is_planned or self._list_failures or self._is_probing or key in self._unaffordable:
             return None
-        return _Plan(max(self._due(key, schedule), self._done.get(key, -inf)), now, schedule[key].interval)
+        due = max(self._due(key, schedule), self._done.get(key, -inf))
+        waited = sum(until - max(since, due) for since, until in self._waits if until > due)
+        return _Plan(due, now - waited, schedule[key].interval)
 
     def _forget(self, schedule: PollSchedule, now: float) -> None:
         """Forget the times of calls that are no longer in the schedule, except of lists that may soon be back."""
