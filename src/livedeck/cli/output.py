@@ -64,6 +64,11 @@ def _styles() -> Mapping[StyleRole, Mapping[str, Any]]:
     }
 
 
+def echo_calendar(text: str) -> None:
+    """Print an iCalendar text, whose lines end in CR LF (RFC 5545), each made safe as in `echo`."""
+    click.echo("".join(f"{shown(line)}\r\n" for line in text.removesuffix("\r\n").split("\r\n")), nl=False)
+
+
 def echo_json(value: object) -> None:
     """Print the value as one line of JSON, with control characters escaped."""
     from livedeck.presentation.serialization import to_json

@@ -26,7 +26,7 @@ TIMEOUT = 15.0
 
 @click.command(cls=Plugin)
 @click.argument("event", metavar="[EVENT]", required=False)
-@click.option("-f", "--file", metavar="FILE", help="Check the events of this show file (`livedeck docs shows`).")
+@click.option("--file", metavar="FILE", help="Check the events of this show file (`livedeck docs shows`).")
 @PATIENCE
 @platform
 @click.pass_context

@@ -17,7 +17,7 @@ from livedeck.cli.exit_codes import DONE, UNREACHABLE, run
 from livedeck.cli.formats import Output, check_columns, output_options, print_item, print_list
 from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named, remember_names
 from livedeck.cli.options import FORCE_TWICE, QUIET, merge_flags, platform
-from livedeck.cli.output import TransferLine, echo
+from livedeck.cli.output import TransferLine, echo, echo_calendar
 from livedeck.cli.process import cancel_on_signals
 from livedeck.cli.wiring import SystemClock, make_api, make_history
 from livedeck.client import Api, ApiError, ContentKind, Event, Incomplete, NotFound, Secret, plain_name
@@ -108,7 +108,7 @@ def _print_calendar(noun: Noun, rows: Rows, records: Sequence[EventRecord]) -> N
     if not rows.gaps(noun):  # otherwise a missing event proves nothing
         entries += entries_of_gone(records, {event.id for event in rows.items})
     try:
-        click.echo(calendar_text(entries, now), nl=False)  # its names are safe, and its lines end in CR LF
+        echo_calendar(calendar_text(entries, now))
     except ImportError:
         raise click.UsageError(PACKAGE_NEEDED) from None
 
