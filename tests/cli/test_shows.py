@@ -58,16 +58,16 @@ def test_a_check_of_a_show_file_is_about_its_events_alone(on_stage: Stage) -> No
     """It needs no secret of the file, and runs none of its programs."""
     restream = 'restreams: [{name: CDN, url: "rtmp://a.example/b", key: {command: [touch, RAN]}}]'
     well = on_stage.file("well.yaml", f"events:\n  - {{name: {json.dumps(ON_AIR)}, {restream}}}\n")
-    done = run(on_stage, "event", "check", "--file", well)
+    done = run(on_stage, "event", "check", "--show", well)
     assert (done.returncode, done.stdout.startswith("LIVEDECK OK - "), ON_AIR in done.stdout) == (0, True, True)
     assert not Path("RAN").exists()
     lacks = on_stage.file("lacks.yaml", f"events:\n  - name: {json.dumps(ON_AIR)}\n  - name: Never made\n")
-    done = run(on_stage, "event", "check", "-f", lacks)
+    done = run(on_stage, "event", "check", "--show", lacks)
     assert (done.returncode, len(done.stdout.splitlines())) == (2, 3)
     assert 'CRITICAL event "Never made": the platform does not have it' in done.stdout
-    broken = run(on_stage, "event", "check", "-f", on_stage.file("broken.yaml", "events:\n  - nam: Gala\n"))
+    broken = run(on_stage, "event", "check", "--show", on_stage.file("broken.yaml", "events:\n  - nam: Gala\n"))
     assert (broken.returncode, "broken.yaml:2" in broken.stdout) == (3, True)
-    assert run(on_stage, "event", "check", ON_AIR, "-f", well).returncode == 3
+    assert run(on_stage, "event", "check", ON_AIR, "--show", well).returncode == 3
 
 
 def test_wrong_use_and_a_platform_that_is_silent_are_unknown_to_a_check(on_stage: Stage) -> None:

@@ -26,7 +26,7 @@ TIMEOUT = 15.0
 
 @click.command(cls=Plugin)
 @click.argument("event", metavar="[EVENT]", required=False)
-@click.option("--file", metavar="FILE", help="Check the events of this show file (`livedeck docs shows`).")
+@click.option("--show", "file", metavar="FILE", help="Check the events of this show file (`livedeck docs shows`).")
 @PATIENCE
 @platform
 @click.pass_context
@@ -42,7 +42,7 @@ def command(ctx: click.Context, /, *, event: str | None, file: str | None, patie
     async def work() -> int:
         try:
             if event and file:
-                raise click.UsageError("give EVENT or --file, not both")
+                raise click.UsageError("give EVENT or --show, not both")
             show = read_show(file, has_secrets=False) if file else None
             settings = load(**merge_flags(ctx, flags))
             refuse_patience(ctx, settings)
