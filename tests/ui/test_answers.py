@@ -20,7 +20,7 @@ from livedeck.ui.kit.table import Table
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import REGISTRY, known
 
-SCREENS = [tab.action_name for tab in REGISTRY.tabs]
+SCREENS = [tab.action_name for tab in REGISTRY.tabs if not tab.is_of_probe]
 EVENT_SCREENS = ["screen.events", "screen.streams", "screen.qos", "screen.chat"]
 
 
@@ -98,6 +98,15 @@ async def test_a_second_answer_says_by_whom_and_until_when_the_first_one_was_giv
         assert ": already acknowledged" in stage.last_notice()
         assert " until 21:" in stage.last_notice()
         assert answered(stage) == {subject}
+
+
+async def test_without_an_event_on_the_screen_of_viewers_nothing_is_acknowledged_and_a_notice_says_so() -> None:
+    async with deck_stage() as stage:
+        await stage.act("screen.viewers")
+        await stage.act("alarm.ack")
+        await stage.idle()
+        assert stage.last_notice() == "no event is selected, so nothing is acknowledged"
+        assert not answered(stage)
 
 
 def aimed_at(stage: Stage) -> str:

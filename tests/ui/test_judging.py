@@ -89,6 +89,7 @@ async def choose(stage: Stage, name: str) -> None:
 async def consent(stage: Stage) -> None:
     """Confirm the question that is shown next."""
     await stage.until(lambda: stage.shows(Confirm))
+    await stage.settle()
     await stage.press("right", "enter")
     await stage.idle()
 

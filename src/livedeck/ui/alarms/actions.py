@@ -92,7 +92,10 @@ def _start_acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> Awaitable[Non
     waiting = tuple(filter(is_waiting, alarms))
     if waiting:
         return _acknowledge(ctx, waiting)
-    ctx.announce(_already_text(alarms) or f"{_row_name(ctx)}no alarm awaits an acknowledgement", Severity.INFO)
+    if ctx.screen_of(BaseScreen).SHOWS_EVENT and not alarms and ctx.selected_event() is None:
+        ctx.announce("no event is selected, so nothing is acknowledged", Severity.INFO)
+    else:
+        ctx.announce(_already_text(alarms) or f"{_row_name(ctx)}no alarm awaits an acknowledgement", Severity.INFO)
     return None
 
 
