@@ -115,7 +115,7 @@ async def watch(rows: list[Reading]) -> Watch:
     return found
 
 
-@trials(1000)
+@trials(200)
 @given(streams, st.sampled_from([kind.name for kind, _ in SAMPLE_KINDS]), st.data())
 async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_before(
     rows: list[Reading], kind: str, data: st.DataObject
@@ -154,7 +154,7 @@ async def test_watched_time_ends_with_the_last_reply_and_not_now() -> None:
     assert until.timestamp() == rows[-1].time
 
 
-@trials(1000)
+@trials(200)
 @given(streams)
 async def test_a_lost_encoder_is_foreseen_to_the_reply(rows: list[Reading]) -> None:
     stream = await watch(rows)
