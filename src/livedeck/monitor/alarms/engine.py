@@ -211,7 +211,8 @@ class AlarmEngine:
         after |= self._incidents(after, case, state)
         on_air = ids_on_air(state.events)
         after = {key: self._handled(alarm, now, on_air=key.event_id in on_air) for key, alarm in after.items()}
-        waiting, may_coincide = {*self._held}, self._may_coincide_at(state)
+        waiting = {*self._held}
+        may_coincide = len(on_air - {DECK}) >= self._limits.shared_events and not state.is_last
         for key in sorted(after, key=lambda key: priority(key.kind)):
             alarm = after[key]
             if incident := incident_of(alarm, after, waits=key in self._held and not alarm.is_ongoing):
@@ -225,17 +226,27 @@ class AlarmEngine:
         steps = [_step(before.get(key), alarm, names, now) for key, alarm in after.items()]
         self.alarms = {step.alarm.key: step.alarm for step in steps}
         self._newest_samples = faults.newest_samples(state, self._newest_samples, unjudged)
-        return self._announce(steps, case, state)
+        return self._announce(steps, case, state, on_air, may_coincide=may_coincide)
 
-    def _announce(self, steps: Sequence[Step], case: IncidentCase, state: MonitorState) -> Evaluation:
-        """Return the transitions to announce, the alarms that ring, and the log. Only the log has onsets that wait."""
+    def _announce(
+        self,
+        steps: Sequence[Step],
+        case: IncidentCase,
+        state: MonitorState,
+        on_air: frozenset[str],
+        *,
+        may_coincide: bool,
+    ) -> Evaluation:
+        """Return the transitions to announce, the alarms that ring, and the log. Only the log has onsets that wait.
+
+        `on_air`: ids of the events on air. `may_coincide`: enough events are on air for an incident.
+        """
         by_people, self._changes = self._changes, []
-        on_air = ids_on_air(state.events) - {DECK}
         wave = newest_wave(case, self._limits)
         gate = GateCase(
             state.now,
             wave,
-            may_coincide=self._may_coincide_at(state),
+            may_coincide=may_coincide,
             is_looking=any(event.id in on_air and faults.is_unpolled(event) for event in state.events),
             unexplained=self._unexplained(steps, case, state),
             unasked=self._unasked(steps, wave, case, state)
@@ -250,10 +261,6 @@ class AlarmEngine:
         self._rung_at = {key: at for key, at in rung_at.items() if state.now - at < window}
         log = (*by_people, *(step.change for step in steps if step.change))
         return Evaluation((*changes, *announcement.changes), bells, log)
-
-    def _may_coincide_at(self, state: MonitorState) -> bool:
-        """Return whether enough events are on air for an incident."""
-        return len(ids_on_air(state.events) - {DECK}) >= self._limits.shared_events and not state.is_last
 
     def _silenced(
         self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState, on_air: frozenset[str]
@@ -405,8 +412,7 @@ class AlarmEngine:
         look = self._looks.get(alarm.event_id)
         if look is not None and alarm.since < look - SAME_OCCURRENCE:
             return True
-        event = next((event for event in state.events if event.id == alarm.event_id), None)
-        skew = state.connection.skew
+        event, skew = state.by_id.get(alarm.event_id), state.connection.skew
         return event is not None and faults.is_onset_unseen(alarm.since, event, skew, self._thresholds)
 
     def _incident_case(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> IncidentCase:

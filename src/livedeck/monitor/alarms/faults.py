@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import NamedTuple
 
 from livedeck.monitor.detection.patterns import diagnose
@@ -72,7 +73,7 @@ _DECK_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if is
 _END_KINDS = tuple((kind, kind.detector) for kind in ALARM_KINDS.values() if isinstance(kind.detector, EndDetector))
 
 
-class MonitorState(Record):
+class MonitorState(Record, dict=True):
     """Input of an evaluation of the alarms, at `now` (this machine's clock).
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
@@ -105,10 +106,14 @@ class MonitorState(Record):
         """True if the platform has not listed its events yet."""
         return self.connection.as_of is None
 
+    @cached_property
+    def by_id(self) -> Mapping[str, EventState]:
+        """Events by id."""
+        return {event.id: event for event in self.events}
+
     def may_exist(self, event_id: str) -> bool:
         """Return whether the id is DECK, or the id of an event that may still exist."""
-        is_known = event_id in self.expected or any(event.id == event_id for event in self.events)
-        return self.is_unlisted or event_id == DECK or is_known
+        return self.is_unlisted or event_id == DECK or event_id in self.expected or event_id in self.by_id
 
 
 class ActiveFault(NamedTuple):
@@ -266,7 +271,7 @@ def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
     """Return whether a new probe has not had enough rounds yet to clear an earlier alarm of viewers."""
     if alarm.kind not in VIEWER_RULES:
         return False
-    event = next((event for event in state.events if event.id == alarm.event_id), None)
+    event = state.by_id.get(alarm.event_id)
     if event is None or not (state.is_probing and event.phase.tally.expects_signal):
         return False
     viewer = event.viewer
@@ -279,7 +284,7 @@ def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
     It is over once a person has acknowledged it. Otherwise, a gone event must be served again; any other event must be
     on air again, or `_END_LASTS` seconds must have passed.
     """
-    event = next((event for event in state.events if event.id == alarm.event_id), None)
+    event = state.by_id.get(alarm.event_id)
     if alarm.acknowledged_at is not None or is_of_gone_event(alarm):
         return alarm.acknowledged_at is not None or event is not None
     is_read_since = event is not None and event.as_of > alarm.since
@@ -290,8 +295,8 @@ def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
 
 def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
     """Return an alarm of an event that cannot be judged. QOS_STALE names the cause if it lies in this process."""
-    causes = [event.blame for event in state.events if event.id == alarm.event_id and alarm.kind == QOS_STALE]
-    return replace(alarm, actual=causes[0].text) if causes and causes[0].is_own else alarm
+    event = state.by_id.get(alarm.event_id) if alarm.kind == QOS_STALE else None
+    return replace(alarm, actual=event.blame.text) if event and event.blame.is_own else alarm
 
 
 def is_onset_unseen(since: datetime, event: EventState, skew: float, thresholds: Thresholds) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
+from operator import itemgetter
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Duty
@@ -25,6 +28,10 @@ class _Slot(NamedTuple):
     number: int
     seconds: float
     spells: int
+
+
+_SECONDS: Callable[[_Slot], float] = itemgetter(1)
+_SPELLS: Callable[[_Slot], int] = itemgetter(2)
 
 
 class Excess(NamedTuple):
@@ -60,12 +67,12 @@ class DutyCycle:
     @property
     def seconds(self) -> float:
         """Bad seconds in the last ten minutes."""
-        return sum(slot.seconds for slot in self.slots)
+        return sum(map(_SECONDS, self.slots))
 
     @property
     def spells(self) -> int:
         """Number of spells in the last ten minutes."""
-        return sum(slot.spells for slot in self.slots)
+        return sum(map(_SPELLS, self.slots))
 
     @property
     def is_forgotten(self) -> bool:
@@ -111,8 +118,9 @@ class DutyCycle:
             is_critical = seconds >= limits.critical
             return Excess(LONG, seconds, spells, limits.critical if is_critical else limits.long_seconds)
         number = int(time // _SLOT)
-        recent = [slot for slot in self.slots if slot.number > number - _SHORT_SLOTS]
-        seconds, spells = sum(slot.seconds for slot in recent), sum(slot.spells for slot in recent)
+        newest = [*islice(reversed(self.slots), _SHORT_SLOTS)][::-1]
+        recent = [slot for slot in newest if slot.number > number - _SHORT_SLOTS]
+        seconds, spells = sum(map(_SECONDS, recent)), sum(map(_SPELLS, recent))
         if seconds >= limits.short_seconds and spells >= limits.short_spells:
             return Excess(SHORT, seconds, spells, limits.short_seconds)
         return None
