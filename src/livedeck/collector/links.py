@@ -65,7 +65,7 @@ class Ticket(Record):
 class Links:
     """Makes and reads links. `secret`: key of the signature. `address`: address of the collector as readers reach it.
 
-    `now`: returns the time of this machine's clock, with its steps.
+    `now`: returns the time of this machine's clock, which may be set back or forward.
     """
 
     def __init__(self, secret: bytes, address: str, now: Callable[[], datetime]) -> None:
