@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from livedeck.collector.protocol.commands import VERBS, Body, Verb, command_of, parse_key
 from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
-from livedeck.collector.serving.endpoints import ONCE, Caller, Endpoint, Refusal, not_on_board, uid_of
+from livedeck.collector.serving.endpoints import ONCE, Caller, Endpoint, Refusal, not_on_board, routes_of, uid_of
 from livedeck.monitor import (
     ActionKind,
     ActionRecord,
@@ -152,7 +152,7 @@ class SilenceReply(TypedDict):
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
     """Return the routes of this module and of the past. `history`: history of the collector, or None."""
     acts = _Acts(monitor, history)
-    return [*(endpoint.route(acts) for endpoint in ACTS), *past.routes(history, monitor.clock.now)]
+    return [*routes_of(ACTS, acts), *past.routes(history, monitor.clock.now)]
 
 
 class _Acts:

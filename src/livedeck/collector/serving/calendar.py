@@ -13,7 +13,6 @@ from math import inf
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
@@ -46,10 +45,6 @@ class CalendarPage:
     ) -> None:
         self._published, self._monitor, self._history, self._access = published, monitor, history, access
         self._links, self._text, self._making = links, (-inf, b""), asyncio.Lock()
-
-    def routes(self) -> list[Route]:
-        """Return the route, which needs no token, because its address is signed."""
-        return [endpoint.route(self) for endpoint in CALENDAR]
 
     async def subscribe(self, request: Request) -> Response:
         """Respond with the calendar, or with 304 if the reader has it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -146,6 +146,11 @@ class Endpoint(Generic[T]):
             return response
 
         return Route(self.path, respond if self.needs else respond_to_all, methods=[self.method])
+
+
+def routes_of(endpoints: Iterable[Endpoint[T]], owner: T) -> list[Route]:
+    """Return the routes to the handlers of `owner`."""
+    return [endpoint.route(owner) for endpoint in endpoints]
 
 
 def refused(refusal: Refusal) -> Response:

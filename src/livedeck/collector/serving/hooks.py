@@ -14,7 +14,6 @@ from typing import Annotated, Literal, Protocol
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from livedeck.collector.protocol.commands import Body
@@ -108,10 +107,6 @@ class Hooks:
         self._monitor, self._history, self._access, self._find = monitor, history, access, find
         self._secret = secret
         self._incidents: dict[str, str] = {}  # id of PagerDuty -> dedup key, because a note names the id alone
-
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [endpoint.route(self) for endpoint in HOOKS]
 
     async def respond(self, request: Request, caller: Caller, hook: AlarmHook) -> Outcome:
         """Acknowledge or annotate an alarm for the owner of a token."""

@@ -1,6 +1,6 @@
 """Page of a link: it shows an alarm and one button. Only the button acknowledges (collector.md, "Links").
 
-Mail and chat programs fetch links to preview them, so a GET changes nothing.
+Mail and chat programs fetch links to preview them, so a GET changes nothing. A link is a permission, and needs no token.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from html import escape
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
 
 from livedeck.collector.links import LINK_LASTS, LINK_LASTS_MOST, LinkRefused, Links, Ticket
 from livedeck.collector.protocol.commands import Body, parse_key
@@ -71,10 +70,6 @@ class LinkPages:
 
     def __init__(self, monitor: Monitor, history: History | None, access: Access, links: Links | None) -> None:
         self._monitor, self._history, self._access, self._links = monitor, history, access, links
-
-    def routes(self) -> list[Route]:
-        """Return the routes. Those of links need no token, because the link itself is the permission."""
-        return [endpoint.route(self) for endpoint in LINKS]
 
     async def make(self, request: Request, caller: Caller, body: LinkRequest) -> dict[str, str | None]:
         """Make a link that acknowledges an alarm. Its sender is the owner of the token."""
