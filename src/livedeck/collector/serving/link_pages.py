@@ -1,6 +1,6 @@
 """Page of a link: it shows an alarm and one button. Only the button acknowledges (collector.md, "Links").
 
-Mail and chat programs fetch links to preview them, so a GET changes nothing. A link is a permission, and needs no token.
+Mail and chat programs fetch links to preview them, so a GET changes nothing. A link is a permission and needs no token.
 """
 
 from __future__ import annotations
