@@ -46,7 +46,7 @@ class CalendarPage:
         self._published, self._monitor, self._history, self._access = published, monitor, history, access
         self._links, self._text, self._making = links, (-inf, b""), asyncio.Lock()
 
-    async def subscribe(self, request: Request) -> Response:
+    async def read_calendar(self, request: Request) -> Response:
         """Respond with the calendar, or with 304 if the reader has it."""
         try:
             self._check(request)
@@ -98,7 +98,7 @@ CALENDAR: tuple[Endpoint[CalendarPage], ...] = (
         "GET",
         "/v1/calendar/{name}/{signature}.ics",
         "",
-        CalendarPage.subscribe,
+        CalendarPage.read_calendar,
         media="text/calendar",
         refuses=(304, 401, 403, 429, 503),
     ),

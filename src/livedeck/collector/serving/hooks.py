@@ -108,12 +108,12 @@ class Hooks:
         self._secret = secret
         self._incidents: dict[str, str] = {}  # id of PagerDuty -> dedup key, because a note names the id alone
 
-    async def respond(self, request: Request, caller: Caller, hook: AlarmHook) -> Outcome:
+    async def respond_to_alarm(self, request: Request, caller: Caller, hook: AlarmHook) -> Outcome:
         """Acknowledge or annotate an alarm for the owner of a token."""
         actor = f"{caller.name} ({masked_line(hook.by, _MAX_AUTHOR)})" if hook.by else caller.name
         return await self._act(hook.dedup_key, _ACTIONS[hook.action], hook.text, actor, uid_of(request))
 
-    async def take_pagerduty(self, request: Request) -> Response:
+    async def receive_pagerduty(self, request: Request) -> Response:
         """Acknowledge or annotate an alarm as a person did in PagerDuty.
 
         A signed webhook without effect gets 200, because PagerDuty repeats others and gives up in the end.
@@ -191,6 +191,6 @@ def _reply(value: Outcome) -> Response:
 
 
 HOOKS: tuple[Endpoint[Hooks], ...] = (
-    Endpoint("POST", "/v1/hooks/alarm", "respond", Hooks.respond, AlarmHook, (ONCE,), refuses=(404, 409, 503)),
-    Endpoint("POST", "/v1/hooks/pagerduty", "", Hooks.take_pagerduty, reply=Outcome, refuses=(401, 413, 429, 503)),
+    Endpoint("POST", "/v1/hooks/alarm", "respond", Hooks.respond_to_alarm, AlarmHook, (ONCE,), refuses=(404, 409, 503)),
+    Endpoint("POST", "/v1/hooks/pagerduty", "", Hooks.receive_pagerduty, reply=Outcome, refuses=(401, 413, 429, 503)),
 )
