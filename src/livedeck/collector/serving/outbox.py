@@ -25,7 +25,7 @@ class Outbox(Protocol):
         """Return waiting messages and dead letters. Raises SpoolError."""
 
     async def revive(self, keys: Collection[str] = ()) -> int:
-        """Make dead letters wait again, all without keys, and return their number. Raises SpoolError."""
+        """Make these dead letters wait again, all if `keys` is empty. Returns their number. Raises SpoolError."""
 
     async def drop(self, keys: Collection[str]) -> int:
         """Delete dead letters, and return their number. Raises SpoolError."""
