@@ -198,7 +198,7 @@ def test_an_empty_list_does_not_double_an_event_that_was_watched(on_stage: Stage
     platform.requests.clear()
     done = run(on_stage, "apply", file, "--yes")
     assert (done.returncode, platform.requests.count(method=CHANGING)) == (4, 0)
-    assert f'not sent: the list lacks event "{REHEARSAL}", still served as' in done.stderr
+    assert f'not sent: the list lacks event "{REHEARSAL}", which still exists as' in done.stderr
     platform.faults.clear()
 
 

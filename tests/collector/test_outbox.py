@@ -13,7 +13,8 @@ import pytest
 from collector.attached import Attached
 from livedeck.collector.attached.link import CollectorError
 from livedeck.collector.attached.unsent import parse_unsent
-from livedeck.collector.serving.outbox import routes
+from livedeck.collector.serving.endpoints import routes_of
+from livedeck.collector.serving.outbox import UNSENT
 from livedeck.notify import Delivery, Notifier, SpoolError
 from livedeck.text.secrets import register_address
 from notify.test_notifier import YES, Receiver, play, tell
@@ -26,7 +27,7 @@ def test_what_was_given_up_is_listed_and_tried_again_by_who_may_act(tmp_path: Pa
     receiver = Receiver([Delivery(is_taken=False, answer=f"404 no {HOOK}", is_refused=True)])
 
     async def work(notifier: Notifier) -> None:
-        wall, anna = Attached(routes(notifier), "wall"), Attached(routes(notifier), "anna")
+        wall, anna = Attached(routes_of(UNSENT, notifier), "wall"), Attached(routes_of(UNSENT, notifier), "anna")
         assert (await wall.get("/v1/notifications")) == {"messages": []}
         await tell(notifier, "one")
         await asyncio.sleep(6)
@@ -56,7 +57,7 @@ def test_a_dead_letter_is_shown_and_dropped_by_its_id(tmp_path: Path) -> None:
     receiver = Receiver([Delivery(is_taken=False, answer=f"400 no {HOOK}", is_refused=True)])
 
     async def work(notifier: Notifier) -> None:
-        wall, anna = Attached(routes(notifier), "wall"), Attached(routes(notifier), "anna")
+        wall, anna = Attached(routes_of(UNSENT, notifier), "wall"), Attached(routes_of(UNSENT, notifier), "anna")
         await tell(notifier, "one")
         await asyncio.sleep(1)
         await tell(notifier, "two")
@@ -100,7 +101,7 @@ class Away:
 
 @pytest.mark.parametrize(("outbox", "words"), [(None, "sends no notifications"), (Away(), "Redis is away")])
 async def test_where_nothing_can_be_said_that_is_said(outbox: Away | None, words: str) -> None:
-    anna = Attached(routes(outbox))
+    anna = Attached(routes_of(UNSENT, outbox))
     page = "/v1/notifications"
     for method, path in (
         ("GET", page),

@@ -83,7 +83,7 @@ def test_a_profile_names_what_it_lacks_and_who_else_sends_there() -> None:
 
 def test_withheld_addresses_and_keys_are_unknown_and_neither_missing_nor_sound() -> None:
     words = checks(sent(STUDIO), sent(OTHER))
-    assert "? not recorded or sent: addresses and keys" in words
+    assert "? addresses and keys are neither recorded nor sent" in words
     assert " has no " not in words
     assert "✓ each profile" not in words
     assert "✓ no event on air" not in words

@@ -264,7 +264,7 @@ def main(ctx: click.Context, /, at: str | None, *, plain: bool, **flags: Any) ->
             "--at is for the deck; `livedeck past replay` and `livedeck past show` have time options of their own"
         )
     if plain and (at or ctx.invoked_subcommand is not None):
-        raise click.UsageError("--plain follows what happens now: give it alone, as `livedeck --plain`")
+        raise click.UsageError("--plain shows the present, without a command and without --at: `livedeck --plain`")
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 

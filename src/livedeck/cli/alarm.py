@@ -284,7 +284,7 @@ def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:
     ctx.exit(run(lambda: act_on_alarm(load(**merge_flags(ctx, values)), named, act, json_name)))
 
 
-async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], act: Act, json_name: str = "") -> int:
+async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], act: Act, json_name: str) -> int:
     """Carry out an alarm action through the collector, or into the history of this machine. Returns the exit code.
 
     `named`: event, kind and target. `json_name`: the command, if it prints JSON. Raises UsageError, SettingsError,
@@ -320,14 +320,14 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
 
 
 async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple[str, Alarm] | int:
-    """Return the named alarm with its subject, or the exit code if it is missing, which is then printed.
+    """Return the subject and the named alarm; if it is missing, print so and return the exit code.
 
     An alarm of no event, such as API_BLIND, is named by the subject that `alarm list` prints.
     """
     words, kind, target = named
     snapshot = await watch.feed.wait_ready(TIMEOUT)
-    every = (*snapshot.alarms, *snapshot.quiet)
-    for alarm in every:
+    alarms = (*snapshot.alarms, *snapshot.quiet)
+    for alarm in alarms:
         if not alarm.event_id and (alarm.kind, alarm.subject.casefold()) == (kind, words.strip().casefold()):
             return safe(alarm.subject, 60), alarm
     if (code := code_of_link(snapshot.link)) and not snapshot.events:
@@ -335,7 +335,7 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
         return code
     meant = await find_known_event(watch.api, snapshot, words)
     title = safe(meant.name or meant.id, 60)
-    if alarm_of_event := _find_alarm(every, meant, kind, target):
+    if alarm_of_event := _find_alarm(alarms, meant, kind, target):
         return title, alarm_of_event
     state = snapshot.find(meant.id)
     if state and not state.is_measured:
@@ -384,9 +384,9 @@ async def _share(feed: Remote, command: AlarmCommand) -> bool:
     return True
 
 
-def _find_alarm(every: Iterable[Alarm], event: Event, kind: str, target: str | None) -> Alarm | None:
+def _find_alarm(all_alarms: Iterable[Alarm], event: Event, kind: str, target: str | None) -> Alarm | None:
     """Return the event's alarm of that kind, or None. Raises UsageError if several targets have such an alarm."""
-    alarms = [alarm for alarm in every if alarm.key[:2] == (event.id, kind)]
+    alarms = [alarm for alarm in all_alarms if alarm.key[:2] == (event.id, kind)]
     if target is not None:
         alarms = [alarm for alarm in alarms if target in {alarm.key.target, alarm.target_name}]
     if len(alarms) > 1:

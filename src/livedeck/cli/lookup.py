@@ -41,8 +41,7 @@ async def find_known_event(api: Api | None, snapshot: Snapshot, words: str) -> E
 def match_event(events: Iterable[Event], words: str, missing: str = "") -> Event:
     """Return the event that fits the words best (commands.md, "Names and ids").
 
-    `missing`: what `events` lack, as text; empty if they are complete. Raises click.UsageError if no event, or several,
-    fit.
+    `missing`: note on rows that `events` lack; empty without any. Raises click.UsageError if no event, or several, fit.
     """
     try:
         event: Event = match(events, words, "event", lambda event: event.name or "")

@@ -229,6 +229,14 @@ def is_interactive() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
+def is_confirmed(question: str) -> bool:
+    """Ask a question on standard error. Returns whether the answer is yes."""
+    from livedeck.cli.output import echo
+
+    echo(f"{question} [y/N] ", nl=False, err=True)
+    return sys.stdin.readline().strip().casefold() in {"y", "yes"}
+
+
 def _complete_profile(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from livedeck.cli.completion import complete_values
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import click
 
 from livedeck.cli.exit_codes import DONE, NOT_SO, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import FORCE, YES, formats, is_interactive, merge_flags, platform
+from livedeck.cli.options import FORCE, YES, formats, is_confirmed, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.plugin import Plugin, WrongUse
 from livedeck.cli.wiring import SystemClock, make_api, make_fetcher, make_looks, make_outgoing, make_probe_plan
@@ -140,10 +139,10 @@ async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | No
 
 async def _address(settings: Settings, target: str) -> Address:
     """Return the address of a URL or of a named event. Raises UsageError, SettingsError, ApiError."""
-    from livedeck.probe.plan import given
+    from livedeck.probe.plan import typed_address
 
     if "://" in target:
-        address = given(target)
+        address = typed_address(target)
     else:
         async with make_api(settings) as api:
             address = make_probe_plan(settings).address(viewed(await lookup_event(api, target)))
@@ -262,7 +261,7 @@ async def _enable(settings: Settings, *, is_sure: bool) -> int:
     if not is_sure and not is_interactive():
         echo("No terminal to confirm at. Add --yes.", err=True)
         return ServiceState.UNKNOWN
-    if not is_sure and not await asyncio.to_thread(_is_confirmed):
+    if not is_sure and not await asyncio.to_thread(is_confirmed, "Switch the probe on?"):
         echo("The probe stays off.", err=True)
         return NOT_SO
 
@@ -272,8 +271,3 @@ async def _enable(settings: Settings, *, is_sure: bool) -> int:
     path = await asyncio.to_thread(edit_settings, switch_on)
     echo(f"{path}: the probe is on. Restart the deck or the collector.")
     return DONE
-
-
-def _is_confirmed() -> bool:
-    echo("Switch the probe on? [y/N] ", nl=False, err=True)
-    return sys.stdin.readline().strip().casefold() in {"y", "yes"}

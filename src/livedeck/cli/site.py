@@ -33,7 +33,7 @@ _SCRIPT = """addEventListener("load", () => setTimeout(() => {
 """
 """The keyboard reaches and scrolls wide tables and code."""
 
-_OPENAPI = 'What `livedeck docs openapi` prints; `collector.md`, "Routes" explains it.'
+_OPENAPI = 'Output of `livedeck docs openapi`. `collector.md`, "Routes" explains the requests.'
 
 _CONFIGURATION = """[project]
 site_name = "livedeck"

@@ -65,7 +65,7 @@ class Ticket(Record):
 class Links:
     """Makes and reads links. `secret`: key of the signature. `address`: address of the collector as readers reach it.
 
-    `now`: returns the time of this machine's clock, with its steps.
+    `now`: returns the time of this machine's clock, which may be set back or forward.
     """
 
     def __init__(self, secret: bytes, address: str, now: Callable[[], datetime]) -> None:
@@ -89,7 +89,7 @@ class Links:
         return f"{self._address}{CALENDAR_FOLDER}{quote(name, safe='')}/{self.calendar_signature(name, digest)}.ics"
 
     def calendar_signature(self, name: str, digest: str) -> str:
-        """Return the signature in the address of the calendar, which another token makes void."""
+        """Return the signature in the address of the calendar. A new token gives a new one."""
         return hmac.new(self._secret, f"livedeck calendar\n{name}\n{digest}".encode(), sha256).hexdigest()
 
     def write(self, ticket: Ticket) -> str:

@@ -21,9 +21,9 @@ Encoder: TypeAlias = Callable[[], Callable[[], bytes] | None]
 
 
 class MetricsPush:
-    """Push of the metrics.
+    """Sender of the metrics to one receiver.
 
-    `post`: sends a request. `headers`: those of authentication. `encoder`: encodes the metrics. `interval`: seconds
+    `post`: sends a request. `headers`: headers of authentication. `encoder`: encodes the metrics. `interval`: seconds
     between two pushes. `report`: takes a line when pushes begin to fail or work again.
     """
 
@@ -48,7 +48,7 @@ class MetricsPush:
             await self._clock.sleep(max(self._interval, await self._push()))
 
     async def _push(self) -> float:
-        """Push the metrics once. Returns the seconds that the receiver wants to wait, or 0."""
+        """Push the metrics once. Returns the pause that the receiver asks for (s), or 0."""
         encode = self._encoder()
         if encode is None:
             return 0.0

@@ -1,7 +1,7 @@
 """Sender of tally messages to multiviewers and switchers (tally.md).
 
-A receiver keeps the last message of a display. So each display is sent again every few seconds, an event that is no
-longer known is sent as unknown, and so is every display when the sender ends.
+A receiver keeps the last message of a display. So the sender repeats each display every few seconds, and sends an event
+without fresh data as unknown. When it ends, it sends every display as unknown.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class TallySender:
     ) -> None:
         self._receiver, self._egress, self._published, self._clock = receiver, egress, published, clock
         self._report, self._fault = report, ""
-        self._way: _Udp | _Tcp | None = None
+        self._connection: _Udp | _Tcp | None = None
         self._sent: dict[int, tuple[Display, float]] = {}
 
     async def run(self) -> None:
@@ -72,21 +72,21 @@ class TallySender:
             while True:
                 await self._clock.sleep(TICK_SECONDS if await self._try() else RETRY_SECONDS)
         finally:
-            if self._way:
+            if self._connection:
                 unknown = displays(self._receiver.numbers, self._published(), None)
                 with suppress(OSError):
-                    await self._way.write([self._bytes(each) for each in unknown])
-                self._way.close()
+                    await self._connection.write([self._bytes(display) for display in unknown])
+                self._connection.close()
 
     async def _try(self) -> bool:
         """Send the displays that are due. Returns False after a failure."""
-        is_new = self._way is None
+        is_new = self._connection is None
         try:
             await self._send()
         except OSError as error:
-            if self._way:
-                self._way.close()
-            self._way, self._sent = None, {}
+            if self._connection:
+                self._connection.close()
+            self._connection, self._sent = None, {}
             why = f"no reply in {IO_SECONDS:g} s" if isinstance(error, TimeoutError) else error.strerror or error
             self._note(masked_line(why, 200))
             return False
@@ -96,23 +96,23 @@ class TallySender:
 
     async def _send(self) -> None:
         """Send the displays that are due. Raises OSError."""
-        if self._way is None:
-            self._way = await self._open()
+        if self._connection is None:
+            self._connection = await self._open()
         snapshot, now = self._published(), self._clock.monotonic()
         render_time = RenderTime.from_snapshot(snapshot, self._clock.now()) if snapshot else None
         due = [
-            each
-            for each in displays(self._receiver.numbers, snapshot, render_time)
-            if (sent := self._sent.get(each.number)) is None or sent[0] != each or now - sent[1] >= REPEAT_SECONDS
+            display
+            for display in displays(self._receiver.numbers, snapshot, render_time)
+            if (sent := self._sent.get(display.number)) is None or sent[0] != display or now - sent[1] >= REPEAT_SECONDS
         ]
-        await self._way.write([self._bytes(each) for each in due])
-        self._sent |= {each.number: (each, now) for each in due}
+        await self._connection.write([self._bytes(display) for display in due])
+        self._sent |= {display.number: (display, now) for display in due}
 
     def _bytes(self, display: Display) -> bytes:
         return message(display, self._receiver.version, self._receiver.screen)
 
     async def _open(self) -> _Udp | _Tcp:
-        """Open the way to the receiver, by an address that the rule for private networks allows. Raises OSError."""
+        """Connect to the receiver, at an address that the rule for private networks allows. Raises OSError."""
         host, port = self._receiver.host, self._receiver.port
         kind = socket.SOCK_DGRAM if self._receiver.transport == "udp" else socket.SOCK_STREAM
         loop = asyncio.get_running_loop()
@@ -165,7 +165,7 @@ class _Errors(asyncio.DatagramProtocol):
 
 
 class _Udp:
-    """Messages as datagrams. A refused datagram is found at the next write."""
+    """Messages as datagrams. The next write reports a refused datagram."""
 
     def __init__(self, transport: asyncio.DatagramTransport, errors: _Errors) -> None:
         self._transport, self._errors = transport, errors
@@ -174,8 +174,8 @@ class _Udp:
         """Send messages. Raises OSError if an earlier one was refused."""
         if self._errors.last:
             raise self._errors.last
-        for each in messages:
-            self._transport.sendto(each)
+        for content in messages:
+            self._transport.sendto(content)
 
     def close(self) -> None:
         """Close the socket."""

@@ -110,7 +110,7 @@ class Comparison(NamedTuple):
         if abs(then.since - today.since) > onset_tolerance(then.key.kind):
             found.append(f"would now begin at {today.since:%H:%M:%S}Z")
         if abs((then.until or self.end) - (today.until or self.end)) > _ENDED_APART:
-            found.append(f"would now end at {today.until:%H:%M:%S}Z" if today.until else "would now not end")
+            found.append(f"would now end at {today.until:%H:%M:%S}Z" if today.until else "would not end now")
         if then.severity is not today.severity:
             found.append(f"would now be {today.severity}")
         return tuple(found)

@@ -109,7 +109,7 @@ class Storage(Protocol):
         """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
 
     def revive(self, keys: Collection[str] = ()) -> int:
-        """Put dead letters back into the queue, all without keys, and return their number."""
+        """Put these dead letters back into the queue, all if `keys` is empty. Returns their number."""
 
     def drop(self, keys: Collection[str]) -> int:
         """Delete dead letters, and return their number."""
@@ -222,7 +222,7 @@ class Notifier:
         return (*found[0], *found[1])
 
     async def revive(self, keys: Collection[str] = ()) -> int:
-        """Retry dead letters, all without keys, at once if this process is on duty. Return their number.
+        """Retry these dead letters, all if `keys` is empty, at once if this process is on duty. Returns their number.
 
         Raises SpoolError.
         """

@@ -346,7 +346,7 @@ class Spool:
                 self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))
 
     def revive(self, keys: Collection[str] = ()) -> int:
-        """Put dead letters back into the queue, all without keys, and return their number."""
+        """Put these dead letters back into the queue, all if `keys` is empty. Returns their number."""
         which = _named_keys(keys) if keys else ""
         with self._transaction():
             change = f"UPDATE spool SET state = 'waiting', tries = 0 WHERE state = 'dead'{which}"  # noqa: S608  marks

@@ -425,11 +425,11 @@ class NotKnown(TypedDict):
 
 
 class Viewer(TypedDict):
-    """Event for its viewers, as a probe at one place sees it. Times are by the clock of the probe's machine.
+    """State of an event for its viewers, by a probe at one place. Times are by the clock of the probe's machine.
 
-    `since`: start of `delivery`. `stale`: the last round says nothing about now. `latency`: seconds from the encoder to
-    the playlist, about. `ratio`: seconds of fetching a second of media. `loudness`: LUFS. `track`: judged
-    sound of several; empty if there are no others. `rungs`: heights in pixels.
+    `since`: start of `delivery`. `stale`: the last round says nothing about now. `latency`: estimated seconds from
+    the encoder to the playlist. `ratio`: seconds to fetch a second of media. `loudness`: LUFS. `track`: the judged
+    sound; empty if there is only one. `rungs`: heights in pixels.
     `missing_segments`, `listed_segments`: number of missing segments so far, and of all segments asked for.
     """
 
@@ -1119,7 +1119,7 @@ class DrillReport(DrillScore):
 
 
 class ViewerDocument(TypedDict):
-    """Check of a playlist, seen from this machine. `latency`: s. `ratio`: seconds of fetching a second of media.
+    """Check of a playlist, seen from this machine. `latency`: s. `ratio`: seconds to fetch a second of media.
 
     `loudness`: LUFS. `peaks`: dBFS. `luma`, `change`: 0 to 255. `rungs`: heights in pixels. `image`: SHA-256 of the
     picture.

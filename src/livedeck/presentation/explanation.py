@@ -126,7 +126,7 @@ def _silent(explanation: Explanation) -> list[str]:
 
 
 def _silent_name(item: SilentKind) -> str:
-    return item.key.kind or "kinds of samples"
+    return item.key.kind or "every kind of samples"
 
 
 def _class_text(explanation: Explanation) -> str:

@@ -1,12 +1,21 @@
-"""What is on air and what changes, as plain lines for a screen reader: the subject first, the time last. Pure."""
+"""Lines for a screen reader: each event, then each change. The subject is first, the time last. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from livedeck.monitor import AlarmChange, AlarmState, ConnectionState, EventState, Grade, NotWatched, Snapshot, person
-from livedeck.monitor import not_watched_text as stop_words
+from livedeck.monitor import (
+    AlarmChange,
+    AlarmState,
+    ConnectionState,
+    EventState,
+    Grade,
+    NotWatched,
+    Snapshot,
+    not_watched_text,
+    person,
+)
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import ShownChanges
 from livedeck.presentation.connection import missing_text, poor_text
@@ -20,7 +29,7 @@ _NAMED = 6
 
 
 class _Heard(NamedTuple):
-    """Tally and last known grade of an event, as told. `is_stale`: the grade is of old data."""
+    """Tally and grade of an event in the last lines. `is_stale`: the grade is of old data."""
 
     tally: str
     grade: str
@@ -50,7 +59,7 @@ class PlainLines:
             return [*link, _timed(head, render_time), *(_event_line(state) for state in snapshot.events)]
         return [
             *link,
-            *(f"Not watched: {stop_words(stop)}." for stop in snapshot.link.own.stops if stop not in stops),
+            *(f"Not watched: {not_watched_text(stop)}." for stop in snapshot.link.own.stops if stop not in stops),
             *_event_changes(before, heard, snapshot, render_time),
             *alarms,
         ]
@@ -58,7 +67,7 @@ class PlainLines:
     def _connection_lines(self, snapshot: Snapshot, render_time: RenderTime) -> Iterator[str]:
         """Yield a line if the platform can be watched no longer, or again, and one if events are missing."""
         link, before, missing = snapshot.link, self._connection, missing_text(snapshot)
-        self._connection, self._missing, told = link.state, missing, self._missing
+        self._connection, self._missing, missing_before = link.state, missing, self._missing
         if link.state is not before:
             if link.state is ConnectionState.OK and before is not ConnectionState.CONNECTING:
                 yield _timed("The platform responds again.", render_time)
@@ -66,15 +75,15 @@ class PlainLines:
                 yield _timed(f"The link is poor: {poor_text(link)}.", render_time)
             elif not link.state.is_answering and link.state is not ConnectionState.CONNECTING:
                 yield _timed(f"{link.state.value.capitalize()}, the present state is unknown: {link.why}.", render_time)
-        if missing != told:
+        if missing != missing_before:
             yield _timed(f"{missing or 'The list of events is whole again'}.", render_time)
 
 
 def _heard(state: EventState, before: _Heard | None = None) -> _Heard:
     grade = state.assessment.health.grade
     if grade is Grade.STALE:
-        known = before.grade if before else ""
-        return _Heard(state.phase.tally.value.lower(), known, bool(known))
+        last = before.grade if before else ""
+        return _Heard(state.phase.tally.value.lower(), last, bool(last))
     return _Heard(state.phase.tally.value.lower(), "" if grade is Grade.NONE else grade.value.lower(), False)
 
 

@@ -92,7 +92,7 @@ class _Round:
                 self.missing.append(f"segment {segment.number} of {name}: {answer.error}")
 
     def is_unasked(self, subject: str, answer: Answer) -> bool:
-        """Return whether a reply proves nothing, and note why. `subject`: its name in words."""
+        """Return whether a reply proves nothing, and store why. `subject`: requested object in words."""
         if answer.is_refused:
             self.error = f"{subject}: {answer.error}"
         return answer.is_held or answer.is_refused
@@ -103,7 +103,7 @@ class _Round:
         if self._looks is None:
             return None
         if not kind:
-            self.error = "picture unknown: the segment is neither MPEG-TS nor MP4"
+            self.error = "picture unknown: the segment is neither MPEG-TS, MP4 nor AAC"
             return None
         init = b""
         if segment.init is not None:

@@ -33,14 +33,14 @@ async def estimate(plan: Plan, fetcher: Fetcher, events: Sequence[Viewed]) -> li
     """Return the traffic of each event, at the interval of the settings and without the budget."""
     at_once = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(event: Viewed) -> Planned:
+    async def measure(event: Viewed) -> Planned:
         address = plan.address(event)
         if not address.text:
             return Planned(event.event_id, address, reason=address.reason)
         async with at_once:
             return await _measured(plan, fetcher.round(address.home), event.event_id, address)
 
-    return [*await asyncio.gather(*map(one, events))]
+    return [*await asyncio.gather(*map(measure, events))]
 
 
 async def _measured(plan: Plan, requests: Round, event_id: str, address: Address) -> Planned:

@@ -80,7 +80,7 @@ class Plan(Record):
         return Address(reason="no address: set playlist in [probe] or in its [events] table")
 
 
-def given(text: str) -> Address:
+def typed_address(text: str) -> Address:
     """Return an address that a person typed."""
     return _checked(text, Origin.GIVEN, text)
 

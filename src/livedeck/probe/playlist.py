@@ -156,15 +156,15 @@ def _master(found: Any, address: str) -> Master:
 def _sound(tracks: Sequence[Any], address: str) -> tuple[str, str]:
     """Return address and name of the sound that players take without a wish of the viewer.
 
-    The address is empty if this sound is in the segments of the picture, the name if there is no other sound.
+    The address is empty if this sound is in the segments of the picture. The name is empty if there is no other sound.
     """
     chosen = next(
         (track for wish in ("default", "autoselect") for track in tracks if getattr(track, wish) == "YES"), tracks[0]
     )
-    name = safe(chosen.name or chosen.language or "unnamed", 40)
-    return urljoin(address, chosen.uri) if chosen.uri else "", f"{name}, 1 of {len(tracks)} tracks" if len(
-        tracks
-    ) > 1 else ""
+    sound = urljoin(address, chosen.uri) if chosen.uri else ""
+    if len(tracks) == 1:
+        return sound, ""
+    return sound, f"{safe(chosen.name or chosen.language or 'unnamed', 40)}, 1 of {len(tracks)} tracks"
 
 
 def _rung(info: Any, address: str, sounds: Mapping[str, tuple[str, str]]) -> Rung:

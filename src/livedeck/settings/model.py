@@ -849,7 +849,7 @@ class ViewSettings(BaseModel):
 
     model_config = _STRICT
 
-    filter: str = Field(default="", max_length=500, description="rows to show, as `/` takes them")
+    filter: str = Field(default="", max_length=500, description="rows to show, in the words of the filter `/`")
     sort: str = Field(default="", description="column that sorts the rows; `-` before it: descending")
     columns: tuple[str, ...] = Field(default=(), description="columns to show; empty: all")
     group: Literal["", "project"] = Field(default="", description="rows under a head for each project or folder")

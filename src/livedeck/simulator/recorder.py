@@ -145,7 +145,7 @@ class _Recording:
         await self._send(message)
 
     def settle(self, outcome: str = "") -> None:
-        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: empty to conclude it."""
+        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: by default that of the answer."""
         journal = self._world.journal
         if self._is_settled or not journal.limit or journal.clears != self._clears:
             return

@@ -161,15 +161,14 @@ async def _collect(settings: Settings) -> int:
             return FAULT
 
         tallies = tally_senders(settings, lambda: collector.hub.snapshot, monitor.clock, _warn)
-        tasks: dict[str, _Task | None] = {}
-        tasks |= {
+        tasks: dict[str, _Task | None] = {
             "notify": notifier,
             "ledger": ledger,
             "engine": others,
             "heartbeat": collector.heartbeat,
             "otlp": push,
+            **{f"tally {number}": sender for number, sender in enumerate(tallies)},
         }
-        tasks |= {f"tally {number}": sender for number, sender in enumerate(tallies)}
 
         async def work() -> None:
             async with asyncio.TaskGroup() as group:

@@ -45,7 +45,7 @@ class Membership:
 
     @property
     def fault(self) -> str:
-        """Why notifications may be missing: Redis is long out of reach, and another collector may send them.
+        """Reason why notifications may be missing: Redis is long out of reach, and another collector may send them.
 
         Else empty.
         """

@@ -204,9 +204,9 @@ async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
     path, pattern = settings.history_file(), words.strip().casefold()
     records = await latest_events(HistoryReader(path)) if path else ()
     named = [(record.event_id.casefold(), record.name.casefold(), record) for record in records]
-    found = [record for id_, name, record in named if id_ == pattern or fnmatchcase(name, pattern)]
-    found = found or [record for id_, name, record in named if id_.startswith(pattern) or name.startswith(pattern)]
-    return [CaseEvent(record.event_id, record.name, record.parent_id) for record in found]
+    matches = [record for id_, name, record in named if id_ == pattern or fnmatchcase(name, pattern)]
+    matches = matches or [record for id_, name, record in named if id_.startswith(pattern) or name.startswith(pattern)]
+    return [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:

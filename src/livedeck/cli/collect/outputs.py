@@ -21,11 +21,11 @@ from livedeck.settings.model import host_and_port
 def tally_senders(
     settings: Settings, published: Callable[[], Snapshot | None], clock: Clock, report: Callable[[str], object]
 ) -> list[TallySender]:
-    """Return the sender of each receiver of tally messages, which may be private if `allow_private` has it."""
+    """Return a sender for each receiver of tally messages. Private receivers must be in `allow_private`."""
     egress = Egress.of(settings.notify.allow_private)
     receivers = (
-        Receiver(name, *host_and_port(each.address), each.version, each.transport, each.screen, each.displays)
-        for name, each in settings.tally.targets.items()
+        Receiver(name, *host_and_port(table.address), table.version, table.transport, table.screen, table.displays)
+        for name, table in settings.tally.targets.items()
     )
     return [TallySender(receiver, egress, published, clock, report) for receiver in receivers]
 

@@ -55,7 +55,7 @@ def command(ctx: click.Context, /, *, event: str | None, file: str | None, patie
     ctx.exit(run(work))
 
 
-async def print_check(settings: Settings, words: str | None, patience: float, show: Show | None = None) -> int:
+async def print_check(settings: Settings, words: str | None, patience: float, show: Show | None) -> int:
     """Print the state of the named event, of the events of a show, or of all events. Returns the code of a plugin.
 
     `patience`: maximum seconds of polling late streams again. Raises UsageError, ApiError.

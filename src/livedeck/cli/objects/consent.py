@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any, TypeVar
 
 from livedeck.cli.exit_codes import DONE, NOT_SO, REFUSED, USAGE
-from livedeck.cli.options import is_interactive
+from livedeck.cli.options import is_confirmed, is_interactive
 from livedeck.cli.output import TransferLine, echo
 from livedeck.client import Progress
 from livedeck.operations.open_changes import OpenChanges
@@ -18,8 +18,6 @@ from livedeck.text.segments import plain
 from livedeck.text.values import safe
 
 R = TypeVar("R")
-
-_YES = frozenset({"y", "yes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +89,7 @@ class CommandPort:
             return self.refuse("No terminal to confirm at. Add --yes.", USAGE)
         if self.consent.yes or confirmation.level is ConfirmLevel.NONE:
             return True
-        is_yes = self._ask(f"{confirmation.button}? [y/N] ").casefold() in _YES
-        return is_yes or self.refuse("not confirmed", NOT_SO)
+        return is_confirmed(f"{confirmation.button}?") or self.refuse("not confirmed", NOT_SO)
 
     def _is_named(self, confirmation: Confirmation) -> bool:
         """Return whether --confirm is the requested word, the id, or the exact name if that is unique."""
@@ -126,7 +123,7 @@ class CommandPort:
             return self.refuse(
                 f"the object changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED
             )
-        return self._ask("Send anyway? [y/N] ").casefold() in _YES or self.refuse("not confirmed", NOT_SO)
+        return is_confirmed("Send anyway?") or self.refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:
         echo(question, nl=False, err=True)

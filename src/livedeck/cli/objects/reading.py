@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Remembered(NamedTuple):
     """Objects that the history of this machine knows.
 
-    `on_air`: returns the ids of events on air a moment ago. `events`: returns the records of the calendar's time.
+    `on_air`: returns the ids of events on air a moment ago. `events`: returns the records for a calendar.
     """
 
     materials: Known

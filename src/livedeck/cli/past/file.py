@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +13,7 @@ import click
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, USAGE, run
 from livedeck.cli.formats import schema_name
-from livedeck.cli.options import FORCE, YES, formats, history, is_interactive, merge_flags, platform
+from livedeck.cli.options import FORCE, YES, formats, history, is_confirmed, is_interactive, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.past.asking import past_moment, stretch
 from livedeck.cli.wiring import SystemClock
@@ -164,18 +163,13 @@ def prune_command(
         if not yes and not is_interactive():
             echo("No terminal to confirm at. Add --yes.", err=True)
             return USAGE
-        if not yes and not _is_confirmed():
+        if not yes and not is_confirmed("Delete them?"):
             echo("nothing was deleted", err=True)
             return NOT_SO
         echo(f"deleted: {_counted(maintenance.prune(path, pruning))}; `livedeck past vacuum` releases its space")
         return DONE
 
     _run(ctx, flags, path, work)
-
-
-def _is_confirmed() -> bool:
-    echo("Delete them? [y/N] ", nl=False, err=True)
-    return sys.stdin.readline().strip().casefold() in {"y", "yes"}
 
 
 @click.command

@@ -228,22 +228,22 @@ class _Application:
         return await Planner(self.api, self.show, self.posters, SystemClock().now()).plan(items)
 
     async def _check_list(self, steps: Sequence[Step]) -> None:
-        """Raise Unreadable if the platform still serves an event that a step would create, because its list lacks it.
+        """Raise Unreadable if a step would create an event that exists, although the platform's list lacks it.
 
-        The history of this machine knows the ids.
+        The history of this machine has the ids to ask for.
         """
         new = {step.item.name: step.item for step in steps if step.action == CREATE and step.item}
-        known = {record.event_id: record for record in await self.history.events()} if self.history and new else {}
-        for identity, record in known.items():
+        records = await self.history.events() if self.history and new else ()
+        for event_id, record in {record.event_id: record for record in records}.items():
             item = new.get(record.name.strip())
             if item is None or item.kind != "event" or item.content.get("parent_id") not in {None, record.parent_id}:
                 continue
             try:
-                event = await self.api.events.get(identity)
+                event = await self.api.events.get(event_id)
             except NotFound:
                 continue
             if (event.name or "").strip() == item.name:
-                raise Unreadable(f"show apply: not sent: the list lacks {item.title}, still served as {identity}")
+                raise Unreadable(f"show apply: not sent: the list lacks {item.title}, which still exists as {event_id}")
 
     def _agrees(self, steps: Sequence[Step], consent: Consent) -> bool:
         """Return whether the user agrees. A deletion needs the name of the show."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Any
 
@@ -54,8 +53,7 @@ def command(
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
-        async with AsyncExitStack() as stack:
-            api = await stack.enter_async_context(make_api(settings))
+        async with make_api(settings) as api:
             text = _written(await _content(api, settings, names), output_format)
         if output is None:
             echo(text, nl=False)

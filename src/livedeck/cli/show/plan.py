@@ -233,7 +233,7 @@ class Planner:
         noun = NOUNS[name]
         title = f'{noun.noun} "{shown(noun.called(found) or found.id)}" ({shown(found.id)})'
         if name == "event" and EventView(found).is_on_air:
-            return Step(BLOCKED, title, "it is not in the file and on air, so it is not deleted: end it first")
+            return Step(BLOCKED, title, "it is on air, so it is not deleted although the file lacks it: end it first")
         operation = COMMANDS[f"{name}.delete"].make(Found(self.api, video, found), _NO_FORM)
         assert isinstance(operation, Operation)
         return Step(DELETE, title, "it is not in the file", operation)

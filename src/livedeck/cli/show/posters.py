@@ -14,7 +14,7 @@ MAX_EVENTS = 10_000
 
 
 class SetPosters:
-    """File of this machine with a hash for each event: of an address, and of the poster that came from it.
+    """File of this machine. It has a hash for each event, of its poster and of the address that the poster came from.
 
     If the file is missing or unreadable, posters are set once more.
     """

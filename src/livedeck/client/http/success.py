@@ -107,7 +107,7 @@ def _signs(document: object, path: str = "", depth: int = _MAX_DEPTH, *, is_to_c
 
 
 def _signs_of_data(data: object, path: str, depth: int, *, is_to_change: bool) -> Iterator[str]:
-    """Yield the signs of a failure in `data`. An object with an id has fields of its own, such as `status`."""
+    """Yield the signs of a failure in `data`. The `status` of an object with an id is its own state, and no sign."""
     if isinstance(data, dict):
         if "id" not in data:
             yield from _signs(data, f"{path}.", depth, is_to_change=is_to_change)

@@ -24,7 +24,7 @@ async def read_letter(link: Link, key: str) -> Letter:
 
 
 async def retry_letters(link: Link, keys: Collection[str]) -> int:
-    """Retry dead letters of the collector, all without keys, and return their number. Raises CollectorError."""
+    """Retry these dead letters of the collector, all if `keys` is empty. Returns the number. Raises CollectorError."""
     answer = await link.post("/v1/notifications/retry", {"ids": [*keys]} if keys else {})
     return _parse(int, answer.get("revived", 0))
 

@@ -199,7 +199,7 @@ class SharedSpool:
                 self._write(dict.fromkeys(old, ""))
 
     def revive(self, keys: Collection[str] = ()) -> int:
-        """Make dead letters wait again, all without keys, and return their number. Needs no lease.
+        """Make these dead letters wait again, all if `keys` is empty. Returns their number. Needs no lease.
 
         Raises SpoolError.
         """

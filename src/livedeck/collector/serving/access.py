@@ -117,11 +117,11 @@ class Access:
         """
         token = self._tokens().get(name)
         held = [*_held_tokens(name, token)] if token else []
-        found = next((each for each in held if is_signed(each.sha256)), None)
-        if found is None:
+        signer = next((entry for entry in held if is_signed(entry.sha256)), None)
+        if signer is None:
             self.count_wrong(request, "unknown address of the calendar")
             raise Refusal(404, "gone", "this address is not valid; ask for a new one: `livedeck collector calendar`")
-        return self._admitted(found, request)
+        return self._admitted(signer, request)
 
     def _admitted(self, found: _Held, request: Request) -> Caller:
         """Return the owner of a token as the caller, and record the use. Raises Refusal if the token has expired."""
@@ -183,7 +183,7 @@ class Access:
             self._ledger.note_refusal(peer, reason)
 
     def count_wrong(self, request: Request, reason: str) -> None:
-        """Record and count a wrong token or signature. Raises Refusal if too many came from its address."""
+        """Record and count a wrong token or signature. Raises Refusal if the client sent too many."""
         peer, now = self.peer(request), self._clock.monotonic()
         self.note_refusal(peer, reason)
         times = self._wrong.pop(peer, None) or deque[float](maxlen=MAX_WRONG)

@@ -6,7 +6,7 @@ See collector.md, "Commands" and "Silences".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from livedeck.collector.protocol.commands import VERBS, Body, Verb, command_of, parse_key
 from livedeck.collector.protocol.silences import DraftBody, Extension, draft_of
 from livedeck.collector.serving import past
-from livedeck.collector.serving.endpoints import ONCE, Caller, Endpoint, Refusal, not_on_board, uid_of
+from livedeck.collector.serving.endpoints import ONCE, Caller, Endpoint, Refusal, not_on_board, routes_of, uid_of
 from livedeck.monitor import (
     ActionKind,
     ActionRecord,
@@ -109,7 +109,7 @@ class Empty(TypedDict):
 
 
 class Changed(TypedDict):
-    """Whether the request changed anything."""
+    """Outcome of a request. `changed`: false if it had no effect."""
 
     changed: bool
 
@@ -134,7 +134,7 @@ class Silences(TypedDict):
 
 
 class Covered(TypedDict):
-    """Numbers of what a silence covers now."""
+    """Numbers of events and alarms that a silence covers now."""
 
     events: int
     on_air: int
@@ -142,7 +142,7 @@ class Covered(TypedDict):
 
 
 class SilenceReply(TypedDict):
-    """Silence, and what it covers now. `say`: outcome in words; left out for a preview."""
+    """Silence with its present cover. `say`: outcome in words; left out for a preview."""
 
     silence: dict[str, Any]
     covers: Covered
@@ -152,7 +152,7 @@ class SilenceReply(TypedDict):
 def routes(monitor: Monitor, history: History | None) -> list[Route]:
     """Return the routes of this module and of the past. `history`: history of the collector, or None."""
     acts = _Acts(monitor, history)
-    return [*(endpoint.route(acts) for endpoint in ACTS), *past.routes(history, monitor.clock.now)]
+    return [*routes_of(ACTS, acts), *past.routes(history, monitor.clock.now)]
 
 
 class _Acts:
@@ -168,10 +168,9 @@ class _Acts:
         command = command_of(key, kind, body, caller.name, uid_of(request))
         try:
             action = self._monitor.carry_out(command)
-        except AlarmRefused as refusal:
-            status = 404 if isinstance(refusal, AlarmGone) else 409
-            raise Refusal(status, refusal.code, str(refusal), self._alarm(key)) from None
-        say = f"{outcome_text(self._monitor.find_alarm(key))}{await kept_text(self._history)}"
+        except AlarmRefused as error:
+            raise refusal_of(error, self._alarm(key)) from None
+        say = f"{outcome_text(self._monitor.find_alarm(key))}{await unsaved_note(self._history)}"
         return AlarmReply(changed=action is not None, say=say, **self._alarm(key))
 
     def _alarm(self, key: AlarmKey) -> ChangedAlarm:
@@ -183,14 +182,17 @@ class _Acts:
         return {"silences": [encode_record(silence) for silence in self._monitor.snapshot.silences]}
 
     async def add_silence(self, request: Request, caller: Caller, body: DraftBody) -> SilenceReply:
-        """Add a silence, or say what it would cover."""
+        """Add a silence, or preview it."""
         try:
             draft = draft_of(body, caller.name, uid_of(request))
         except ValueError as error:
             raise Refusal(422, "not understood", masked_line(str(error), 300)) from None
-        if body.preview:
-            return self._told(lambda: self._monitor.draft_silence(draft))
-        return await self._stored(self._monitor.add_silence(draft))
+        if not body.preview:
+            return await self._stored(self._monitor.add_silence(draft))
+        try:
+            return self._covered(self._monitor.draft_silence(draft))
+        except AlarmRefused as error:
+            raise refusal_of(error) from None
 
     async def extend_silence(self, request: Request, caller: Caller, body: Extension) -> SilenceReply:
         """Extend a silence."""
@@ -208,16 +210,12 @@ class _Acts:
         """Return the silence after `work`, once it is on the disk. Raises Refusal."""
         try:
             silence = await work
-        except AlarmRefused as refusal:
-            raise _refusal(refusal) from None
-        return {**self._told(lambda: silence), "say": f"silence {silence.id}{await kept_text(self._history)}"}
+        except AlarmRefused as error:
+            raise refusal_of(error) from None
+        return {**self._covered(silence), "say": f"silence {silence.id}{await unsaved_note(self._history)}"}
 
-    def _told(self, make: Callable[[], Silence]) -> SilenceReply:
-        """Return a silence and what it covers now. Raises Refusal."""
-        try:
-            silence = make()
-        except AlarmRefused as refusal:
-            raise _refusal(refusal) from None
+    def _covered(self, silence: Silence) -> SilenceReply:
+        """Return a silence with its present cover."""
         covered = preview_of(silence, self._monitor.snapshot)
         return {
             "silence": encode_record(silence),
@@ -238,8 +236,8 @@ class _Acts:
         """Set the unit of the platform's bit rates, for every event."""
         try:
             return {"changed": await self._monitor.choose_unit(body.unit, caller.name)}
-        except AlarmRefused as refusal:
-            raise Refusal(409, refusal.code, str(refusal)) from None
+        except AlarmRefused as error:
+            raise refusal_of(error) from None
 
     def _event_id(self, request: Request) -> str:
         event_id: str = request.path_params["id"]
@@ -392,12 +390,14 @@ class Pokes:
         self._refresh()
 
 
-def _refusal(refusal: AlarmRefused) -> Refusal:
-    return Refusal(404 if isinstance(refusal, SilenceGone) else 409, refusal.code, str(refusal))
+def refusal_of(error: AlarmRefused, more: Mapping[str, Any] | None = None) -> Refusal:
+    """Return the refusal of a command on an alarm or a silence. `more`: other members of the reply."""
+    status = 404 if isinstance(error, AlarmGone | SilenceGone) else 409
+    return Refusal(status, error.code, str(error), more)
 
 
-async def kept_text(history: History | None) -> str:
-    """Wait until the action is on the disk. Returns an empty text, or a note for the reply if it is not saved."""
+async def unsaved_note(history: History | None) -> str:
+    """Wait until the action is on the disk. Returns a note for the reply if it is not saved, else an empty text."""
     if history is None:
         return ""
     try:

@@ -20,13 +20,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from livedeck import __version__
 from livedeck.collector.links import Links
 from livedeck.collector.protocol import wire
-from livedeck.collector.serving import acts, outbox
+from livedeck.collector.serving import acts
 from livedeck.collector.serving.access import Access, Doorkeeper
-from livedeck.collector.serving.calendar import CalendarPage
-from livedeck.collector.serving.endpoints import ROUTER_REFUSALS, Caller, Endpoint, Parameter, Refusal, not_on_board
-from livedeck.collector.serving.hooks import FindLife, Hooks
+from livedeck.collector.serving.calendar import CALENDAR, CalendarPage
+from livedeck.collector.serving.endpoints import (
+    ROUTER_REFUSALS,
+    Caller,
+    Endpoint,
+    Parameter,
+    Refusal,
+    not_on_board,
+    routes_of,
+)
+from livedeck.collector.serving.hooks import HOOKS, FindLife, Hooks
 from livedeck.collector.serving.hub import Gone, Hub
-from livedeck.collector.serving.link_pages import LinkPages
+from livedeck.collector.serving.link_pages import LINKS, LinkPages
+from livedeck.collector.serving.outbox import UNSENT, Outbox
 from livedeck.monitor import ConnectionState, EventState, History, Monitor, Snapshot, round_columns
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.published.codec import encode_record
@@ -53,7 +62,7 @@ def collector_app(
     access: Access,
     counted: Callable[[], Counted],
     *,
-    notifier: outbox.Outbox | None = None,
+    notifier: Outbox | None = None,
     links: Links | None = None,
     find_life: FindLife = lambda _: None,
     pagerduty_secret: str = "",
@@ -73,12 +82,12 @@ def collector_app(
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
-        *(endpoint.route(pages) for endpoint in PAGES),
-        *CalendarPage(pages.published, monitor, history, access, links).routes(),
-        *LinkPages(monitor, history, access, links).routes(),
-        *Hooks(monitor, history, access, find_life, pagerduty_secret).routes(),
+        *routes_of(PAGES, pages),
+        *routes_of(CALENDAR, CalendarPage(pages.published, monitor, history, access, links)),
+        *routes_of(LINKS, LinkPages(monitor, history, access, links)),
+        *routes_of(HOOKS, Hooks(monitor, history, access, find_life, pagerduty_secret)),
+        *routes_of(UNSENT, notifier),
         *acts.routes(monitor, history),
-        *outbox.routes(notifier),
     ]
     return Doorkeeper(Starlette(routes=routes, exception_handlers=ROUTER_REFUSALS), access)
 

@@ -13,7 +13,6 @@ from math import inf
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
@@ -47,11 +46,7 @@ class CalendarPage:
         self._published, self._monitor, self._history, self._access = published, monitor, history, access
         self._links, self._text, self._making = links, (-inf, b""), asyncio.Lock()
 
-    def routes(self) -> list[Route]:
-        """Return the route, which needs no token, because its address is signed."""
-        return [endpoint.route(self) for endpoint in CALENDAR]
-
-    async def subscribe(self, request: Request) -> Response:
+    async def read_calendar(self, request: Request) -> Response:
         """Respond with the calendar, or with 304 if the reader has it."""
         try:
             self._check(request)
@@ -103,7 +98,7 @@ CALENDAR: tuple[Endpoint[CalendarPage], ...] = (
         "GET",
         "/v1/calendar/{name}/{signature}.ics",
         "",
-        CalendarPage.subscribe,
+        CalendarPage.read_calendar,
         media="text/calendar",
         refuses=(304, 401, 403, 429, 503),
     ),

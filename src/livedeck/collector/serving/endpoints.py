@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -77,7 +77,7 @@ Right: TypeAlias = Literal["", "metrics", "read", "respond", "act"]
 class Parameter:
     """Parameter of a request.
 
-    `words`: its meaning. `schema`: its JSON Schema, also the limits of `number`. `is_json`: its text is JSON.
+    `words`: its meaning. `schema`: its JSON Schema, from which `number` takes its limits. `is_json`: its text is JSON.
     """
 
     name: str
@@ -111,10 +111,10 @@ ONCE = Parameter(
 class Endpoint(Generic[T]):
     """Request that the collector responds to: one entry for its route and for its OpenAPI description.
 
-    `needs`: right of the token; empty for none. `handler`: method of T, called with the request, and with a right also
-    with the caller and the body. It returns the value of the reply, or a Response; its docstring describes the request.
-    `takes`: type of the body. `reply`: type of the value in a Response. `media`: type of the reply. `refuses`: the
-    statuses that do not follow from the other fields, as 404 does from an id in the path.
+    `needs`: right of the token; empty for none. `handler`: method of T. It gets the request and, with a right, the
+    caller and the body. It returns the value of the reply, or a Response. Its docstring describes the request. `takes`:
+    type of the body. `reply`: type of the value in a Response. `media`: media type of the reply. `refuses`: further
+    statuses; 404 for an id in the path, for example, follows from the other fields.
     """
 
     method: str
@@ -146,6 +146,11 @@ class Endpoint(Generic[T]):
             return response
 
         return Route(self.path, respond if self.needs else respond_to_all, methods=[self.method])
+
+
+def routes_of(endpoints: Iterable[Endpoint[T]], owner: T) -> list[Route]:
+    """Return the routes to the handlers of `owner`."""
+    return [endpoint.route(owner) for endpoint in endpoints]
 
 
 def refused(refusal: Refusal) -> Response:
@@ -237,4 +242,4 @@ async def _unknown(_: Request, error: Exception) -> Response:
 
 
 ROUTER_REFUSALS = {HTTPException: _unknown}
-"""Exception handlers of Starlette, so that an unknown path is refused as everything else."""
+"""Exception handlers of Starlette, so that an unknown path is refused like everything else."""

@@ -14,15 +14,14 @@ from typing import Annotated, Literal, Protocol
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from livedeck.collector.protocol.commands import Body
 from livedeck.collector.serving.access import Access
-from livedeck.collector.serving.acts import kept_text, outcome_text
+from livedeck.collector.serving.acts import outcome_text, refusal_of, unsaved_note
 from livedeck.collector.serving.endpoints import ONCE, Caller, Endpoint, Refusal, read_content, refused, uid_of
 from livedeck.log import Log
-from livedeck.monitor import ActionKind, Alarm, AlarmCommand, AlarmGone, AlarmKey, AlarmRefused, History, Monitor, Shown
+from livedeck.monitor import ActionKind, Alarm, AlarmCommand, AlarmKey, AlarmRefused, History, Monitor, Shown
 from livedeck.notify import SpoolError
 from livedeck.text.secrets import masked_line
 
@@ -53,8 +52,8 @@ _MAX_SIGNATURES, _MAX_INCIDENTS, _MAX_AUTHOR, _MAX_NOTE = 8, 1000, 60, 500
 _ACTIONS = {"acknowledge": ActionKind.ACKNOWLEDGE, "note": ActionKind.NOTE}
 
 
-class Answer(Body):
-    """Acknowledgement or note. `by`: name of the person, as the sender of the webhook knows it."""
+class AlarmHook(Body):
+    """Acknowledgement or note by a webhook. `by`: name of the person, as the sender of the webhook knows it."""
 
     dedup_key: Annotated[str, Field(min_length=1, max_length=255)]
     action: Literal["acknowledge", "note"]
@@ -79,7 +78,7 @@ class _Reference(BaseModel):
 
 
 class _Data(BaseModel):
-    """Incident or note. `incident_key`: dedup key of an incident. `incident`, `content`: those of a note."""
+    """Incident or note. `incident_key`: dedup key of an incident. `incident`, `content`: parts of a note."""
 
     id: str = ""
     incident_key: str | None = None
@@ -96,7 +95,7 @@ class _Event(BaseModel):
 
 
 class _Webhook(BaseModel):
-    """Webhook of PagerDuty (V3), as far as it is read."""
+    """Fields of a webhook of PagerDuty (V3) that are read."""
 
     event: _Event
 
@@ -109,16 +108,12 @@ class Hooks:
         self._secret = secret
         self._incidents: dict[str, str] = {}  # id of PagerDuty -> dedup key, because a note names the id alone
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [endpoint.route(self) for endpoint in HOOKS]
-
-    async def respond(self, request: Request, caller: Caller, answer: Answer) -> Outcome:
+    async def respond_to_alarm(self, request: Request, caller: Caller, hook: AlarmHook) -> Outcome:
         """Acknowledge or annotate an alarm for the owner of a token."""
-        actor = f"{caller.name} ({masked_line(answer.by, _MAX_AUTHOR)})" if answer.by else caller.name
-        return await self._act(answer.dedup_key, _ACTIONS[answer.action], answer.text, actor, uid_of(request))
+        actor = f"{caller.name} ({masked_line(hook.by, _MAX_AUTHOR)})" if hook.by else caller.name
+        return await self._act(hook.dedup_key, _ACTIONS[hook.action], hook.text, actor, uid_of(request))
 
-    async def take_pagerduty(self, request: Request) -> Response:
+    async def receive_pagerduty(self, request: Request) -> Response:
         """Acknowledge or annotate an alarm as a person did in PagerDuty.
 
         A signed webhook without effect gets 200, because PagerDuty repeats others and gives up in the end.
@@ -132,7 +127,7 @@ class Hooks:
         except ValidationError:
             return _reply({"changed": False, "say": "ignored: no event of an incident"})
         try:
-            reply = await self._follow(event)
+            reply = await self._apply(event)
         except Refusal as refusal:
             if refusal.status == 503:
                 return refused(refusal)
@@ -145,13 +140,13 @@ class Hooks:
         if not self._secret:
             raise Refusal(503, "no webhooks", "set pagerduty_secret_command or pagerduty_secret_file of [collector]")
         expected = f"v1={hmac.new(self._secret.encode(), content, sha256).hexdigest()}".encode()
-        given = request.headers.get("x-pagerduty-signature", "").split(",", _MAX_SIGNATURES)[:_MAX_SIGNATURES]
-        if not any(hmac.compare_digest(each.strip().encode(), expected) for each in given):
+        signatures = request.headers.get("x-pagerduty-signature", "").split(",", _MAX_SIGNATURES)[:_MAX_SIGNATURES]
+        if not any(hmac.compare_digest(signature.strip().encode(), expected) for signature in signatures):
             self._access.count_wrong(request, "webhook of PagerDuty not signed with the secret")
             raise Refusal(401, "wrong signature", "X-PagerDuty-Signature does not fit the secret in the settings")
 
-    async def _follow(self, event: _Event) -> Outcome:
-        """Do what a person did in PagerDuty. Raises Refusal."""
+    async def _apply(self, event: _Event) -> Outcome:
+        """Apply an act of a person in PagerDuty to the alarm. Raises Refusal."""
         data, now = event.data, self._monitor.clock.now() + timedelta(seconds=self._monitor.clock.offset)
         if data.incident_key:
             self._incidents.pop(data.id, None)
@@ -161,7 +156,7 @@ class Hooks:
         kinds = {"incident.acknowledged": ActionKind.ACKNOWLEDGE, "incident.annotated": ActionKind.NOTE}
         kind = kinds.get(event.event_type)
         if kind is None or event.agent is None or not event.agent.type.startswith("user"):
-            raise Refusal(200, "ignored", "ignored: no acknowledgement and no note of a person")
+            raise Refusal(200, "ignored", "ignored: neither an acknowledgement nor a note of a person")
         if now - event.occurred_at > MAX_AGE:
             raise Refusal(200, "too old", f"ignored: older than {MAX_AGE // timedelta(minutes=1)} min")
         key = data.incident_key or self._incidents.get(data.incident.id if data.incident else "", "")
@@ -185,9 +180,9 @@ class Hooks:
         command = AlarmCommand(alarm.key, kind, shown, text=note, actor=actor, uid=uid)
         try:
             action = self._monitor.carry_out(command)
-        except AlarmRefused as refusal:
-            raise Refusal(404 if isinstance(refusal, AlarmGone) else 409, refusal.code, str(refusal)) from None
-        say = f"{outcome_text(self._monitor.find_alarm(alarm.key))}{await kept_text(self._history)}"
+        except AlarmRefused as error:
+            raise refusal_of(error) from None
+        say = f"{outcome_text(self._monitor.find_alarm(alarm.key))}{await unsaved_note(self._history)}"
         return {"changed": action is not None, "say": say}
 
 
@@ -196,6 +191,6 @@ def _reply(value: Outcome) -> Response:
 
 
 HOOKS: tuple[Endpoint[Hooks], ...] = (
-    Endpoint("POST", "/v1/hooks/alarm", "respond", Hooks.respond, Answer, (ONCE,), refuses=(404, 409, 503)),
-    Endpoint("POST", "/v1/hooks/pagerduty", "", Hooks.take_pagerduty, reply=Outcome, refuses=(401, 413, 429, 503)),
+    Endpoint("POST", "/v1/hooks/alarm", "respond", Hooks.respond_to_alarm, AlarmHook, (ONCE,), refuses=(404, 409, 503)),
+    Endpoint("POST", "/v1/hooks/pagerduty", "", Hooks.receive_pagerduty, reply=Outcome, refuses=(401, 413, 429, 503)),
 )

@@ -1,6 +1,6 @@
 """Page of a link: it shows an alarm and one button. Only the button acknowledges (collector.md, "Links").
 
-Mail and chat programs fetch links to preview them, so a GET changes nothing.
+Mail and chat programs fetch links to preview them, so a GET changes nothing. A link is a permission and needs no token.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from html import escape
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
 
 from livedeck.collector.links import LINK_LASTS, LINK_LASTS_MOST, LinkRefused, Links, Ticket
 from livedeck.collector.protocol.commands import Body, parse_key
@@ -72,11 +71,7 @@ class LinkPages:
     def __init__(self, monitor: Monitor, history: History | None, access: Access, links: Links | None) -> None:
         self._monitor, self._history, self._access, self._links = monitor, history, access, links
 
-    def routes(self) -> list[Route]:
-        """Return the routes. Those of links need no token, because the link itself is the permission."""
-        return [endpoint.route(self) for endpoint in LINKS]
-
-    async def make(self, request: Request, caller: Caller, body: LinkRequest) -> dict[str, str | None]:
+    async def make_link(self, request: Request, caller: Caller, body: LinkRequest) -> dict[str, str | None]:
         """Make a link that acknowledges an alarm. Its sender is the owner of the token."""
         key = parse_key(request.path_params["key"])
         alarm = self._monitor.find_alarm(key) if key else None
@@ -96,7 +91,7 @@ class LinkPages:
         until = self._links.read(link.rpartition("/")[2]).until
         return {"link": link, "until": isoformat_utc(until)}
 
-    async def show(self, request: Request) -> Response:
+    async def show_link(self, request: Request) -> Response:
         """Show the alarm of a link, with a button if it can be acknowledged. Changes nothing."""
         try:
             ticket = self._read(request)
@@ -110,7 +105,7 @@ class LinkPages:
         lines = [*_alarm_lines(alarm), f"The acknowledgement is recorded as: {ticket.actor}."]
         return _page(_title(alarm), *lines, button="Acknowledge")
 
-    async def use(self, request: Request) -> Response:
+    async def use_link(self, request: Request) -> Response:
         """Acknowledge the alarm of a link, once."""
         try:
             ticket = self._read(request)
@@ -175,9 +170,9 @@ class LinkPages:
 
 
 LINKS: tuple[Endpoint[LinkPages], ...] = (
-    Endpoint("GET", "/v1/link/{ticket}", "", LinkPages.show, media="text/html", refuses=(409,)),
-    Endpoint("POST", "/v1/link/{ticket}", "", LinkPages.use, media="text/html", refuses=(409,)),
-    Endpoint("POST", "/v1/alarms/{key}/link", "act", LinkPages.make, LinkRequest, refuses=(503,)),
+    Endpoint("GET", "/v1/link/{ticket}", "", LinkPages.show_link, media="text/html", refuses=(409,)),
+    Endpoint("POST", "/v1/link/{ticket}", "", LinkPages.use_link, media="text/html", refuses=(409,)),
+    Endpoint("POST", "/v1/alarms/{key}/link", "act", LinkPages.make_link, LinkRequest, refuses=(503,)),
 )
 
 

@@ -29,7 +29,7 @@ _PATH_NAME = re.compile(r"\{(\w+)(?::path)?\}")
 
 _PATH_WORDS = {
     "id": "Id, percent-encoded",
-    "key": "Alarm: the base64url of the JSON [EVENT, KIND, TARGET] without `=`; id of a notification",
+    "key": "Alarm, as the base64url of the JSON [EVENT, KIND, TARGET] without `=`; or id of a notification",
     "name": "Name of a token",
     "signature": "Last part of a calendar's address",
     "ticket": "Last part of a link",
@@ -116,16 +116,19 @@ def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
     for name in _PATH_NAME.findall(endpoint.path):
         text = {"type": "string", "minLength": 1}
         yield {"name": name, "in": "path", "required": True, "schema": text, "description": _PATH_WORDS[name]}
-    for given in endpoint.parameters:
-        typed = (
-            {"content": {"application/json": {"schema": given.schema}}} if given.is_json else {"schema": given.schema}
-        )
-        head = {"name": given.name, "in": given.place, "required": given.is_required, "description": given.words}
-        yield {**head, **typed}
+    for parameter in endpoint.parameters:
+        schema = {"schema": parameter.schema}
+        yield {
+            "name": parameter.name,
+            "in": parameter.place,
+            "required": parameter.is_required,
+            "description": parameter.words,
+            **({"content": {"application/json": schema}} if parameter.is_json else schema),
+        }
 
 
 def _refusals(endpoint: Endpoint[Any]) -> Iterator[tuple[str, Schema]]:
-    """Yield the reply of each status other than 200. A page for people is refused in words."""
+    """Yield the reply of each status other than 200. The refusal of a page for people is text."""
     statuses = {400, *endpoint.refuses}
     statuses |= {401, 403, 429} if endpoint.needs else set()
     statuses |= {404} if "{" in endpoint.path else set()

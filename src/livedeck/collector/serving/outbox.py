@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from starlette.requests import Request
-from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from livedeck.collector.protocol.unsent import Letter, Letters, Unsent
@@ -26,7 +25,7 @@ class Outbox(Protocol):
         """Return waiting messages and dead letters. Raises SpoolError."""
 
     async def revive(self, keys: Collection[str] = ()) -> int:
-        """Make dead letters wait again, all without keys, and return their number. Raises SpoolError."""
+        """Make these dead letters wait again, all if `keys` is empty. Returns their number. Raises SpoolError."""
 
     async def drop(self, keys: Collection[str]) -> int:
         """Delete dead letters, and return their number. Raises SpoolError."""
@@ -48,11 +47,6 @@ class Dropped(TypedDict):
     """Number of deleted dead letters."""
 
     dropped: int
-
-
-def routes(outbox: Outbox | None) -> list[Route]:
-    """Return the routes of unsent notifications. `outbox`: None if this collector sends none."""
-    return [endpoint.route(outbox) for endpoint in UNSENT]
 
 
 async def _list_unsent(outbox: Outbox | None, _: Request, __: Caller) -> Messages:

@@ -58,7 +58,7 @@ _WORDS = {
     "since": "Begin; a time with its zone, or seconds since 1970 (server clock) for samples.",
     "stream_id": "Id of a stream.",
     "streams": "Event id -> stream id.",
-    "until": "End, as `since`.",
+    "until": "End, in the form of `since`.",
     "video_id": "Id of a video.",
 }
 """Parameter of a question -> its meaning."""

@@ -82,7 +82,7 @@ class _Case(NamedTuple):
     """Alarm that may be hidden, with all alarms by key.
 
     `waiting`: alarms that do not hide it yet. `is_in_sight`: the alarm was on the board at the last step. `is_open`:
-    it was so, and its fault has not just returned.
+    it was there, and its fault has not just returned.
     """
 
     alarm: Alarm

@@ -67,8 +67,8 @@ class Playlists(Record):
 def playlists_of(events: Iterable[EventState], since: datetime | None = None) -> Playlists | None:
     """Return the playlists of the events on air; None without a probe.
 
-    `since`: count only rounds after this time (this machine's clock), because the platform is silent since. None to
-    count all that are not stale, without the events whose encoder is away: their playlists stop with it.
+    `since`: start of the platform's silence (this machine's clock): count only later rounds. None to count all rounds
+    that are not stale, without the events whose encoder is away: their playlists stop with it.
     """
     hosts: dict[str, list[Delivery]] = {}
     proven = 0

@@ -30,7 +30,7 @@ class Witness(Enum):
 
 
 def witness(viewing: Viewing | None, newest: float | None, now: datetime, thresholds: Thresholds) -> Witness:
-    """Return the proof of viewers about an event whose samples are missing.
+    """Return the proof by a probe about an event whose samples are missing.
 
     A player's buffer plays on after an encoder died. So the newest segment must be later than the newest sample by two
     segments and the latency. Without dates in the playlist, its head must move in three rounds that are later than the

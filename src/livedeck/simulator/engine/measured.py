@@ -30,7 +30,7 @@ class MeasuredSamples:
         self._unsaved: list[tuple[str, int, Sample]] = []
 
     def add(self, stream: str, tick: int, sample: Sample) -> None:
-        """Add a sample. A tick that is not after the last one is dropped: the answer of the API ascends."""
+        """Add a sample, or drop it if its tick is not after the last one: the API returns ascending samples."""
         if tick > self.last_tick(stream):
             self._of(stream).append((tick, sample))
             self._unsaved.append((stream, tick, sample))

@@ -66,7 +66,7 @@ def toggle_pin(ctx: Context, _: str) -> None:
     listed = {other.id for other in ctx.snapshot.events} if ctx.snapshot else set[str]()
     is_pinned = ctx.preferences.toggle_pin(state.id, listed)
     if is_pinned is None:
-        ctx.announce(f"{events.name(state)}: not pinned. {MAX_PINNED} events are; take a pin off", Severity.WARNING)
+        ctx.announce(f"{events.name(state)}: not pinned: {MAX_PINNED} events are. Take a pin off", Severity.WARNING)
         return
     ctx.select_event(state.id)
     ctx.forget_sights()

@@ -172,7 +172,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self.refresh_regions([*regions, *self.changed_regions(0, head_before, self._head, width)])
 
     def _row_regions(self, y: int, before: ShadedLine, after: ShadedLine, width: int) -> list[Region]:
-        """Return the changed regions of a row: the whole row if the cursor came or left, because the ground changes."""
+        """Return the changed regions of a row: all of it if the cursor came or left, because its background changes."""
         return self.changed_regions(y, before, after, width) if before[:1] == after[:1] else [Region(0, y, width, 1)]
 
     def _line_of_cursor(self) -> int | None:

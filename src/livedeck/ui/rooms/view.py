@@ -169,7 +169,7 @@ def _profile_checks(
         yield _BAD, f"{display_name(profile)} has no {' and no '.join(gaps(profile))}"
     all_known = all(map(is_known, profiles))
     if not all_known:
-        yield _OPEN, "not recorded or sent: addresses and keys"
+        yield _OPEN, "addresses and keys are neither recorded nor sent"
     elif not any(map(gaps, profiles)):
         yield _GOOD, "each profile has an address and a key"
     for profile in doubled(room):

@@ -1,4 +1,4 @@
-"""Faults in what the connection does, and the effect of each kind of fault."""
+"""Faults of the connection, and the effect of each kind of fault."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ async def _limit_bandwidth(strike: Strike, scope: Scope, receive: Receive, send:
 
 
 class Allowance:
-    """Bytes that may pass since the first of them, at `rate` bytes a second."""
+    """Limit of a transfer to `rate` bytes a second, counted from its first byte."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate

@@ -52,7 +52,7 @@ async def clear_faults(request: ApiRequest[None]) -> Response:
 
 
 def _named(request: ApiRequest[Any]) -> Fault:
-    """Return the fault with the id in the path. Raises the error that names those in force."""
+    """Return the fault with the id in the path. Raises an error that lists the ids of the active faults."""
     wanted, now = request.http.path_params["fault_id"], request.world.now()
     there = [fault for fault in request.world.faults.active if now < fault.until]
     found = next((fault for fault in there if fault.id == wanted), None)
