@@ -145,7 +145,10 @@ CASES = (
     Case("LivedeckEventSilent", "it is not on air", {**SHOW, ON_AIR: ("0x80", "0x80"), AGE: ("600x80", "600x80")}, 10),
     Case("LivedeckEventSilent", "the platform alone is silent", {**BLIND, AGE: ("2x20 17+15x60", "2x20 17+15x60")}, 12),
     Case(
-        "LivedeckEventSilent", "its samples cannot be read", {**SHOW, ON_AIR: BLIND[ON_AIR], AGE: ("2+15x80",) * 2}, 12
+        "LivedeckEventSilent",
+        "its samples cannot be read",
+        {**SHOW, ON_AIR: BLIND[ON_AIR], AGE: ("2x20 17+15x60",) * 2},
+        12,
     ),
     Case(
         "LivedeckEventSilent",
