@@ -120,6 +120,19 @@ CASES = (
         "LivedeckUnacknowledged", "somebody has answered", {UNREAD: ("1x4 stale", "1x4 stale"), READ: (LATE, LATE)}, 10
     ),
     Case(
+        "LivedeckUnacknowledged",
+        "both were killed meanwhile",
+        {"build_info": DEAD[SEEN], UNREAD: DEAD[SEEN]},
+        15,
+        (({"job": "livedeck", "kind": "NO_INGEST"}, "A critical NO_INGEST is not acknowledged."),),
+    ),
+    Case(
+        "LivedeckUnacknowledged",
+        "somebody has acknowledged while both restarted",
+        {"build_info": RESTARTED["build_info"], UNREAD: DEAD[SEEN], READ: ("_x24 1x60",) * 2},
+        10,
+    ),
+    Case(
         "LivedeckUnacknowledged", "it is no more than a warning", {UNREAD.replace("critical", "warning"): (UP, UP)}, 10
     ),
     Case(
