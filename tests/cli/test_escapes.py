@@ -201,7 +201,7 @@ def test_no_payload_passes_a_collector_nor_what_is_said_of_it(tmp_path: Path, pr
         deck.until("COLLECTOR SILENT")
         follow(deck, ["]", DOWN])
         deck.press("w")
-        deck.until("waits for the collector")
+        deck.until("needs the collector")
         deck.press("@")
         deck.until("POLLING ALONE")
         follow(deck, ["1", DOWN, "3", "\x1b"])

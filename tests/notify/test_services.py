@@ -350,6 +350,35 @@ def test_no_name_mentions_a_channel_of_slack(tmp_path: Path) -> None:
     assert "<" not in text
 
 
+def test_a_hook_of_slack_reads_no_markdown_and_previews_no_link(tmp_path: Path) -> None:
+    sink = Sink()
+
+    async def work() -> None:
+        async with notifying(tmp_path / "spool", {"ops": sink}, make=SlackHook, plan=PLAN) as notifier:
+            await watch(notifier, begun("one"), 20)
+
+    run(work())
+    (post,) = sink.posts
+    plain = {name: value for name, value in json.loads(post.body).items() if name != "text"}
+    assert plain == {"mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
+
+
+@pytest.mark.parametrize(
+    ("make", "sink"),
+    [(pagerduty, PagerDutySink()), (Teams, TeamsSink()), (alertmanager, AlertmanagerSink())],
+    ids=["pagerduty", "teams", "alertmanager"],
+)
+def test_a_hidden_name_leaves_no_field_empty(tmp_path: Path, make: Make, sink: Sink) -> None:
+    async def work() -> None:
+        async with notifying(tmp_path / "spool", {"ops": sink}, make=make, plan=PLAN) as notifier:
+            alarms = {key: replace(each, subject="\u200b\u00ad") for key, each in begun("one").items()}
+            await watch(notifier, alarms, 20)
+
+    run(work())
+    assert {post.status for post in sink.posts} <= {200, 202}
+    assert [post.body for post in sink.posts if '""' in post.body] == []
+
+
 # Teams
 
 
@@ -385,6 +414,7 @@ def test_alertmanager_has_what_the_board_has_also_after_it_was_killed(tmp_path: 
             await watch(notifier, alarms, 15)
             assert sink.firing() == all_firing
         assert sink.firing(after=7200) == [name for name in all_firing if name not in watchdog]
+        assert (len(sink.firing(after=86_380)), len(sink.firing(after=86_400))) == (200, 0)
         sink.kill()
         async with notifying(tmp_path / "spool", {"ops": sink}, make=alertmanager, plan=PLAN) as notifier:
             await asyncio.sleep(1)

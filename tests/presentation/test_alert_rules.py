@@ -25,13 +25,32 @@ UNREAD = 'alarms{kind="NO_INGEST",severity="critical",state="unacknowledged"}'
 READ = 'alarms{kind="NO_INGEST",severity="critical",state="acknowledged"}'
 ONE, TWO = ({"job": "livedeck", "instance": instance} for instance in ("one", "two"))
 FRIDAY = {"job": "livedeck", "event_id": "4d2c", "name": "Friday show"}
-SHOW = {INFO: (UP, UP), ON_AIR: (UP, UP)}
-HEARD = {**SHOW, "platform_answer_age_seconds": ("0x80", "0x80")}
-BLIND = {
-    **SHOW,
-    ON_AIR: ("1x20 stale", "1x20 stale"),
-    "platform_answer_age_seconds": ("0x20 15+15x60", "0x20 15+15x60"),
+SEEN = "platform_link_up"
+SHOW = {INFO: (UP, UP), ON_AIR: (UP, UP), SEEN: (UP, UP), "build_info": (UP, UP)}
+BLIND = {**SHOW, ON_AIR: ("1x20 stale", "1x20 stale"), SEEN: ("1x20 0x60", "1x20 0x60")}
+"""Both get no response from the platform after five minutes."""
+
+DEAD = dict.fromkeys(SHOW, ("1x20 stale", "1x20 stale"))
+"""Both are killed after five minutes."""
+
+RESTARTED = {**dict.fromkeys(SHOW, ("1x20 stale _x3 1x60", "1x20 stale _x3 1x60")), SEEN: ("1x20 stale _x3 0x60",) * 2}
+RESTARTED[INFO] = RESTARTED[ON_AIR] = DEAD[INFO]
+"""Both start anew while the platform does not respond."""
+
+POOR, SILENT, STOPPED = (
+    (FRIDAY, text)
+    for text in (
+        "Friday show had a health under 50% when it was last known.",
+        "No samples of Friday show when it was last known.",
+        "The playlist of Friday show did not play when it was last known.",
+    )
+)
+UNTIL_BLIND = {
+    "LivedeckEventPoor": (HEALTH, "0.1x20 stale", "0.1x20 stale _x20 0.9x40", "0.9x16 0.1x4 stale", POOR),
+    "LivedeckEventSilent": (AGE, "75+15x80", "75+15x40 2x40", "2x17 62+15x63", SILENT),
+    "LivedeckViewersLost": (LOST, "0x20 stale", "0x20 stale _x20 1x40", "1x18 0x2 stale", STOPPED),
 }
+"""Series of each alert of an event: firing until nothing is known, good again later, and too short to fire."""
 
 
 class Case(NamedTuple):
@@ -101,6 +120,19 @@ CASES = (
         "LivedeckUnacknowledged", "somebody has answered", {UNREAD: ("1x4 stale", "1x4 stale"), READ: (LATE, LATE)}, 10
     ),
     Case(
+        "LivedeckUnacknowledged",
+        "both were killed meanwhile",
+        {"build_info": DEAD[SEEN], UNREAD: DEAD[SEEN]},
+        15,
+        (({"job": "livedeck", "kind": "NO_INGEST"}, "A critical NO_INGEST is not acknowledged."),),
+    ),
+    Case(
+        "LivedeckUnacknowledged",
+        "somebody has acknowledged while both restarted",
+        {"build_info": RESTARTED["build_info"], UNREAD: DEAD[SEEN], READ: ("_x24 1x60",) * 2},
+        10,
+    ),
+    Case(
         "LivedeckUnacknowledged", "it is no more than a warning", {UNREAD.replace("critical", "warning"): (UP, UP)}, 10
     ),
     Case(
@@ -116,22 +148,28 @@ CASES = (
     Case(
         "LivedeckEventSilent",
         "no samples of one event, at two collectors",
-        {**HEARD, AGE: ("60+15x80", "60+15x80")},
+        {**SHOW, AGE: ("60+15x80", "60+15x80")},
         5,
         ((FRIDAY, "No samples of Friday show for 6m 0s."),),
     ),
-    Case("LivedeckEventSilent", "for a minute", {**HEARD, AGE: ("60x80", "600x80")}, 10),
-    Case("LivedeckEventSilent", "since half a minute", {**HEARD, AGE: ("2x20 90x80", "2x20 90x80")}, 5.5),
-    Case("LivedeckEventSilent", "one of two has samples", {**HEARD, AGE: ("2x80", "60+15x80")}, 10),
-    Case("LivedeckEventSilent", "it is not on air", {**HEARD, ON_AIR: ("0x80", "0x80"), AGE: ("600x80", "600x80")}, 10),
+    Case("LivedeckEventSilent", "for a minute", {**SHOW, AGE: ("60x80", "600x80")}, 10),
+    Case("LivedeckEventSilent", "since half a minute", {**SHOW, AGE: ("2x20 90x80", "2x20 90x80")}, 5.5),
+    Case("LivedeckEventSilent", "one of two has samples", {**SHOW, AGE: ("2x80", "60+15x80")}, 10),
+    Case("LivedeckEventSilent", "it is not on air", {**SHOW, ON_AIR: ("0x80", "0x80"), AGE: ("600x80", "600x80")}, 10),
+    Case("LivedeckEventSilent", "the platform alone is silent", {**BLIND, AGE: ("2x20 17+15x60", "2x20 17+15x60")}, 12),
     Case(
         "LivedeckEventSilent",
-        "silent before the platform became silent, for as long as is known",
-        {**BLIND, AGE: ("60+15x80", "60+15x80")},
-        10,
-        ((FRIDAY, "No samples of Friday show for 6m 0s."),),
+        "its samples cannot be read",
+        {**SHOW, ON_AIR: BLIND[ON_AIR], AGE: ("2x20 17+15x60",) * 2},
+        12,
     ),
-    Case("LivedeckEventSilent", "the platform alone is silent", {**BLIND, AGE: ("2x20 17+15x60", "2x20 17+15x60")}, 12),
+    Case(
+        "LivedeckEventSilent",
+        "one has no response from the platform, the other sees the silence",
+        {**SHOW, ON_AIR: ("1x4 stale", UP), SEEN: ("1x4 0x76", UP), AGE: ("2x4 17+15x76", "2x8 17+15x76")},
+        8,
+        ((FRIDAY, "No samples of Friday show for 6m 2s."),),
+    ),
     Case(
         "LivedeckViewersLost",
         "no playlist at two collectors",
@@ -198,6 +236,24 @@ CASES = (
     ),
     Case("LivedeckEventsNotExported", "for a while", {"events_not_exported": ("0x20 7x80",)}, 12),
     Case("LivedeckEventsNotExported", "all have series", {"events_not_exported": ("0x80", "0x80")}, 12),
+    *(
+        Case(rule, f"{what}, and before that it fired", {**series, metric: (firing, firing)}, 15, (held,))
+        for rule, (metric, firing, _, _, held) in UNTIL_BLIND.items()
+        for what, series in {
+            "the platform is silent": BLIND,
+            "both are killed": DEAD,
+            "both restart": RESTARTED,
+        }.items()
+    ),
+    Case("LivedeckEventPoor", "both were killed an hour ago", {**DEAD, HEALTH: ("0.1x20 stale",) * 2}, 70),
+    *(
+        Case(rule, what, {**series, metric: (values, values)}, 15)
+        for rule, (metric, _, good, short, _) in UNTIL_BLIND.items()
+        for what, values, series in (
+            ("the platform is silent, and before that it did not fire yet", short, BLIND),
+            ("it is good after a time in which nothing was known", good, SHOW),
+        )
+    ),
 )
 
 

@@ -155,7 +155,7 @@ async def test_an_attached_deck_offers_to_take_back_only_acknowledgements_of_its
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (silent, "waits for the collector, which has been silent since 21:13:25Z"),
+        (silent, "needs the collector, which has been silent since 21:13:25Z"),
         (of_read_token, "the token of wall has the right read"),
     ],
 )
@@ -190,8 +190,8 @@ async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, 
         (AttachmentState.LISTING, ""),
         (AttachmentState.WATCHING, ""),
         (AttachmentState.RESUMING, ""),
-        (AttachmentState.SILENT, "waits for the collector, which has been silent since 21:14:06Z"),
-        (AttachmentState.REFUSED, "waits for the collector, which refuses this deck"),
+        (AttachmentState.SILENT, "needs the collector, which has been silent since 21:14:06Z"),
+        (AttachmentState.REFUSED, "needs the collector, which refuses this deck"),
         (AttachmentState.ALONE, ""),
     ],
 )
@@ -223,7 +223,7 @@ async def test_the_alarm_of_the_deck_itself_is_answered_here() -> None:
         assert drawn(deck, "a")[0] == StyleRole.INFO
         look(deck)
         await act(pilot, "alarm.ack")
-        assert "waits for the collector" not in deck.preferences.notices[-1].text
+        assert "needs the collector" not in deck.preferences.notices[-1].text
 
 
 async def test_leaving_asks_while_an_answer_is_not_shared() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 
 from livedeck.monitor import Alarm, AlarmState, BadActor, Explanation, Figure, Verdict
@@ -110,3 +111,13 @@ async def test_the_pane_is_renewed_after_some_seconds_only() -> None:
         assert screen._found is before
         assert before is not None
         assert abs(before.at - deck.clock.now()) < timedelta(days=1)
+
+
+async def test_a_pane_that_scrolls_paints_whole_lines() -> None:
+    async with running((80, 18)) as (deck, pilot):
+        await act(pilot, "alarm.why")
+        await explained(deck, pilot)
+        screen = deck.screen
+        assert isinstance(screen, WhyScreen)
+        assert screen.query_one(VerticalScroll).max_scroll_y > 0
+        assert screen.cells <= screen.query_one("#reading").size.width

@@ -44,7 +44,7 @@ def command(
     EVENT: an id, a name, or the beginning of either. With KIND, such as NO_INGEST, only this kind, with its evidence
     and every limit that it reads. Uses the collector if there is one; otherwise this command judges the samples that
     the platform still has. --at reads the history of this machine; parts that it does not store are "not recorded".
-    Exit code 6 if there is no such event. `livedeck notify explain` says who is notified.
+    Exit code 6 if the event is not watched. `livedeck notify explain` says who is notified.
     """
     moment = past_moment(at) if at else None
 

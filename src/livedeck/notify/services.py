@@ -39,6 +39,11 @@ def _line(text: str, limit: int = 300) -> str:
     return str(masked_line(text, limit))
 
 
+def _event_name(entry: Entry, limit: int = 300) -> str:
+    """Return the name of an event, or its id if all letters of the name are hidden."""
+    return _line(entry.event, limit) or _line(entry.event_id, limit)
+
+
 class _Done:
     """Requests of the latest messages that a receiver took: a retry of a message skips them."""
 
@@ -144,7 +149,7 @@ class Alertmanager:
             "target": entry.target,
             "origin": self._origin,
         }
-        return {name: _line(value) for name, value in labels.items() if value}
+        return _lines(labels)
 
     def _alert(self, entry: Entry, *, is_plain: bool = False) -> dict[str, Any]:
         since, is_test = entry.since.astimezone(UTC), entry.status is Status.TEST
@@ -191,7 +196,12 @@ def _details(entry: Entry) -> dict[str, str]:
         "affected": ", ".join(entry.affected[:20]),
         "link": entry.link,
     }
-    return {name: _line(value) for name, value in words.items() if value}
+    return _lines(words)
+
+
+def _lines(values: Mapping[str, str]) -> dict[str, str]:
+    """Return each value as one line, without those that show nothing."""
+    return {name: line for name, value in values.items() if (line := _line(value))}
 
 
 # PagerDuty
@@ -259,7 +269,7 @@ class PagerDuty:
         actual = f": {entry.actual}" if entry.actual else ""
         payload: dict[str, object] = {
             "summary": _line(f"{entry.title or entry.kind}{actual}", _MAX_SUMMARY),
-            "source": _line(entry.event) or "livedeck",
+            "source": _event_name(entry) or "livedeck",
             "severity": _SEVERITIES[entry.severity],
             "timestamp": entry.since.astimezone(UTC).isoformat(),
             "class": entry.kind,
@@ -267,7 +277,7 @@ class PagerDuty:
         payload |= {"component": _line(entry.part)} if entry.part else {}
         payload |= {"custom_details": _details(entry)} if message.payload else {}
         page = {"client_url": entry.link} if entry.link else {}
-        named = (entry.link, _line(entry.event)), (entry.acknowledge, "Acknowledge in livedeck")
+        named = (entry.link, _event_name(entry)), (entry.acknowledge, "Acknowledge in livedeck")
         links = [{"href": link, "text": text} for link, text in named if link]
         return {"client": "livedeck", "payload": payload, **page, **({"links": links} if links else {})}
 
@@ -282,6 +292,9 @@ _REFUSED = frozenset({"msg_too_long", "no_text", "invalid_arguments", "invalid_a
 
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
 """Errors of Slack if a message can be changed no more."""
+
+_PLAIN = {"mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
+"""Options of a message: no Markdown in the names of strangers, and no preview of their links."""
 
 _MAX_STILL = 10
 """Maximum number of alarms that an edited message names as still open."""
@@ -365,7 +378,7 @@ class Slack:
         if step in done:
             return _Said(Delivery(is_taken=True, answer="200 ok", receipt=done[step]), "", done[step])
         headers = {**_JSON, "Authorization": f"Bearer {self._token}"}
-        form = {} if method == "chat.update" else {"mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
+        form = {} if method == "chat.update" else _PLAIN
         body = _body({"channel": self._channel, "text": _escaped(text), **form, **values})
         reply = await self._post("POST", f"{self._api}/api/{method}", headers, body)
         said = _read(reply)
@@ -401,7 +414,8 @@ class SlackHook:
 
     async def send(self, message: Message) -> Delivery:
         """POST the text once."""
-        return delivery_of(await self._post("POST", self._address, _JSON, _body({"text": _escaped(_full(message))})))
+        body = _body({"text": _escaped(_full(message)), **_PLAIN})
+        return delivery_of(await self._post("POST", self._address, _JSON, body))
 
 
 def _full(message: Message) -> str:
@@ -468,7 +482,7 @@ def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
     if links and message.payload:
         named = [*links.items()][:5]
         card["actions"] = [
-            {"type": "Action.OpenUrl", "title": _line(entry.event, 40), "url": link} for link, entry in named
+            {"type": "Action.OpenUrl", "title": _event_name(entry, 40), "url": link} for link, entry in named
         ]
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
     return {"type": "message", "attachments": [attachment]}

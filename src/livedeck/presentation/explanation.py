@@ -84,9 +84,14 @@ def _open_text(alarm: OpenAlarm) -> str:
 def _would_alarm(explanation: Explanation) -> list[str]:
     if explanation.forecasts is None:
         return [NOT_RECORDED]
-    lines = [forecast_text(forecast) for forecast in explanation.forecasts] or ["Nothing foreseen within a minute"]
+    is_judged = all(item.key.kind for item in explanation.silent)
+    nothing = "Nothing foreseen within a minute" if is_judged else "Unknown: no kind of samples is judged now"
+    lines = [forecast_text(forecast) for forecast in explanation.forecasts] or [nothing]
     more = len(lines) - _MOST_LISTED
-    return [*lines[:_MOST_LISTED], *([f"and {more} more: --json prints all"] if more > 0 else [])]
+    return [
+        *lines[:_MOST_LISTED],
+        *([f"and {more} more: livedeck alarm explain --json prints all"] if more > 0 else []),
+    ]
 
 
 def forecast_text(forecast: Forecast) -> str:
@@ -168,8 +173,8 @@ def _delivery_text(explanation: Explanation) -> str:
         parts.append("delay not learnt yet")
     if facts.lost is None:
         return "; ".join([*parts, f"limit {NOT_RECORDED}"])
-    wait = f" or {_seconds(facts.wait)} without a new one" if facts.wait is not None else ""
-    return "; ".join([*parts, f"lost after {_seconds(facts.lost)}{wait}, in at least {facts.answers} replies"])
+    wait = f" or after {_seconds(facts.wait)} without a new one" if facts.wait is not None else ""
+    return "; ".join([*parts, f"lost when {_seconds(facts.lost)} old{wait}, in at least {facts.answers} replies"])
 
 
 def _watched_text(explanation: Explanation) -> str:

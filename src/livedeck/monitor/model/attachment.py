@@ -62,7 +62,7 @@ class Attachment(Record):
                 if self.state is AttachmentState.REFUSED
                 else f"has been silent since {self.since:%H:%M:%S}Z"
             )
-            return f"waits for the collector, which {word}"
+            return f"needs the collector, which {word}"
         if self.may in {"", "act"}:
             return ""
         return f"needs a token with the right act: the token of {self.actor} has the right {self.may}"

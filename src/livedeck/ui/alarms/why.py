@@ -47,5 +47,5 @@ class WhyScreen(RenewedDialog):
 
     def paint(self) -> None:
         found = self._found
-        lines = why_lines(found, self.cells) if found else [[(self._reason, StyleRole.DIM)]]
+        lines = why_lines(found, self.cells) if found else [*wrap(self._reason, StyleRole.DIM, self.cells)]
         self.show_lines(f"Why {self._kind}" if self._kind else "Why", lines)

@@ -53,8 +53,9 @@ class ReadingDialog(Modal[None]):
 
     @property
     def cells(self) -> int:
-        """Width of a line in cells."""
-        return self.query_one("#reading-box").content_size.width
+        """Width of a line in cells, beside a scrollbar."""
+        box, scroll = self.query_one("#reading-box"), self.query_one(VerticalScroll)
+        return box.content_size.width - scroll.styles.scrollbar_size_vertical
 
     def show_lines(self, title: str, lines: Sequence[Line]) -> None:
         """Show a title and lines of `cells` cells."""
