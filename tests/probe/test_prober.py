@@ -274,6 +274,29 @@ async def test_a_reply_that_livedeck_does_not_read_blames_no_host(name: str) -> 
     assert words in state.error
 
 
+async def test_a_segment_that_left_the_playlist_before_it_was_asked_for_is_not_missing() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.next_bodies = [cdn.media(150).encode(), cdn.media(154).encode()]
+        cdn.faults["/146.ts"] = (404, b"")
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, state.missed) == (Delivery.PLAYS, (), 0)
+        assert cdn.next_bodies == []
+
+
+async def test_a_segment_of_a_playlist_that_was_half_written_is_not_missing() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.next_bodies = [cdn.media(150).removesuffix("0.ts").encode()]
+        cdn.faults["/15"] = (404, b"")
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, state.missed) == (Delivery.PLAYS, (), 0)
+
+
 async def test_a_stopped_head_is_stalled_in_the_second_round() -> None:
     async with running() as (prober, cdn, wait):
         prober.want(events())

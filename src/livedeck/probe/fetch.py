@@ -12,6 +12,7 @@ from asyncio import Semaphore
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from enum import Enum
 from time import monotonic
 from typing import Protocol
@@ -171,6 +172,8 @@ class Round:
             return Answer(error=f"not asked: the round took {ROUND_SECONDS:.0f} s", is_held=True)
         limit = min(REQUEST_SECONDS, self._left)
         answer = await self._fetcher.get(part, want, home=self._home, seconds=limit)
+        if answer.is_late and limit < REQUEST_SECONDS and not (want is Want.SEGMENT and answer.body):
+            answer = replace(answer, is_held=True)  # the round had less time left than a request may take
         self._left -= answer.seconds
         self.weight += 0 if answer.is_held else REQUEST_WEIGHT + len(answer.body)
         return answer
