@@ -235,9 +235,16 @@ def test_the_pane_of_an_event_says_what_viewers_get_in_the_lines_that_it_has(hei
     ]
 
 
-@pytest.mark.parametrize(("cells", "words"), [(120, " probe 9 of 9, 0.3 Mbit/s "), (70, " ✖ 1  elsewhere")])
+@pytest.mark.parametrize(
+    ("cells", "words"), [(120, " probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h "), (70, " ✖ 1  elsewhere")]
+)
 def test_the_summary_says_the_traffic_of_the_probe_after_what_matters_more(cells: int, words: str) -> None:
-    snapshot = Snapshot(1, FRESH.now, ConnectionStatus(ConnectionState.OK, FRESH.now), probe="probe 9 of 9, 0.3 Mbit/s")
+    snapshot = Snapshot(
+        1,
+        FRESH.now,
+        ConnectionStatus(ConnectionState.OK, FRESH.now),
+        probe="probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h",
+    )
     page: list[Line] = [[("page 1 of 3", StyleRole.TEXT)], [(" ✖ 1  elsewhere", StyleRole.CRITICAL)]]
     assert words in plain(summary_line((), snapshot, FRESH, cells, "worst first", page=page))
 

@@ -159,11 +159,14 @@ class Fetcher:
 
 
 class Round:
-    """Requests of one round of an event, together at most `ROUND_SECONDS` long. `weight`: their estimated bytes."""
+    """Requests of one round of an event, together at most `ROUND_SECONDS` long.
+
+    `sent`: number of requests. `weight`: their estimated bytes.
+    """
 
     def __init__(self, fetcher: Fetcher, home: str) -> None:
         self._fetcher, self._home = fetcher, home
-        self.weight = 0
+        self.sent = self.weight = 0
         self._left = ROUND_SECONDS
 
     async def get(self, part: Part, want: Want) -> Answer:
@@ -175,7 +178,9 @@ class Round:
         if answer.is_late and limit < REQUEST_SECONDS and not (want is Want.SEGMENT and answer.body):
             answer = replace(answer, is_held=True)  # the round had less time left than a request may take
         self._left -= answer.seconds
-        self.weight += 0 if answer.is_held else REQUEST_WEIGHT + len(answer.body)
+        if not answer.is_held:
+            self.sent += 1
+            self.weight += REQUEST_WEIGHT + len(answer.body)
         return answer
 
 

@@ -132,7 +132,7 @@ def summary_line(
     """
     attachment = snapshot.attachment
     is_shared = attachment is not None and not attachment.is_alone
-    place = "seen from the collector" if is_shared else "seen from this machine"
+    place = "from the collector" if is_shared else "from this machine"
     right: list[Group] = [
         *((1, group) for group in page),
         (8, [(f"{order} ", StyleRole.DIM)]),
