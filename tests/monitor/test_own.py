@@ -17,12 +17,14 @@ from datetime import datetime, timedelta
 from itertools import chain
 from math import inf
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from breadth import slow_rows
 from livedeck.cli.alarm import follow_alarms
+from livedeck.client import Unreachable
 from livedeck.monitor import (
     Alarm,
     AlarmKey,
@@ -38,8 +40,10 @@ from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.kinds.deck import not_watched_text
 from livedeck.monitor.model.blame import Culprit
 from livedeck.monitor.model.own import NotWatched, OwnState, Why, watched_seconds, whole_since
+from livedeck.monitor.model.thresholds import Cadence
 from livedeck.monitor.polling.machine import Load
-from livedeck.monitor.polling.poller import wait_first
+from livedeck.monitor.polling.poller import ItemList, Poller, PollPayload, PollResult, wait_first
+from livedeck.monitor.polling.schedule import LIST, PollKey, PollSchedule, PollSpec
 from livedeck.presentation.connection import banner_line, behind_text, way_lines
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
@@ -515,6 +519,31 @@ async def test_a_platform_that_replies_late_is_not_mistaken_for_a_slow_machine(s
     snapshots = await until(deck, 160)
     await deck.close()
     assert {(snapshot.link.own.behind, snapshot.link.own.slowness) for snapshot in snapshots} == {(0.0, None)}
+
+
+@pytest.mark.parametrize("count", [2, 12, 30])
+async def test_polls_that_hang_and_those_that_wait_behind_them_are_no_lateness_of_this_machine(count: int) -> None:
+    clock, own, seconds = VirtualClock(), OwnWatch(), 0.1
+
+    async def fetch(_: PollKey) -> PollPayload:
+        await clock.sleep(seconds)
+        return ItemList(()) if seconds < 1 else Unreachable("no reply", "timeout")
+
+    async def take(_: PollResult) -> None:
+        behind.append(own.judge(clock.now(), clock.monotonic(), LIMITS, count).behind)
+
+    async def poll(until: float) -> None:
+        while clock.monotonic() < until:
+            await poller.round(schedule, take)
+            await wait_first(clock.sleep(max(0.05, min(2.0, poller.wait(schedule)))), poller.wait_result())
+
+    behind: list[float] = []
+    poller = Poller(fetch, clock, Cadence(), Random(1), own)
+    schedule: PollSchedule = {LIST: PollSpec(15.0, 0), **{f"event-{n}": PollSpec(5.0, 1) for n in range(count)}}
+    await clock.run(poll(30.0))
+    seconds = 8.5
+    await clock.run(poll(90.0))
+    assert set(behind) == {0.0}
 
 
 async def test_a_slow_machine_names_a_platform_that_answers_503() -> None:

@@ -474,7 +474,7 @@ def test_a_fault_of_the_probe_itself_is_told() -> None:
     assert (alarm.severity, alarm.actual) == (WARNING, "the decoder died 3 times in 60 s")
 
 
-@pytest.mark.parametrize("words", ["", "probe 9 of 9, 0.3 Mbit/s"])
+@pytest.mark.parametrize("words", ["", "probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h"])
 def test_the_traffic_of_the_probe_is_published_while_a_probe_runs(words: str) -> None:
     values = codec.encode(Snapshot(1, NOW, WELL, probe=words)).values
     assert ("probe" in values["head"], codec.decode(values).probe) == (bool(words), words)

@@ -45,7 +45,8 @@ class Reply:
 class Cdn:
     """Every path that ends with a playlist's name is a live event. `faults`: end of an address -> its reply.
 
-    `asked`: time, address and range of each request. `head`: a number that stops the head there.
+    `asked`: time, address and range of each request. `head`: a number that stops the head there. `next_bodies`: next
+    bodies of the lowest playlist, in place of its own.
     """
 
     clock: VirtualClock
@@ -53,6 +54,7 @@ class Cdn:
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[float, str, str]] = field(default_factory=list)
     head: int | None = None
+    next_bodies: list[bytes] = field(default_factory=list)
 
     @asynccontextmanager
     async def open_public(self, address: str, headers: Mapping[str, str], *, home: str) -> AsyncIterator[Any]:
@@ -69,12 +71,14 @@ class Cdn:
     def _body(self, path: str) -> bytes:
         if path.endswith("master.m3u8"):
             return MASTER.encode()
+        if path.endswith("low.m3u8") and self.next_bodies:
+            return self.next_bodies.pop(0)
         if path.endswith(".m3u8"):
-            return self._media().encode()
+            return self.media().encode()
         return SEGMENT
 
-    def _media(self) -> str:
-        head = int(self.clock.monotonic() / 2) + 100 if self.head is None else self.head
+    def media(self, head: int | None = None) -> str:
+        head = head or self.head or int(self.clock.monotonic() / 2) + 100
         rows = [f"#EXTINF:2,\n{number}.ts" for number in range(head - 7, head + 1)]
         start = f"#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:{head - 7}\n"
         return start + "\n".join(rows)

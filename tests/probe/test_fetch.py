@@ -206,6 +206,24 @@ async def test_requests_of_a_round_take_eight_seconds_together() -> None:
     assert len(cdn.asked) == 3
 
 
+async def test_a_request_that_gets_less_than_its_time_proves_nothing() -> None:
+    clock = VirtualClock()
+
+    class Slow(Cdn):
+        @asynccontextmanager
+        async def open_public(self, address: str, headers: Mapping[str, str], *, home: str) -> AsyncIterator[Any]:
+            self.clock._tick += 1.0 if address.endswith("2.ts") else 3.5
+            if address.endswith("2.ts"):
+                raise TimeoutError
+            async with super().open_public(address, headers, home=home) as reply:
+                yield reply
+
+    for numbers, is_held in (("2", False), ("012", True)):
+        requests = Fetcher(Slow(clock), timer=clock.monotonic).round("https://a.example/")
+        answers = [await requests.get(Part(f"https://a.example/{number}.ts"), Want.PRESENCE) for number in numbers]
+        assert (answers[-1].is_late, answers[-1].is_held) == (True, is_held)
+
+
 async def test_few_requests_are_under_way_at_a_time() -> None:
     clock, gate = VirtualClock(), asyncio.Event()
     under_way = Counter[str]()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from structlog.testing import capture_logs
 
 from livedeck.client import Misconfigured
 from livedeck.monitor import Delivery, Picture, Source, Viewed
@@ -135,11 +136,24 @@ async def test_over_the_budget_rounds_become_rarer_and_the_note_says_so() -> Non
         interval = prober.states()["event-0"].interval
         assert 18 < interval < 24
         assert prober.traffic == pytest.approx(300_000)
-        assert prober.note == f"probe 10 of 10, 0.3 Mbit/s, every {interval:.0f} s to stay within the budget"
+        cost = "5 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h"
+        assert prober.note == f"probe 10 of 10: {cost}, every {interval:.0f} s to stay within the budget"
         begin = prober.fetcher.weights["cdn.example"]
         await wait(200)
         assert (prober.fetcher.weights["cdn.example"] - begin) * 8 / 200 < 330_000
         assert len(cdn.rounds) < 300
+
+
+async def test_the_log_says_the_cost_once_each_event_had_two_rounds_and_again_for_other_events() -> None:
+    with capture_logs() as lines:
+        async with running() as (prober, _, wait):
+            prober.want(events(9))
+            await wait(60)
+            prober.want(events(8))
+            await wait(60)
+    runs = [line for line in lines if line["event"] == "the probe runs"]
+    assert [line["events"] for line in runs] == [9, 8]
+    assert runs[0]["traffic"] == "7.2 requests/s, 0.54 Mbit/s, 1.95 GB in a night of 8 h"
 
 
 async def test_a_state_without_rounds_for_three_intervals_is_stale() -> None:
@@ -272,6 +286,29 @@ async def test_a_reply_that_livedeck_does_not_read_blames_no_host(name: str) -> 
         state = prober.states()["event-0"]
     assert (state.delivery, state.missing, state.apart) == (delivery, (), ())
     assert words in state.error
+
+
+async def test_a_segment_that_left_the_playlist_before_it_was_asked_for_is_not_missing() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.next_bodies = [cdn.media(150).encode(), cdn.media(154).encode()]
+        cdn.faults["/146.ts"] = (404, b"")
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, state.missed) == (Delivery.PLAYS, (), 0)
+        assert cdn.next_bodies == []
+
+
+async def test_a_segment_of_a_playlist_that_was_half_written_is_not_missing() -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.next_bodies = [cdn.media(150).removesuffix("0.ts").encode()]
+        cdn.faults["/15"] = (404, b"")
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, state.missed) == (Delivery.PLAYS, (), 0)
 
 
 async def test_a_stopped_head_is_stalled_in_the_second_round() -> None:

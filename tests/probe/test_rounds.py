@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -136,7 +137,15 @@ def test_black_and_silence_last_from_their_first_round() -> None:
     assert viewer.image_at == at(20)
 
 
-def test_sound_apart_is_that_of_its_own_segment() -> None:
-    found = playing(0, 10, sight=Sight(Picture.MOVES, Sound.NONE), sound_sight=Sight(sound=Sound.HEARD, loudness=-20.0))
+def test_sound_apart_is_that_of_its_own_segment_alone() -> None:
+    rungs = (Rung("low", 280_000, height=144, sound="sound"),)
+    picture = Sight(Picture.MOVES, Sound.NONE)
+    found = replace(playing(0, 10, sight=picture, sound_sight=Sight(sound=Sound.HEARD, loudness=-20.0)), rungs=rungs)
     viewer = after(found).viewer
     assert (viewer.picture, viewer.sound, viewer.loudness) == (Picture.MOVES, Sound.HEARD, -20.0)
+    not_asked = replace(playing(10, 15, sight=picture), rungs=rungs)
+    viewer = after(found, not_asked).viewer
+    assert (viewer.sound, viewer.sound_since, viewer.loudness) == (Sound.HEARD, at(0), -20.0)
+    gone = replace(playing(10, 15, sight=picture, sound_sight=Sight()), rungs=rungs)
+    viewer = after(found, gone).viewer
+    assert (viewer.picture, viewer.sound, viewer.loudness) == (Picture.MOVES, Sound.UNKNOWN, None)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, Delivery, Snapshot
+from livedeck.monitor import ConnectionState, ConnectionStatus, Delivery, Snapshot, Sound
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
-from livedeck.text.segments import Pixels, plain, width
+from livedeck.text.segments import Line, Pixels, StyleRole, plain, width
 from livedeck.ui.app import Deck
 from livedeck.ui.events.view import cockpit_lines
 from livedeck.ui.kit.graphics import FIRST_VIEWER_ID, Frame, Graphics
@@ -235,7 +235,55 @@ def test_the_pane_of_an_event_says_what_viewers_get_in_the_lines_that_it_has(hei
     ]
 
 
-@pytest.mark.parametrize(("cells", "words"), [(120, " probe 9 of 9, 0.3 Mbit/s "), (70, "5 more: 1 ✖, 4 ✓")])
+@pytest.mark.parametrize(
+    ("cells", "words"), [(120, " probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h "), (70, " ✖ 1  elsewhere")]
+)
 def test_the_summary_says_the_traffic_of_the_probe_after_what_matters_more(cells: int, words: str) -> None:
-    snapshot = Snapshot(1, FRESH.now, ConnectionStatus(ConnectionState.OK, FRESH.now), probe="probe 9 of 9, 0.3 Mbit/s")
-    assert words in plain(summary_line((), snapshot, FRESH, cells, "5 more: 1 ✖, 4 ✓", page="page 1 of 3"))
+    snapshot = Snapshot(
+        1,
+        FRESH.now,
+        ConnectionStatus(ConnectionState.OK, FRESH.now),
+        probe="probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h",
+    )
+    page: list[Line] = [[("page 1 of 3", StyleRole.TEXT)], [(" ✖ 1  elsewhere", StyleRole.CRITICAL)]]
+    assert words in plain(summary_line((), snapshot, FRESH, cells, "worst first", page=page))
+
+
+GONE = replace(PLAYS, delivery=Delivery.GONE, since=ago(5))
+
+
+async def test_an_event_that_turns_critical_on_another_page_is_in_sight_at_once_and_moves_one_tile_only() -> None:
+    async with running((80, 24), "8") as (deck, pilot):
+        await probing(deck, pilot, [PLAYS] * 9)
+        deck.dispatch("viewers.select", "event-03")
+        await probing(deck, pilot, [*[PLAYS] * 6, GONE, PLAYS, PLAYS])
+        assert _shown(deck) == ["event-00", "event-01", "event-06", "event-03"]
+        assert "elsewhere" not in letters_of(deck)
+        await act(pilot, "viewers.rank")
+        assert _shown(deck) == ["event-06", "event-00", "event-01", "event-03"]
+
+
+async def test_the_page_in_sight_keeps_the_selected_event_when_five_others_are_worse() -> None:
+    async with running((80, 24), "8") as (deck, pilot):
+        await probing(deck, pilot, [PLAYS] * 9)
+        deck.dispatch("viewers.select", "event-01")
+        await probing(deck, pilot, [PLAYS, PLAYS, *[GONE] * 5, PLAYS, PLAYS])
+        await act(pilot, "viewers.rank")
+        assert _shown(deck) == ["event-02", "event-03", "event-04", "event-01"]
+        assert "✖ 2  elsewhere" in letters_of(deck)
+
+
+async def test_a_later_page_says_how_many_faults_other_pages_have() -> None:
+    async with running((80, 24), "8") as (deck, pilot):
+        await probing(deck, pilot, [PLAYS] * 9)
+        deck.dispatch("viewers.select", "event-04")
+        silent = replace(PLAYS, sound=Sound.SILENT, sound_since=ago(34))
+        await probing(deck, pilot, [GONE, *[PLAYS] * 7, silent])
+        assert _shown(deck) == ["event-04", "event-05", "event-06", "event-07"]
+        text = letters_of(deck)
+        assert "page 2 of 3" in text
+        assert "✖ 1  ▲ 1  elsewhere" in text
+
+
+def _shown(deck: Deck) -> list[str]:
+    return [event_id for _, event_id in deck.screen.query_one(Mosaic)._tiles]

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from livedeck.probe.plan import Address
     from livedeck.probe.rounds import Memory
 
-_NIGHT = 8.0
-"""Hours for which the traffic is stated."""
-
 _PAUSES = (4.0, 20.0)
 """Shortest and longest pause between two rounds (s). In between it is 1.6 target durations: a head must move."""
 
@@ -195,7 +192,7 @@ async def plan_of(settings: Settings) -> tuple[list[Planned], dict[str, str]]:
 
 def sum_text(settings: Settings, planned: list[Planned]) -> str:
     """Return the sum of the traffic in words."""
-    from livedeck.probe.plan import gigabytes, stretched
+    from livedeck.probe.plan import stretched, traffic_text
 
     rates = [row.rate for row in planned if row.rate is not None]
     rate, budget, interval = sum(rates), settings.probe.budget_kbit * 1000, settings.probe.interval
@@ -203,8 +200,7 @@ def sum_text(settings: Settings, planned: list[Planned]) -> str:
     rarer = stretched(interval, rate, budget)
     requests = sum(row.requests for row in planned) * interval / rarer
     rate *= interval / rarer
-    traffic = f"{requests:.1f} requests/s, {rate / 1e6:.2f} Mbit/s, {gigabytes(rate, _NIGHT):.2f} GB in a night of 8 h"
-    parts = [f"{counted(len(rates), 'event')}, if all are on air: {traffic}"]
+    parts = [f"{counted(len(rates), 'event')}, if all are on air: {traffic_text(requests, rate)}"]
     if unknown:
         parts.append(f"{counted(unknown, 'event')} of unknown traffic")
     if rarer > interval:
@@ -240,10 +236,10 @@ async def print_plan(settings: Settings, *, as_json: bool) -> int:
 
 
 def _echo_plan(settings: Settings, planned: list[Planned], names: Mapping[str, str]) -> None:
-    from livedeck.probe.plan import gigabytes
+    from livedeck.probe.plan import NIGHT, gigabytes
 
     for row in planned:
-        rate = f"{row.rate / 1e3:.0f} kbit/s  {gigabytes(row.rate, _NIGHT):.2f} GB" if row.rate else row.reason
+        rate = f"{row.rate / 1e3:.0f} kbit/s  {gigabytes(row.rate, NIGHT):.2f} GB" if row.rate else row.reason
         echo(f"{safe(names[row.event_id], 32):<32}  {row.address.origin:<14}  {row.lowest:<12}  {rate}")
     echo(sum_text(settings, planned))
 

@@ -50,6 +50,7 @@ class _Round:
     def __init__(self, memory: Memory, requests: Round, looks: Looks | None) -> None:
         self._memory, self._requests, self._looks = memory, requests, looks
         self.missing: list[str] = []
+        self.suspects: list[tuple[str, Segment, str]] = []  # playlist, segment that did not arrive, reason
         self.listed = 0
         self.error = ""
         self.inits: dict[Part, bytes] = {}
@@ -66,7 +67,7 @@ class _Round:
         except Unusable as reason:
             return answer, reason
 
-    async def segment(self, name: str, segments: Sequence[Segment]) -> tuple[Segment, Answer] | None:
+    async def segment(self, name: str, playlist: str, segments: Sequence[Segment]) -> tuple[Segment, Answer] | None:
         """Return the newest complete one of these segments, with its reply. Tries at most two."""
         for segment in reversed(segments[-2:]):
             answer = await self._requests.get(segment.part, Want.SEGMENT)
@@ -78,10 +79,10 @@ class _Round:
             reason = answer.error or cut_off(answer.body)
             if not reason:
                 return segment, answer
-            self.missing.append(f"segment {segment.number} of {name}: {reason}")
+            self.suspects.append((playlist, segment, f"segment {segment.number} of {name}: {reason}"))
         return None
 
-    async def presence(self, name: str, segments: Sequence[Segment]) -> None:
+    async def presence(self, name: str, playlist: str, segments: Sequence[Segment]) -> None:
         """Check that these segments are there, without reading them."""
         for segment in segments[-_MAX_PRESENCES:]:
             answer = await self._requests.get(segment.part, Want.PRESENCE)
@@ -89,7 +90,22 @@ class _Round:
                 return
             self.listed += 1
             if answer.error:
-                self.missing.append(f"segment {segment.number} of {name}: {answer.error}")
+                self.suspects.append((playlist, segment, f"segment {segment.number} of {name}: {answer.error}"))
+
+    async def settle(self) -> None:
+        """Count the segments that did not arrive as missing if their playlists, read again, still list them.
+
+        Players do not miss a segment that left the playlist before it was asked for, or that a playlist named in part
+        because it was read while it was written.
+        """
+        for playlist in dict.fromkeys(playlist for playlist, *_ in self.suspects):
+            _, found = await self.playlist(playlist)
+            segments = found.segments if isinstance(found, Media) else ()
+            listed = {segment.number: segment.part.address for segment in segments}
+            for of, segment, words in self.suspects:
+                asked, again = segment.part.address, listed.get(segment.number, "")
+                if of == playlist and again and (asked == again or not again.startswith(asked)):
+                    self.missing.append(words)
 
     def is_unasked(self, subject: str, answer: Answer) -> bool:
         """Return whether a reply proves nothing, and store why. `subject`: requested object in words."""
@@ -141,19 +157,20 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
         )
     head_before = -1 if memory.head is None else memory.head.number
     apart = await _compare(work, memory, rungs, found, head_before)
-    name = rungs[0].name if rungs else "the playlist"
+    name, lowest = (rungs[0].name, rungs[0].address) if rungs else ("the playlist", address)
     new = [segment for segment in found.segments if segment.number > head_before]
     ratio, sight = None, None
     if new and not found.is_ended:
-        got = await work.segment(name, new)
+        got = await work.segment(name, lowest, new)
         if memory.head is not None:
-            await work.presence(name, [segment for segment in new[:-1] if got is None or segment is not got[0]])
+            await work.presence(name, lowest, [segment for segment in new[:-1] if got is None or segment is not got[0]])
         if got is not None:
             segment, reply = got
             ratio = _ratio(reply, segment)
             if not found.is_encrypted and not reply.is_late:
                 sight = await work.sight(name, segment, reply.body)
     sound_head, sound_sight = await _hear(work, memory, rungs, is_judged=sight is not None)
+    await work.settle()
     return Found(
         at,
         rungs=rungs,
@@ -184,7 +201,7 @@ async def _compare(
     if not isinstance(found, Media):
         return {rung.name: f"{rung.name}: {_fault(answer, found)}"}
     if rung is rungs[-1] and found.head is not None and found.head.number > head_before:
-        await work.presence(rung.name, [found.head])
+        await work.presence(rung.name, rung.address, [found.head])
     return {rung.name: _distance(rung, found, lowest)}
 
 
@@ -212,7 +229,10 @@ def _distance(rung: Rung, media: Media, lowest: Media) -> str:
 async def _hear(
     work: _Round, memory: Memory, rungs: Sequence[Rung], *, is_judged: bool
 ) -> tuple[int | None, Sight | None]:
-    """Return the number of the newest segment of a separate sound track, and its sight."""
+    """Return the number of the newest segment of a separate sound track, and its sight.
+
+    Without its playlist the sound is unknown. The sight is None if no new segment was decoded.
+    """
     if not rungs or not rungs[0].sound:
         return None, None
     answer, found = await work.playlist(rungs[0].sound)
@@ -221,10 +241,10 @@ async def _hear(
     if not isinstance(found, Media) or found.head is None:
         work.missing.append(f"the sound playlist: {_fault(answer, found)}")
         work.listed += 1
-        return memory.sound_head, None
+        return memory.sound_head, Sight()
     if memory.sound_head is not None and found.head.number <= memory.sound_head:
         return found.head.number, None
-    got = await work.segment("the sound", found.segments)
+    got = await work.segment("the sound", rungs[0].sound, found.segments)
     if got is None or got[1].is_late or not is_judged:
         return found.head.number, None
     return found.head.number, await work.sight("the sound", got[0], got[1].body)

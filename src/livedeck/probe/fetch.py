@@ -12,6 +12,7 @@ from asyncio import Semaphore
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from enum import Enum
 from time import monotonic
 from typing import Protocol
@@ -158,11 +159,14 @@ class Fetcher:
 
 
 class Round:
-    """Requests of one round of an event, together at most `ROUND_SECONDS` long. `weight`: their estimated bytes."""
+    """Requests of one round of an event, together at most `ROUND_SECONDS` long.
+
+    `sent`: number of requests. `weight`: their estimated bytes.
+    """
 
     def __init__(self, fetcher: Fetcher, home: str) -> None:
         self._fetcher, self._home = fetcher, home
-        self.weight = 0
+        self.sent = self.weight = 0
         self._left = ROUND_SECONDS
 
     async def get(self, part: Part, want: Want) -> Answer:
@@ -171,8 +175,12 @@ class Round:
             return Answer(error=f"not asked: the round took {ROUND_SECONDS:.0f} s", is_held=True)
         limit = min(REQUEST_SECONDS, self._left)
         answer = await self._fetcher.get(part, want, home=self._home, seconds=limit)
+        if answer.is_late and limit < REQUEST_SECONDS and not (want is Want.SEGMENT and answer.body):
+            answer = replace(answer, is_held=True)  # the round had less time left than a request may take
         self._left -= answer.seconds
-        self.weight += 0 if answer.is_held else REQUEST_WEIGHT + len(answer.body)
+        if not answer.is_held:
+            self.sent += 1
+            self.weight += REQUEST_WEIGHT + len(answer.body)
         return answer
 
 

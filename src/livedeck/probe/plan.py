@@ -24,6 +24,9 @@ DOUBT_INTERVAL, DOUBT_SECONDS = 4.0, 60.0
 MASTER_INTERVAL = 60.0
 """Seconds between two reads of a master playlist."""
 
+NIGHT = 8.0
+"""Hours of a night, for traffic in words."""
+
 _PLAYLIST_SIZE = 2500
 """Usual bytes of a media playlist: a dozen segments with their times."""
 
@@ -137,6 +140,12 @@ class Cost(Record):
 def stretched(interval: float, rate: float, budget: float) -> float:
     """Return the interval at which rounds fit the budget. `rate`: traffic at `interval`, in bit/s."""
     return interval * max(1.0, rate / budget)
+
+
+def traffic_text(requests: float, rate: float) -> str:
+    """Return traffic in words. `requests`: per second. `rate`: in bit/s."""
+    night = f"{gigabytes(rate, NIGHT):.2f} GB in a night of {NIGHT:.0f} h"
+    return f"{requests:.1f} requests/s, {rate / 1e6:.2f} Mbit/s, {night}"
 
 
 def gigabytes(rate: float, hours: float) -> float:

@@ -12,7 +12,18 @@ from livedeck.log import Log
 from livedeck.monitor import STALE_INTERVALS, Clock, Source, Viewed, ViewerState
 from livedeck.probe.asking import Looks, ask
 from livedeck.probe.fetch import Fetcher, host_of
-from livedeck.probe.plan import DOUBT_INTERVAL, DOUBT_SECONDS, Address, Origin, Plan, phases, stretched
+from livedeck.probe.plan import (
+    DOUBT_INTERVAL,
+    DOUBT_SECONDS,
+    NIGHT,
+    Address,
+    Origin,
+    Plan,
+    gigabytes,
+    phases,
+    stretched,
+    traffic_text,
+)
 from livedeck.probe.playlist import is_installed
 from livedeck.probe.rounds import Memory, begin, step
 from livedeck.text.secrets import register_address
@@ -33,7 +44,8 @@ _log = Log("livedeck.probe")
 class _Target:
     """Event to probe.
 
-    `due`: next round, `began_at`: last one, in seconds of the clock. `weight`: mean bytes of a round.
+    `due`: next round, `began_at`: last one, in seconds of the clock. `weight`, `sent`: mean bytes and requests of
+    a round.
     """
 
     event: Viewed
@@ -43,6 +55,7 @@ class _Target:
     began_at: float = inf
     doubted_at: float | None = None
     weight: float = 0.0
+    sent: float = 0.0
     round: asyncio.Task[None] | None = None
 
 
@@ -61,6 +74,7 @@ class Prober:
     _targets: dict[str, _Target] = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _rate: float = 0.0
+    _logged: int = 0
 
     @property
     def blocked(self) -> str:
@@ -161,17 +175,35 @@ class Prober:
         return min(self._rate, self.plan.budget)
 
     @property
+    def _asked(self) -> list[_Target]:
+        """Events with an address."""
+        return [target for target in self._targets.values() if target.address.text]
+
+    @property
+    def _requests(self) -> float:
+        """Requests of all events at the intervals in force, per second."""
+        interval = stretched(self.plan.interval, self._rate, self.plan.budget)
+        return sum(target.sent for target in self._targets.values()) / interval
+
+    @property
     def note(self) -> str:
         """Note for a header: number of probed events, traffic, and a longer interval if the budget needs one."""
-        asked = sum(bool(target.address.text) for target in self._targets.values())
-        rate = f", {self.traffic / 1e6:.1f} Mbit/s" if self.traffic else ""
-        interval = stretched(self.plan.interval, self._rate, self.plan.budget)
+        asked, interval = len(self._asked), stretched(self.plan.interval, self._rate, self.plan.budget)
+        night = f"{gigabytes(self.traffic, NIGHT):.1f} GB in {NIGHT:.0f} h"
+        rate = f": {self._requests:.0f} requests/s, {self.traffic / 1e6:.1f} Mbit/s, {night}" if self.traffic else ""
         rarer = f", every {interval:.0f} s to stay within the budget" if interval > self.plan.interval else ""
         return f"probe {asked} of {len(self._targets)}{rate}{rarer}"
 
     def _weigh(self) -> None:
         """Update the traffic of all events without a budget (bit/s)."""
         self._rate = sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
+
+    def _log_traffic(self) -> None:
+        """Log the traffic once each event had two rounds, and again when their number changes."""
+        count = len(self._asked)
+        if count != self._logged and all(target.memory.viewer.rounds > 1 for target in self._asked):
+            self._logged = count
+            _log.info("the probe runs", events=count, traffic=traffic_text(self._requests, self.traffic))
 
     def _interval(self, target: _Target, now: float) -> float:
         is_doubted = target.doubted_at is not None and now - target.doubted_at < DOUBT_SECONDS
@@ -232,9 +264,11 @@ class Prober:
             if target.event.is_protected:  # perhaps only since the round began
                 found = replace(found, sight=None)
             target.memory = step(target.memory, found)
-            newest = float(requests.weight)
-            target.weight += (newest - target.weight) * (_SHARE_OF_NEWEST if target.weight else 1.0)
+            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0  # the first checks no older segments
+            target.weight += (requests.weight - target.weight) * share
+            target.sent += (requests.sent - target.sent) * share
             self._weigh()
+            self._log_traffic()
         except Exception:  # noqa: BLE001  a fault of the probe must not end the deck
             _log.exception("a round of the probe failed", event=target.event.event_id)
         finally:

@@ -153,27 +153,22 @@ def _since(viewer: ViewerState, at: datetime, delivery: Delivery) -> ViewerState
 
 
 def _seen(memory: Memory, found: Found) -> Memory:
-    """Return the memory with picture and sound of the round; both stay if no segment was decoded."""
-    sight = found.sight
-    if sight is None:
-        return memory
-    sight, heard = compared(sight, memory.cells), found.sound_sight or sight
-    at, viewer = found.at, memory.viewer
-    if sight.picture is not viewer.picture or viewer.picture_since is None:
-        viewer = replace(viewer, picture=sight.picture, picture_since=at)
-    if heard.sound is not viewer.sound or viewer.sound_since is None:
-        viewer = replace(viewer, sound=heard.sound, sound_since=at)
-    viewer = replace(
-        viewer,
-        loudness=heard.loudness,
-        peaks=heard.peaks,
-        luma=sight.luma,
-        change=sight.change,
-        error=viewer.error or sight.error or heard.error,
-    )
-    if sight.jpeg:
-        viewer = replace(viewer, image=sha256(sight.jpeg).hexdigest(), image_at=at)
-    return replace(memory, viewer=viewer, cells=sight.cells or memory.cells, image=sight.jpeg or memory.image)
+    """Return the memory with picture and sound of the round; each stays if its segment was not decoded."""
+    at, viewer, sight = found.at, memory.viewer, found.sight
+    heard = found.sound_sight if memory.rungs and memory.rungs[0].sound else sight
+    if sight is not None:
+        sight = compared(sight, memory.cells)
+        if sight.picture is not viewer.picture or viewer.picture_since is None:
+            viewer = replace(viewer, picture=sight.picture, picture_since=at)
+        viewer = replace(viewer, luma=sight.luma, change=sight.change, error=viewer.error or sight.error)
+        if sight.jpeg:
+            viewer = replace(viewer, image=sha256(sight.jpeg).hexdigest(), image_at=at)
+        memory = replace(memory, cells=sight.cells or memory.cells, image=sight.jpeg or memory.image)
+    if heard is not None:
+        if heard.sound is not viewer.sound or viewer.sound_since is None:
+            viewer = replace(viewer, sound=heard.sound, sound_since=at)
+        viewer = replace(viewer, loudness=heard.loudness, peaks=heard.peaks, error=viewer.error or heard.error)
+    return replace(memory, viewer=viewer)
 
 
 def begin(host: str, *, interval: float = 10.0, is_sure: bool = True, reason: str = "") -> Memory:

@@ -384,10 +384,11 @@ class Poller:
     def _plan(self, key: PollKey, schedule: PollSchedule, now: float) -> _Plan | None:
         """Return the plan of a call that begins now; None if its lateness would not be due to this process.
 
-        There is no plan for a first call, for a list polled on demand, during a back-off, and after a wait for the
-        budget.
+        There is no plan for a first call, for a list polled on demand, for a list ahead of its time because calls
+        begin to fail, during a back-off, and after a wait for the budget.
         """
-        is_planned = key in self._requested and key in schedule and not isinstance(key, ResourceKey)
+        is_extra = isinstance(key, ResourceKey) or (key == LIST and self._is_pulse_due)
+        is_planned = key in self._requested and key in schedule and not is_extra
         if not is_planned or self._list_failures or self._is_probing or key in self._unaffordable:
             return None
         due = max(self._due(key, schedule), self._done.get(key, -inf))
@@ -436,6 +437,7 @@ class Poller:
         """
         async with self._side_slots if isinstance(key, ResourceKey) else nullcontext(), self._slots:
             if self._has_connection_error and is_on_platform(key):
+                self._done[key] = self._clock.monotonic()  # its wait for a slot was no lateness of this process
                 return None
             requested = self._clock.monotonic(), self._draw_jitter()
             self._requested[key] = requested

@@ -21,7 +21,10 @@ from livedeck.ui.viewers import view
 from livedeck.ui.viewers.mosaic import Mosaic, Placed
 
 HOLD_SECONDS = 60.0
-"""Seconds for which tiles keep their places. Then the worst events come first again."""
+"""Seconds for which tiles keep their places. Then the worst events come first again.
+
+On the first page, a critical event of another page changes places with the least bad one at once.
+"""
 
 FIXED_LINES = 4
 """Lines of header, summary and footer."""
@@ -63,10 +66,16 @@ class ViewersScreen(BaseScreen):
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         probed = viewer.probed(snapshot)
+        is_on_first_page = self._page == 0
         self._states = self._in_order(probed, render_time)
-        self.ctx.reconcile_selection(tuple(self._states), snapshot.events, next(iter(self._states), None))
         lines = self.size.height - FIXED_LINES - self.max_alarm_lines()
         self._grid = grid = view.plan_grid(self.size.width, lines, len(self._states))
+        if is_on_first_page:
+            selected = self.ctx.selected_event()
+            kept = selected.id if selected and self.ctx.has_chosen_event() else ""
+            self._states = view.with_worst_in_sight(self._states, grid, kept, render_time)
+            self._order = [state.id for state in self._states]
+        self.ctx.reconcile_selection(tuple(self._states), snapshot.events, next(iter(self._states), None))
         if not self._states:
             summary = [view.summary_line(probed, snapshot, render_time, self.size.width, "")] if probed else []
             self._show_lines("summary", summary)
@@ -76,14 +85,10 @@ class ViewersScreen(BaseScreen):
             return
         page = self._page
         shown = self._states[page * grid.tiles : (page + 1) * grid.tiles]
-        hidden = [state for state in self._states if state not in shown]
-        more = view.more_text(hidden, render_time)
         order = "only what is wrong" if self._is_wrong_only else "worst first"
-        number = f"page {page + 1} of {view.pages(len(self._states), grid)}" if more else ""
-        width = self.size.width
-        self._show_lines(
-            "summary", [view.summary_line(probed, snapshot, render_time, width, more or order, page=number)]
-        )
+        groups = view.page_groups(page, grid, self._states, render_time)
+        summary = [view.summary_line(probed, snapshot, render_time, self.size.width, order, page=groups)]
+        self._show_lines("summary", summary)
         self._show_tiles(shown, render_time)
 
     def _show_tiles(self, states: Sequence[EventState], render_time: RenderTime) -> None:
@@ -187,7 +192,7 @@ class ViewersScreen(BaseScreen):
         super().on_screen_suspend()
         if self.ctx.current_mode != self.MODE:
             self._pictures.want({}, self._repaint)
-            self._order = []
+            self._order, self._states = [], []
 
     def shows_alarm(self, alarm: Alarm) -> bool:
         return not alarm.kind.startswith(viewer.PREFIX)

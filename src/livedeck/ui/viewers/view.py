@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
 from livedeck.monitor import EventState, Severity, Snapshot
 from livedeck.presentation import events, viewer
-from livedeck.presentation.badges import TALLY_BADGES
+from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, TALLY_BADGES
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import Group, Line, ShadedLine, StyleRole, clip, fit, fit_height, justify, width, wrap
 from livedeck.text.values import NOT_APPLICABLE, safe
@@ -118,14 +118,23 @@ def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
 
 
 def summary_line(
-    states: Sequence[EventState], snapshot: Snapshot, render_time: RenderTime, cells: int, order: str, *, page: str = ""
+    states: Sequence[EventState],
+    snapshot: Snapshot,
+    render_time: RenderTime,
+    cells: int,
+    order: str,
+    *,
+    page: Sequence[Line] = (),
 ) -> ShadedLine:
-    """Return the line with the counts of events by state, page, traffic, order, and place of the probe."""
+    """Return the line with the counts of events by state, page, traffic, order, and place of the probe.
+
+    `page`: the groups of `page_groups`. They stay while the counts give way.
+    """
     attachment = snapshot.attachment
     is_shared = attachment is not None and not attachment.is_alone
-    place = "seen from the collector" if is_shared else "seen from this machine"
+    place = "from the collector" if is_shared else "from this machine"
     right: list[Group] = [
-        (1, [(page, StyleRole.TEXT)] if page else []),
+        *((1, group) for group in page),
         (8, [(f"{order} ", StyleRole.DIM)]),
         (9, [(f"{safe(snapshot.probe)} ", StyleRole.DIM)] if snapshot.probe else []),
         (10, [(f"{place} ", StyleRole.DIM)]),
@@ -133,21 +142,46 @@ def summary_line(
     return justify(viewer.counts_line(states, render_time), right, cells, 3)
 
 
-def more_text(hidden: Iterable[EventState], render_time: RenderTime) -> str:
-    """Return the number of events on other pages, by sign: `11 more: 1 ✖, 10 ✓`; empty without any."""
-    signs = [viewer.badge(state, render_time).glyph for state in hidden]
-    counts = ", ".join(f"{signs.count(sign)} {sign}" for sign in "✖▲▒✓■?·-" if sign in signs)
-    return f"{len(signs)} more: {counts}" if signs else ""
+def page_groups(page: int, grid: Grid, states: Sequence[EventState], render_time: RenderTime) -> list[Line]:
+    """Return the page, and the faults on other pages by severity: `page 1 of 3   ✖ 1   ▲ 2 elsewhere`.
+
+    Empty if all tiles are on one page.
+    """
+    if len(states) <= grid.tiles:
+        return []
+    elsewhere = [*states[: page * grid.tiles], *states[(page + 1) * grid.tiles :]]
+    faults = [viewer.badge(state, render_time).severity for state in elsewhere]
+    counts: Line = []
+    for severity in (Severity.CRITICAL, Severity.WARNING):
+        if count := faults.count(severity):
+            glyph, _, role = SEVERITY_BADGES[severity]
+            counts.append((f" {glyph} {count} ", role))
+    number: Line = [(f"page {page + 1} of {ceil(len(states) / grid.tiles)}", StyleRole.TEXT)]
+    return [number, [*counts, (" elsewhere ", StyleRole.STRONG)]] if counts else [number]
+
+
+def with_worst_in_sight(
+    states: Sequence[EventState], grid: Grid, kept: str, render_time: RenderTime
+) -> list[EventState]:
+    """Return the tiles with the critical ones and the one with the id `kept` on the first page, as far as they fit.
+
+    Each changes places with the least bad tile of the first page. The other tiles keep their places.
+    """
+    placed, worst = [*states], SEVERITY_RANKS[Severity.CRITICAL]
+    ranks = {state.id: viewer.badge(state, render_time).rank for state in states}
+    for place, state in enumerate(states[grid.tiles :], grid.tiles):
+        free = [place for place in range(grid.tiles) if placed[place].id != kept]
+        least = max(free, key=lambda place: (ranks[placed[place].id], place), default=None)
+        if least is None:
+            break
+        if state.id == kept or ranks[state.id][0] == worst != ranks[placed[least].id][0]:
+            placed[least], placed[place] = state, placed[least]
+    return placed
 
 
 def page_of(place: int, grid: Grid) -> int:
     """Return the page of a tile."""
     return place // grid.tiles
-
-
-def pages(count: int, grid: Grid) -> int:
-    """Return the number of pages."""
-    return max(1, ceil(count / grid.tiles))
 
 
 def empty_lines(texts: Sequence[str], cells: int, lines: int) -> list[ShadedLine]:
