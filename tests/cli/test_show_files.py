@@ -19,6 +19,7 @@ from livedeck.cli.show.file import read_show
 from livedeck.simulator import Platform
 
 CHANGING = {"any_of": ["POST", "PUT", "PATCH", "DELETE"]}
+EMPTY = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}, "order": {}}, "data": []}
 KEYS = {"CDN_KEY": "cdn-key-4711-x", "HALL_KEY": "hall-key-4712-x"}
 
 
@@ -193,13 +194,48 @@ def test_an_empty_list_does_not_double_an_event_that_was_watched(on_stage: Stage
         assert " events, " in deck.stdout.readline()
         deck.terminate()
         deck.communicate(timeout=TIMEOUT)
-    empty = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}, "order": {}}, "data": []}
-    platform.faults.add("answer", match={"operation": "list_events"}, json=empty)
+    platform.faults.add("answer", match={"operation": "list_events"}, json=EMPTY)
     platform.requests.clear()
     done = run(on_stage, "apply", file, "--yes")
     assert (done.returncode, platform.requests.count(method=CHANGING)) == (4, 0)
     assert f'not sent: the list lacks event "{REHEARSAL}", which still exists as' in done.stderr
     platform.faults.clear()
+
+
+@pytest.mark.parametrize("kind", ["event", "room"])
+def test_on_an_empty_list_objects_are_created_only_with_the_name_of_the_show(
+    on_stage: Stage, platform: Platform, kind: str
+) -> None:
+    """A new account has such a list, and so has a platform that lost its rows."""
+    fields = {"name": "First", **({"owner_id": on_stage.service["user_id"]} if kind == "room" else {})}
+    file = on_stage.file("show.json", json.dumps({"name": "Gala", f"{kind}s": [fields]}))
+    platform.faults.add("answer", match={"operation": f"list_{kind}s"}, json=EMPTY)
+    platform.requests.clear()
+    doubt = f"the {kind} list is empty, which does not prove that no {kind} exists"
+    diff = run(on_stage, "diff", file, "--json")
+    assert (diff.returncode, json.loads(diff.stdout)["doubt"]) == (6, doubt)
+    refused = run(on_stage, "apply", file, "--yes")
+    assert (refused.returncode, platform.requests.count(method=CHANGING)) == (2, 0)
+    assert f"not sent: {doubt}, so objects may be created twice: --yes is not enough, add --confirm Gala" in (
+        refused.stderr
+    )
+    done = run(on_stage, "apply", file, "--confirm", "Gala")
+    assert (done.returncode, platform.requests.count(method=CHANGING)) == (0, 1), done.stderr
+
+
+def test_a_list_without_an_event_that_is_served_by_its_id_is_no_proof_for_the_others(
+    on_stage: Stage, platform: Platform
+) -> None:
+    listed = on_stage.made("event", "create", "--name", "Listed")
+    served = on_stage.made("event", "create", "--name", "Served")
+    page = {"page": 1, "per_page": 100, "total": 1}
+    answer = {"meta": {"pagination": page, "order": {}}, "data": [{"id": listed, "name": "Listed"}]}
+    platform.faults.add("answer", match={"operation": "list_events"}, json=answer)
+    platform.requests.clear()
+    file = on_stage.file("show.yaml", f"name: Gala\nevents:\n  - {{id: {served}, name: Served}}\n  - name: New\n")
+    done = run(on_stage, "apply", file, "--yes")
+    assert (done.returncode, platform.requests.count(method=CHANGING)) == (2, 0)
+    assert 'the event list lacks event "Served", which is still served by its id' in done.stderr
 
 
 def test_a_lost_reply_is_unknown_and_the_rest_goes_on(on_stage: Stage, platform: Platform) -> None:

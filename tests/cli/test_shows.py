@@ -64,10 +64,31 @@ def test_a_check_of_a_show_file_is_about_its_events_alone(on_stage: Stage) -> No
     lacks = on_stage.file("lacks.yaml", f"events:\n  - name: {json.dumps(ON_AIR)}\n  - name: Never made\n")
     done = run(on_stage, "event", "check", "--show", lacks)
     assert (done.returncode, len(done.stdout.splitlines())) == (2, 3)
-    assert 'CRITICAL event "Never made": the platform does not have it' in done.stdout
+    assert """CRITICAL event "Never made": not in the platform's list""" in done.stdout
     broken = run(on_stage, "event", "check", "--show", on_stage.file("broken.yaml", "events:\n  - nam: Gala\n"))
     assert (broken.returncode, "broken.yaml:2" in broken.stdout) == (3, True)
     assert run(on_stage, "event", "check", ON_AIR, "--show", well).returncode == 3
+
+
+GONE = "5b0c7f8e-4d53-4a57-9f0c-5f1e9a6b7c01"
+
+
+@pytest.mark.parametrize(
+    ("item", "state", "text"),
+    [
+        ("name: Evening", "UNKNOWN", "the list is empty, which does not prove that the event is missing"),
+        ("id: ID", "UNKNOWN", "the platform has it, but does not list it"),
+        (f"id: {GONE}", "CRITICAL", "the platform does not have it"),
+    ],
+)
+def test_only_a_reply_by_id_proves_to_a_check_that_an_event_is_missing_from_an_empty_list(
+    on_stage: Stage, item: str, state: str, text: str
+) -> None:
+    file = on_stage.file("show.yaml", f"events:\n  - {item}\n".replace("ID", on_stage.ids("event", "list")[0]))
+    empty = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}, "order": {}}, "data": []}
+    with on_stage.fault(kind="answer", method="GET", path="/v2/live/events", json=empty):
+        done = run(on_stage, "event", "check", "--show", file)
+    assert (done.stdout.startswith(f"LIVEDECK {state} - "), text in done.stdout) == (True, True), done.stdout
 
 
 def test_wrong_use_and_a_platform_that_is_silent_are_unknown_to_a_check(on_stage: Stage) -> None:

@@ -69,9 +69,10 @@ def test_no_rule_and_no_panel_mixes_the_jobs_of_two_platforms() -> None:
         assert "job" not in " ".join(re.findall(r"\bwithout \(([^)]*)\)", expression))
 
 
-def test_runbook_links_lead_to_the_folder_that_you_name() -> None:
+def test_runbook_links_lead_to_the_site_that_you_name() -> None:
     text = metric_files("https://wiki.example/livedeck/")["prometheus-rules.yml"]
-    assert text.count('runbook_url: "https://wiki.example/livedeck/') == len(rules())
+    links = re.findall(r'runbook_url: "https://wiki\.example/livedeck/([a-z-]+)\.html#([^"]+)"', text)
+    assert [f"{topic}.md#{heading}" for topic, heading in links] == [rule.runbook for rule in rules()]
     assert metric_files("https://wiki.example")["grafana-dashboard.json"] == metric_files()["grafana-dashboard.json"]
 
 

@@ -58,6 +58,14 @@ def test_the_limits_of_an_event_are_those_of_all_of_its_names_and_projects_and_o
         ('[thresholds]\nlow_video = "low"\n', "config.toml:2): low_video: a number"),
         ("[thresholds]\n[thresholds.low_hold]\nsecond = 1\n", "config.toml:3): low_hold.second: there is no such"),
         ("thresholds = 3\n", "config.toml:1)"),
+        (
+            '[thresholds.attention]\nbase_url = "https://a.example"\n',
+            "thresholds.attention.base_url ({config}:2): not a setting of this section; move it above",
+        ),
+        (
+            '[cadence]\ntoken_file = "token"\n',
+            "cadence.token_file ({config}:2): not a setting of this section; move it",
+        ),
         ("[events.a.thresholds]\nlow_fps = -1\n", "events.a.thresholds ({config}:2): low_fps: a number"),
         (
             '[[limits]]\nevents = ["a"]\nthresholds = { low_vidio = 1 }\n',

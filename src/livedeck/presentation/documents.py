@@ -873,10 +873,15 @@ class ShowStep(TypedDict):
 
 
 class ShowSteps(TypedDict):
-    """Differences between a show file and the platform. `same`: number of objects without a difference."""
+    """Differences between a show file and the platform.
+
+    `same`: number of objects without a difference. `doubt`: why objects to create may already exist; None without a
+    reason.
+    """
 
     schema: str
     same: int
+    doubt: str | None
     steps: list[ShowStep]
 
 

@@ -513,7 +513,10 @@ def _describe(fault: Mapping[str, Any], origins: Mapping[str, Layer]) -> str:
     if fault["type"] == "extra_forbidden":
         text = _describe_unknown(keys)
     layer = origins.get(str(keys[0]))
-    location = layer.location(_keys_of_fault(keys, text)) if layer else DEFAULT
+    place = _keys_of_fault(keys, text)
+    location = layer.location(place) if layer else DEFAULT
+    if len(place) > 1 and place[-1] in _names_at(()) and "no such" in text:
+        keys, text = place, "not a setting of this section; move it above the first [section] of the file"
     return f"{'.'.join(map(_shown_key, keys))} ({location}): {text}"
 
 

@@ -56,7 +56,7 @@ def _check_docs_url(_ctx: click.Context, _param: click.Parameter, value: str) ->
     default="",
     metavar="URL",
     callback=_check_docs_url,
-    help="Address of a folder with the pages of `livedeck docs`, for the runbook links of the alerts.",
+    help="Address of the site that `livedeck docs --site` builds, for the runbook links of the alerts.",
 )
 @click.pass_context
 def dashboard_command(ctx: click.Context, /, *, output: Path, docs_url: str) -> None:

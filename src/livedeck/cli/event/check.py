@@ -11,9 +11,9 @@ from livedeck.cli.lookup import find_known_event
 from livedeck.cli.options import PATIENCE, merge_flags, platform, refuse_patience
 from livedeck.cli.output import echo
 from livedeck.cli.plugin import Plugin
-from livedeck.cli.show.file import Show, read_show
+from livedeck.cli.show.file import Item, Show, read_show
 from livedeck.cli.wiring import open_watch
-from livedeck.client import ApiError
+from livedeck.client import Api, ApiError, NotFound
 from livedeck.monitor import EventState, Snapshot
 from livedeck.presentation.check import EventCheck, ServiceState, check_event, check_lines
 from livedeck.presentation.connection import missing_text
@@ -66,9 +66,9 @@ async def print_check(settings: Settings, words: str | None, patience: float, sh
             echo(f"LIVEDECK UNKNOWN - the platform cannot be watched: {snapshot.link.why}")
             return ServiceState.UNKNOWN
         wanted = None if words is None else (await find_known_event(watch.api, snapshot, words)).id
+        missing = missing_text(snapshot)
+        states, lost = await _of_show(show, snapshot, missing, watch.api) if show else (snapshot.events, [])
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
-    missing = missing_text(snapshot)
-    states, lost = _of_show(show, snapshot, missing) if show else (snapshot.events, [])
     states = [state for state in states if wanted in {None, state.id}]
     if wanted and not states:
         echo(f"LIVEDECK UNKNOWN - event {wanted} exists, but the platform does not list it")
@@ -83,12 +83,16 @@ async def print_check(settings: Settings, words: str | None, patience: float, sh
     return found
 
 
-def _of_show(show: Show, snapshot: Snapshot, missing: str) -> tuple[list[EventState], list[EventCheck]]:
-    """Return the events of a show file, and a result for each that the platform lacks or has twice.
+async def _of_show(
+    show: Show, snapshot: Snapshot, missing: str, api: Api | None
+) -> tuple[list[EventState], list[EventCheck]]:
+    """Return the events of a show file, and a result for each that was not found or is there twice.
 
-    `missing`: events that the list lacks, as text. An event that is not in such a list may exist.
+    `missing`: events that the list lacks, as text. An event that is not in such a list, or not in an empty one, may
+    exist. `api`: reads an event by its id, which proves its absence; None with a collector.
     """
     found, lost = list[EventState](), list[EventCheck]()
+    gap = missing or ("" if snapshot.events else "the list is empty, which does not prove that the event is missing")
     for item in (item for item in show.items if item.kind == "event"):
         parent = item.content.get("parent_id")
         named = [state for state in snapshot.events if (state.event.name or "").strip() == item.name]
@@ -98,8 +102,21 @@ def _of_show(show: Show, snapshot: Snapshot, missing: str) -> tuple[list[EventSt
             found += fits
         elif fits:
             lost.append(EventCheck(ServiceState.UNKNOWN, f"{item.title}: {len(fits)} events have this name", {}))
-        elif missing:
-            lost.append(EventCheck(ServiceState.UNKNOWN, f"{item.title}: not in the list; {missing}", {}))
+        elif item.id and api:
+            lost.append(await _by_id(item, api))
+        elif gap:
+            lost.append(EventCheck(ServiceState.UNKNOWN, f"{item.title}: not in the list; {gap}", {}))
         else:
-            lost.append(EventCheck(ServiceState.CRITICAL, f"{item.title}: the platform does not have it", {}))
+            lost.append(EventCheck(ServiceState.CRITICAL, f"{item.title}: not in the platform's list", {}))
     return found, lost
+
+
+async def _by_id(item: Item, api: Api) -> EventCheck:
+    """Return the result for an event that the list lacks, from its own reply."""
+    try:
+        await api.events.get(item.id)
+    except NotFound:
+        return EventCheck(ServiceState.CRITICAL, f"{item.title}: the platform does not have it", {})
+    except ApiError as error:
+        return EventCheck(ServiceState.UNKNOWN, f"{item.title}: not in the list; by its id: {error}", {})
+    return EventCheck(ServiceState.UNKNOWN, f"{item.title}: the platform has it, but does not list it", {})

@@ -65,7 +65,8 @@ def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet
     """Make events, rooms and videos match FILE: create missing ones, change those that differ.
 
     FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Applied again, it sends nothing. A deletion
-    needs --prune and --confirm with the name of the show. Exit code 6 if no change can remove a difference.
+    needs --prune and --confirm with the name of the show; so does a creation while the list of the platform is empty,
+    because an empty list does not prove that the object is new. Exit code 6 if no change can remove a difference.
     """
     consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
@@ -107,7 +108,7 @@ def diff_command(
         settings, show = load(**merge_flags(ctx, flags)), read_show(file)
         async with make_api(settings) as api:
             plan = await Planner(api, show, set_posters(settings), SystemClock().now()).plan(show.items)
-        report.same, report.others = plan.same, len(plan.others)
+        report.same, report.others, report.doubt = plan.same, len(plan.others), plan.doubt
         for step in (*plan.steps, *(plan.others if prune else ())):
             report.add(step)
         report.print()
@@ -130,6 +131,7 @@ class _Report:
     is_quiet: bool
     same: int = 0
     others: int = 0
+    doubt: str = ""
     lines: list[documents.ShowStep] = field(default_factory=list)
 
     def add(self, step: Step, outcome: Outcome | None = None) -> None:
@@ -164,10 +166,12 @@ class _Report:
     def print(self) -> None:
         """Print the sum, or everything as JSON."""
         if self.is_json:
-            echo_json({"schema": schema_name(self.path), "same": self.same, "steps": self.lines})
+            document = {"same": self.same, "doubt": self.doubt or None, "steps": self.lines}
+            echo_json({"schema": schema_name(self.path), **document})
         elif not self.is_quiet:
             rest = f"; {self.others} not in the file (--prune deletes them)" if self.others else ""
-            echo(f"{counted(self.same, 'object')} as in the file{rest}", err=True)
+            doubt = f"; {self.doubt}" if self.doubt else ""
+            echo(f"{counted(self.same, 'object')} as in the file{rest}{doubt}", err=True)
 
 
 def preview(step: Step) -> list[str]:
@@ -195,7 +199,11 @@ class _Application:
         """Plan, ask, and send. Returns the exit code."""
         plan = await self._plan(self.show.items)
         steps = [*plan.steps, *(plan.others if prune else ())]
-        self.report.same, self.report.others = plan.same, 0 if prune else len(plan.others)
+        self.report.same, self.report.others, self.report.doubt = (
+            plan.same,
+            0 if prune else len(plan.others),
+            plan.doubt,
+        )
         changes = [step for step in steps if step.operation]
         await self._check_list(changes)
         if not (self.report.is_quiet or self.report.is_json):
@@ -208,7 +216,7 @@ class _Application:
         if consent.dry_run or not changes:
             for step in changes:
                 self.report.add(step, Outcome(DRY_RUN, "nothing was sent", DONE))
-        elif self._agrees(changes, consent):
+        elif self._agrees(changes, consent, plan.doubt):
             await self._send_all(changes)
         self.report.print()
         return self.code
@@ -245,14 +253,15 @@ class _Application:
             if (event.name or "").strip() == item.name:
                 raise Unreadable(f"show apply: not sent: the list lacks {item.title}, which still exists as {event_id}")
 
-    def _agrees(self, steps: Sequence[Step], consent: Consent) -> bool:
-        """Return whether the user agrees. A deletion needs the name of the show."""
+    def _agrees(self, steps: Sequence[Step], consent: Consent, doubt: str) -> bool:
+        """Return whether the user agrees. A deletion, or doubt whether an object is new, needs the name of the show."""
         deletions = sum(step.action == DELETE for step in steps)
-        level = ConfirmLevel.TYPE_NAME if deletions else ConfirmLevel.ASK
+        reasons = [f"{counted(deletions, 'object')} would be deleted for good"] if deletions else []
+        reasons += [f"{doubt}, so objects may be created twice"] if doubt else []
         button = f"Send {counted(len(steps), 'change')}"
         port = CommandPort(consent, OpenChanges())
-        reason = f"{counted(deletions, 'object')} would be deleted for good" if deletions else ""
-        if port.agrees(Confirmation(button, (), button, level, word=self.show.name), reason):
+        confirmation = Confirmation(button, (), button, ConfirmLevel.ASK, word=self.show.name)
+        if port.agrees(confirmation, "; ".join(reasons)):
             return True
         text, self.code = port.refusal
         warn(f"show apply: not sent: {text}")

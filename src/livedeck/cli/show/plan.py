@@ -1,7 +1,8 @@
 """Plan of a show file: the changes that make the platform match the file. Reads only.
 
 An object is found by its id, or else by its exact name; an event also by its project or folder. The plan fails if a
-list is incomplete: then nothing proves that an object is missing or that its name is unique.
+list is incomplete: then nothing proves that an object is missing or that its name is unique. An empty list may be whole
+or may lack everything; such a doubt is part of the plan.
 """
 
 from __future__ import annotations
@@ -70,12 +71,14 @@ class Step:
 class Plan:
     """Steps in their order.
 
-    `same`: number of objects that match the file. `others`: deletions of events and tracks that the file lacks,
-    although it declares their project, folder or video.
+    `same`: number of objects that match the file. `doubt`: why the objects to create may already exist; empty without a
+    reason. `others`: deletions of events and tracks that the file lacks, although it declares their
+    project, folder or video.
     """
 
     steps: list[Step] = field(default_factory=list)
     same: int = 0
+    doubt: str = ""
     others: list[Step] = field(default_factory=list)
 
 
@@ -102,12 +105,22 @@ class Planner:
             steps = [step async for step in self._steps(item, current, rows, plan)]
             plan.steps += steps
             plan.same += not steps
+        new = {step.item.kind for step in plan.steps if step.action == CREATE and step.item}
+        plan.doubt = "; ".join(filter(None, (self._doubt(kind, rows) for kind, rows in listed.items() if kind in new)))
         claimed = {*self._claimed}
         if self.show.parent_id:
             need_whole(listed["event"], NOUNS["event"])
             others = (event for event in listed["event"].items if event.parent_id == self.show.parent_id)
             plan.others += [self._deletion("event", event) for event in others if event.id not in claimed]
         return plan
+
+    def _doubt(self, kind: str, rows: Rows) -> str:
+        """Return why a list does not prove that an object is missing; empty if the list contains every found object."""
+        ids = {row.id for row in rows.items}
+        lacks = [item.title for identity, item in self._claimed.items() if item.kind == kind and identity not in ids]
+        if lacks:
+            return f"the {kind} list lacks {lacks[0]}, which is still served by its id"
+        return "" if ids else f"the {kind} list is empty, which does not prove that no {kind} exists"
 
     async def _find(self, item: Item, rows: Rows) -> Any:
         """Return the object, read by its id because a list may lack fields; None if it does not exist."""

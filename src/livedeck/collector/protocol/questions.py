@@ -13,7 +13,7 @@ from math import nan
 from typing import Annotated, Any, get_origin, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from livedeck.collector.protocol import wire
 from livedeck.monitor import Alarm, Buckets, HistoryReads, MinMax, Readings
@@ -24,13 +24,24 @@ from livedeck.text.times import format_timestamp
 
 Ask = Callable[..., Awaitable[Any]]
 
+
+def _dated(text: str) -> str:
+    """Return the text. Raises ValueError without a date: pydantic takes a bare number as a time."""
+    if "-" not in text.lstrip("-"):
+        raise ValueError("a time needs a date and a zone")
+    return text
+
+
+_Time = Annotated[AwareDatetime, BeforeValidator(_dated)]
+
 _PARAMETERS: Mapping[Any, Any] = {
-    datetime: AwareDatetime,
-    datetime | None: AwareDatetime,
+    datetime: _Time,
+    datetime | None: _Time,
     float: Annotated[float, Field(ge=0, le=1e11)],  # epoch s
     int: Annotated[int, Field(ge=-1, le=100_000)],
+    "columns": Annotated[int, Field(ge=1, le=100_000)],
 }
-"""Type of a parameter -> its type in the query, if both differ."""
+"""Name of a parameter, or else its type -> its type in the query, if both differ."""
 
 
 class QuestionError(ValueError):
@@ -68,9 +79,10 @@ class Question:
         if unknown or missing or len(given) < len(pairs):
             names = ", ".join(f"{name}?" if name not in required else name for name in self.parameters)
             raise QuestionError(f"{self.name}: give {names or 'no parameters'}, each once")
-        return {name: self._value(name, text) for name, text in given.items()}
+        return {name: self.value(name, text) for name, text in given.items()}
 
-    def _value(self, name: str, text: str) -> Any:
+    def value(self, name: str, text: str) -> Any:
+        """Return the value of a parameter in a query. Raises QuestionError."""
         adapter, is_mapping = self.parameters[name]
         try:
             return adapter.validate_json(text) if is_mapping else adapter.validate_strings(text)
@@ -95,9 +107,13 @@ class Question:
         """Name of a parameter -> its adapter, and whether its text in the query is JSON."""
         hints = get_type_hints(self.ask)
         return {
-            name: (TypeAdapter(_PARAMETERS.get(hints[name], hints[name])), get_origin(hints[name]) is Mapping)
+            name: (TypeAdapter(_query_type(name, hints[name])), get_origin(hints[name]) is Mapping)
             for name, _ in self._defaults
         }
+
+
+def _query_type(name: str, hint: Any) -> Any:
+    return _PARAMETERS.get(name) or _PARAMETERS.get(hint, hint)
 
 
 def _text(value: Any) -> str:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from livedeck.collector.protocol.commands import Body
 from livedeck.monitor import Matcher, MatchField, MatchOp, Severity, SilenceDraft
+from livedeck.monitor.model.matching import MAX_CHARS
 from livedeck.text.times import format_timestamp
 
 
 class MatcherBody(Body):
     """Condition on a property of an alarm."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "additionalProperties": False,
+            "if": {"properties": {"field": {"const": "severity"}, "op": {"enum": ["=", "!="]}}},
+            "then": {"properties": {"value": {"enum": [*map(str, Severity)]}}},
+        }
+    )
+
     field: MatchField
     op: MatchOp = MatchOp.IS
-    value: str
+    value: Annotated[str, Field(max_length=MAX_CHARS)]
 
 
 class DraftBody(Body):

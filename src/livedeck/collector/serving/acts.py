@@ -12,7 +12,7 @@ from datetime import timedelta
 from math import inf
 from typing import Annotated, Any, NamedTuple, NotRequired, Protocol
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 from starlette.requests import Request
 from starlette.routing import Route
 from typing_extensions import TypedDict
@@ -95,12 +95,26 @@ class Audited(Body):
     marker: Marker | None = None
 
 
+_SharedList = Annotated[
+    ResourceKey,
+    WithJsonSchema(
+        {
+            "type": "array",
+            "prefixItems": [{"enum": sorted(SHARED_LISTS)}, {"type": "string"}, {"type": "string"}],
+            "minItems": 1,
+            "maxItems": 3,
+        }
+    ),
+]
+"""Kind of a list, id of its event or video, and subtitle track; no other kinds are polled for decks."""
+
+
 class Interest(Body):
     """Event and lists on the screen of a deck, valid for `ttl` seconds."""
 
     deck: Annotated[str, Field(min_length=1, max_length=_MAX_NAME)]
     focus: str | None = None
-    lists: Annotated[tuple[ResourceKey, ...], Field(max_length=32)] = ()
+    lists: Annotated[tuple[_SharedList, ...], Field(max_length=32)] = ()
     ttl: Annotated[float, Field(gt=0, le=30)]
 
 

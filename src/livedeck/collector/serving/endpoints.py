@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 
 from livedeck.collector.protocol import wire
 from livedeck.collector.protocol.commands import Body
@@ -231,13 +231,15 @@ def _faults(given: Any, kept: Any, place: str = "") -> Iterator[str]:
         yield f"{place.removesuffix('.')}: a time needs its zone"
 
 
-async def _unknown(_: Request, error: Exception) -> Response:
+async def _unknown(request: Request, error: Exception) -> Response:
     """Return a refusal of the router, such as 404, in the form of all refusals."""
     assert isinstance(error, HTTPException)
     is_path = error.status_code == 404
     say = "no such path; `livedeck docs openapi` lists all" if is_path else f"wrong request: {error.detail}"
     response = refused(Refusal(error.status_code, "unknown", say))
-    response.headers.update(error.headers or {})  # 405: the allowed methods
+    if error.status_code == 405:  # the error names the methods of one route, but a path may have several routes
+        routes = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+        response.headers["Allow"] = ", ".join(sorted({method for route in routes for method in route.methods}))
     return response
 
 

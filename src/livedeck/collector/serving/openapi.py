@@ -75,15 +75,21 @@ def openapi_document() -> Schema:
 
 def _schemas(found: tuple[Endpoint[Any], ...]) -> tuple[Mapping[tuple[str, JsonSchemaMode], Schema], Schema]:
     """Return (handler, mode) -> schema of the body or of the reply, and the definitions that these refer to."""
-    inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
+    bodies: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
+    replies: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
     for endpoint in found:
         if endpoint.takes:
-            inputs.append((_name(endpoint), "validation", TypeAdapter(endpoint.takes)))
+            bodies.append((_name(endpoint), "validation", TypeAdapter(endpoint.takes)))
         reply = endpoint.reply or get_type_hints(endpoint.handler)["return"]
         if reply is not Response:
-            inputs.append((_name(endpoint), "serialization", TypeAdapter(reply)))
-    references, shared = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
-    return references, shared.get("$defs", {})
+            replies.append((_name(endpoint), "serialization", TypeAdapter(reply)))
+    references, shared = TypeAdapter.json_schemas(replies, ref_template="#/components/schemas/{model}")
+    taken, parts = TypeAdapter.json_schemas(bodies, ref_template="#/components/schemas/{model}-Input")
+    closed = {  # a request with an unknown field is refused; a reply may have new fields
+        f"{name}-Input": {**schema, "additionalProperties": False} if "properties" in schema else schema
+        for name, schema in parts.get("$defs", {}).items()
+    }
+    return references | taken, shared.get("$defs", {}) | closed
 
 
 def _name(endpoint: Endpoint[Any]) -> str:

@@ -11,7 +11,7 @@ from livedeck.monitor.model.alarm import Severity
 from livedeck.record import Record
 from livedeck.text.patterns import fits
 
-_MAX_CHARS = 500
+MAX_CHARS = 500
 """Maximum number of characters of the value of a matcher."""
 
 
@@ -83,8 +83,8 @@ class Matcher(Record):
     @classmethod
     def of(cls, field: MatchField, op: MatchOp, value: str) -> Matcher:
         """Return a matcher whose value was checked. Raises ValueError."""
-        if len(value) > _MAX_CHARS:
-            raise ValueError(f"{field}: at most {_MAX_CHARS} characters")
+        if len(value) > MAX_CHARS:
+            raise ValueError(f"{field}: at most {MAX_CHARS} characters")
         if field is MatchField.KIND:
             value = value.upper()
         if field is MatchField.SEVERITY:

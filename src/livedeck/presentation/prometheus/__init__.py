@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 
 _SOURCES = {"grafana-dashboard.json": "dashboard.json", "prometheus-rules.yml": "rules.yml"}
-_RUNBOOK = 'runbook_url: "'
+_RUNBOOK = re.compile(r'(?<=runbook_url: ")([a-z-]+)\.md#')
 
 
 def metric_files(docs_url: str = "") -> Mapping[str, str]:
     """Return name of a file -> its text. A command writes the file under this name.
 
-    `docs_url`: address of a folder with the pages of the documentation, for the runbook links; empty: names of pages.
+    `docs_url`: address of the site of the documentation, for the runbook links; empty: names of pages.
     """
     texts = {name: (files(__name__) / source).read_text(encoding="utf-8") for name, source in _SOURCES.items()}
-    folder = f"{docs_url.rstrip('/')}/" if docs_url else ""
-    return {name: text.replace(_RUNBOOK, f"{_RUNBOOK}{folder}") for name, text in texts.items()}
+    if not docs_url:
+        return texts
+    return {name: _RUNBOOK.sub(lambda found: f"{page_url(docs_url, found[1])}#", text) for name, text in texts.items()}
+
+
+def page_url(docs_url: str, topic: str) -> str:
+    """Return the address of a page on the site that `livedeck docs --site` builds."""
+    return f"{docs_url.rstrip('/')}/{topic}.html"
