@@ -107,3 +107,14 @@ async def test_a_deleted_event_is_cancelled(tmp_path: Path) -> None:
     await history.close()
     states = {entry.uid.value: entry.status.value for entry in vobject.readOne(answer.text).vevent_list}
     assert states == {"one@livedeck": "CANCELLED", "two@livedeck": "CONFIRMED"}
+
+
+async def test_a_calendar_whose_history_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    """Without its deleted events a subscriber would go on to show them as planned."""
+    history = await History.open(tmp_path, NOW)
+    async with planned(history) as made:
+        answer = await made.ask(path("wall", digest("wall")), "")
+    await history.close()
+    assert answer.status_code == 503
+    assert "The history could not be read" in answer.text
+    assert "BEGIN:VCALENDAR" not in answer.text

@@ -31,7 +31,7 @@ from livedeck.monitor import (
 )
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.document import report_csv
-from livedeck.report.facts import EventFacts, facts_of, report_of
+from livedeck.report.facts import EventFacts, facts_of, may_have_been_on_air, report_of
 from livedeck.report.markdown import markdown
 from livedeck.report.page import page
 from livedeck.report.recorded import Recorded
@@ -282,6 +282,32 @@ def test_an_acknowledgement_that_was_taken_back_does_not_count_and_the_one_after
     for more, expected in (((), ("", None)), ((again,), ("bert@rack", 60))):
         (found,) = facts(samples((0, 1200)), [(0, 1200)], alarms=(*turns, *more)).acknowledgements
         assert (found.by, found.seconds) == expected
+
+
+def test_a_completion_without_a_time_ends_the_show_where_it_was_seen() -> None:
+    """Some platforms complete an event without a time: what follows is no outage."""
+    live = replace(record(finished_at=None), tally=BroadcastState.ON_AIR)
+    done = replace(live, at=at(610), tally=BroadcastState.COMPLETED)
+    renamed = replace(done, at=at(700), name="Show, over")
+    recorded = Recorded(
+        SHOW, "e1", (live, done, renamed), watched=(WatchRecord(NOW, at(1200), "p"),),
+        samples={("e1", "s1"): samples((0, 600))},
+    )  # fmt: skip
+    found = facts_of(recorded, renamed, 99.0, None)
+    assert seconds(found.on_air) == [(0, 610)]
+    assert found.outages == ()
+    later = Span(at(620), at(1200))
+    assert not facts_of(replace(recorded, span=later, events=(done, renamed)), renamed, 99.0, None).on_air
+    assert not may_have_been_on_air(done, later)
+    assert may_have_been_on_air(done, SHOW)
+
+
+def test_a_stream_that_goes_on_after_a_completion_lasts() -> None:
+    live = replace(record(finished_at=None), tally=BroadcastState.ON_AIR)
+    done = replace(live, at=at(300), tally=BroadcastState.COMPLETED)
+    again = replace(live, at=at(310))
+    recorded = Recorded(SHOW, "e1", (live, done, again), watched=(WatchRecord(NOW, at(1200), "p"),))
+    assert seconds(facts_of(recorded, again, 99.0, None).on_air) == [(0, 1200)]
 
 
 def test_the_worst_five_minutes_end_with_the_stream() -> None:

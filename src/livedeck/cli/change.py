@@ -11,7 +11,7 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.objects.consent import CommandPort, Consent
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import SystemClock, history_reader, make_api, make_audit
+from livedeck.cli.wiring import SystemClock, make_api, make_audit, written_history
 from livedeck.operations.executor import Executor
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
@@ -31,12 +31,13 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
     """
 
     async def work() -> int:
-        recorded = history_reader(load(**merge_flags(ctx, flags)))
-        if recorded is None:
+        settings = load(**merge_flags(ctx, flags))
+        if settings.history_file() is None:
             raise SettingsError(
                 "no history is kept, so the outcomes of changes are unknown: set `history` in the settings"
             )
-        changes = await recorded.open_changes()
+        recorded = written_history(settings)
+        changes = await recorded.whole(recorded.open_changes()) if recorded else ()
         if output_format == "json":
             echo_json({"schema": schema_name("change list"), "changes": [*map(open_change_object, changes)]})
             return DONE
@@ -64,10 +65,10 @@ def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> Non
 async def close_change(settings: Settings, words: str) -> int:
     """Close the open change whose id begins with `words`. Returns the exit code.
 
-    Raises UsageError unless exactly one open change has such an id.
+    Raises UsageError unless exactly one open change has such an id, and NotReadError.
     """
     async with make_api(settings) as api, make_audit(settings) as history:
-        changes = await history.open_changes() if history else ()
+        changes = await history.whole(history.open_changes()) if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]
         if len(found) != 1:
             raise click.UsageError(

@@ -52,10 +52,11 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         from livedeck.cli.output import echo
         from livedeck.client import ApiError
         from livedeck.collector.attached.link import CollectorError
+        from livedeck.monitor import NotReadError
         from livedeck.settings import SettingsError
         from livedeck.text.secrets import masked
 
-        is_named = isinstance(error, ApiError | SettingsError | CollectorError)
+        is_named = isinstance(error, ApiError | SettingsError | CollectorError | NotReadError)
         echo(f"livedeck: {masked(error_text(error))}" if is_named else masked_traceback(error), err=True)
         return code_of_error(error)
 

@@ -19,12 +19,12 @@ from livedeck.cli.status_report import TIMEOUT
 from livedeck.cli.wiring import (
     SystemClock,
     Watch,
-    history_reader,
     make_audit,
     make_history,
     make_link,
     open_records,
     open_watch,
+    written_history,
 )
 from livedeck.environment import this_process
 from livedeck.monitor import (
@@ -89,7 +89,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
 
 
 async def current_silences(settings: Settings) -> Sequence[Silence]:
-    """Return the silences that run or are planned. Raises SettingsError, CollectorError."""
+    """Return the silences that run or are planned. Raises SettingsError, CollectorError, NotReadError."""
     now = SystemClock().now()
     if settings.collector_urls:
         from livedeck.collector.attached.remote import silences_of
@@ -114,10 +114,17 @@ async def _names(settings: Settings) -> dict[str, str]:
 
 
 async def _local(settings: Settings, now: datetime) -> Silences:
-    """Return the silences of the history of this machine and of the maintenance windows. Raises SettingsError."""
-    reader = history_reader(settings)
-    rows = await reader.new_silences() if reader else ()
-    return Silences().including(rows).with_windows(settings.maintenance_windows(), now)
+    """Return the silences of the history of this machine and of the maintenance windows.
+
+    Raises SettingsError, NotReadError.
+    """
+    return Silences().including(await _rows(settings)).with_windows(settings.maintenance_windows(), now)
+
+
+async def _rows(settings: Settings) -> tuple[Silence, ...]:
+    """Return the rows of silences in the history of this machine. Raises NotReadError."""
+    reader = written_history(settings)
+    return await reader.whole(reader.new_silences()) if reader else ()
 
 
 @click.command
@@ -272,17 +279,21 @@ Act = Callable[["Monitor | Remote"], Awaitable[Silence]]
 
 
 async def _change(ctx: click.Context, flags: dict[str, Any], output_format: str, verb: str, act: Act) -> int:
-    """Extend or end a silence. Returns the exit code. Raises SettingsError, ApiError, CollectorError."""
+    """Extend or end a silence. Returns the exit code.
+
+    Raises SettingsError, ApiError, CollectorError, NotReadError.
+    """
     settings = load(**merge_flags(ctx, flags))
     _refuse_without_history(settings)
     async with open_watch(settings) as watch:
+        rows = await _rows(settings) if isinstance(watch.feed, Monitor) else ()
         if isinstance(watch.feed, Monitor) and verb == "extend":
             link = (await watch.feed.wait_ready(TIMEOUT)).link
             if code := code_of_link(link):
                 echo(f"livedeck silence: cannot watch: {link.why}", err=True)
                 return code
-        elif isinstance(watch.feed, Monitor) and (reader := history_reader(settings)):
-            watch.feed.take_silences(await reader.new_silences())
+        elif isinstance(watch.feed, Monitor):
+            watch.feed.take_silences(rows)
         now = watch.feed.clock.now()
         try:
             silence = await _save(watch, settings, act)

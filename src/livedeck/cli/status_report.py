@@ -8,9 +8,9 @@ from typing import Any
 
 from livedeck.cli.exit_codes import UNREACHABLE, code_of_link
 from livedeck.cli.output import echo, echo_json, echo_lines
-from livedeck.cli.wiring import SystemClock, history_reader, open_watch
+from livedeck.cli.wiring import SystemClock, open_watch, written_history
 from livedeck.environment import terminal
-from livedeck.monitor import PATIENCE, EventState, OpenChange, Snapshot
+from livedeck.monitor import PATIENCE, EventState, HistoryReads, NotReadError, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
 from livedeck.presentation.connection import is_whole, missing_text
@@ -41,8 +41,7 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
     render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
-    recorded = history_reader(settings)
-    changes = await recorded.open_changes() if recorded else ()
+    changes, unread = await recorded_changes(written_history(settings))
     if as_json:
         echo_json(status_object(snapshot, render_time, changes))
     else:
@@ -53,7 +52,9 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
 
                 echo("")
                 echo_lines(status_plot(snapshot.events, render_time, terminal().columns))
-        echo(open_changes_text(changes, SystemClock().now()), nl=False)
+        echo(open_changes_text(changes or (), SystemClock().now()), nl=False)
+    if unread:
+        echo(f"livedeck: {unread}. So changes with an unknown outcome are not listed.", err=True)
     for change in snapshot.rule_changes:
         echo(f"livedeck: {change.text}", err=True)
     code = code_of_link(snapshot.link)
@@ -65,9 +66,18 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
     return code or (0 if is_whole(snapshot) else UNREACHABLE)
 
 
-def status_object(snapshot: Snapshot, render_time: RenderTime, changes: Sequence[OpenChange]) -> dict[str, Any]:
-    """Return the status as JSON."""
-    return {**snapshot_object(snapshot, render_time), "open_changes": [*map(open_change_object, changes)]}
+async def recorded_changes(history: HistoryReads | None) -> tuple[Sequence[OpenChange] | None, str]:
+    """Return the open changes, and why they are unknown: then None; empty if they are known."""
+    try:
+        return await history.whole(history.open_changes()) if history else (), ""
+    except NotReadError as error:
+        return None, str(error)
+
+
+def status_object(snapshot: Snapshot, render_time: RenderTime, changes: Sequence[OpenChange] | None) -> dict[str, Any]:
+    """Return the status as JSON. `changes`: the open ones; None if unknown."""
+    listed = None if changes is None else [*map(open_change_object, changes)]
+    return {**snapshot_object(snapshot, render_time), "open_changes": listed}
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:

@@ -204,9 +204,15 @@ async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
 
 
 def history_reader(settings: Settings) -> HistoryReader | None:
-    """Return a reader of this machine's history, for commands that record nothing; None if there is no history file."""
+    """Return a reader of this machine's history, for commands that record nothing; None if none is kept."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
+
+
+def written_history(settings: Settings) -> HistoryReader | None:
+    """Return a reader of this machine's history; None if none is kept, or if no process has written one yet."""
+    reader = history_reader(settings)
+    return reader if reader and reader.path.exists() else None
 
 
 async def known_unit(settings: Settings, origin: str, sent: Mapping[StreamKey, QosSamples]) -> BitrateUnit | None:

@@ -24,7 +24,7 @@ from livedeck.monitor.detection.phase import planned_start
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.figures import FIGURES_SINCE, read_figures
-from livedeck.monitor.history import History, HistoryReader, HistoryReads
+from livedeck.monitor.history import History, HistoryReader, HistoryReads, NotReadError
 from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
@@ -265,6 +265,7 @@ __all__ = [
     "MaterialRecord",
     "MinMax",
     "Monitor",
+    "NotReadError",
     "NotWatched",
     "NotificationRecord",
     "NotifyFault",

@@ -540,9 +540,9 @@ class Workspace(OpenAlarms):
 
 
 class Status(Workspace):
-    """Output of `livedeck status`."""
+    """Output of `livedeck status`. `open_changes`: changes with an unknown outcome; None if they cannot be read."""
 
-    open_changes: list[OpenChange]
+    open_changes: list[OpenChange] | None
 
 
 class EventReference(TypedDict):

@@ -27,7 +27,7 @@ from livedeck.monitor import (
     person,
 )
 from livedeck.presentation import qos
-from livedeck.report.recorded import Recorded
+from livedeck.report.recorded import Recorded, completions
 from livedeck.report.samples import cadence_of
 from livedeck.report.spans import Span, Spans, common, joined, seconds_of, seconds_within, without
 from livedeck.report.timeline import Entry, EntryKind, timeline, unwatched
@@ -248,7 +248,8 @@ def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
     """Return whether the event may have been on air during the span, by its record."""
     is_on_air = record.tally.expects_signal or record.is_completed
-    is_over = record.finished_at is not None and record.finished_at < span.since
+    end = record.finished_at or (record.at if record.is_completed else None)
+    is_over = end is not None and end < span.since
     return is_on_air and not is_over and (record.started_at is None or record.started_at < span.until)
 
 
@@ -270,12 +271,14 @@ def _samples(recorded: Recorded) -> Readings:
 def _on_air(recorded: Recorded, event: EventRecord) -> Spans:
     """Return the time from start to end of each stream. A stream without an end lasts to the end of the data.
 
-    `event`: last record of the event, which may be later than the period.
+    A completed stream without an end counts only if it was seen on air. `event`: last record of the event, which may be
+    later than the period.
     """
     last: dict[str, EventRecord] = {}
-    ends: dict[str, datetime] = {}
+    ends = completions((*recorded.events, event))
     for record in (*recorded.events, event):
-        if record.started_at is None or not (record.tally.expects_signal or record.is_completed):
+        is_seen = record.tally.expects_signal or record.finished_at or record.stream_id in last
+        if record.started_at is None or not (record.tally.expects_signal or (record.is_completed and is_seen)):
             continue
         last[record.stream_id] = record
     for record in recorded.events:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -113,6 +113,20 @@ async def gather(
         history.unknown_questions - {HistoryReads.viewer_rounds.__name__},
         rounds,
     )
+
+
+def completions(records: Iterable[EventRecord]) -> dict[str, datetime]:
+    """Return stream id -> end of each completed stream of an event. `records`: of the event, oldest first.
+
+    Some platforms complete an event without a time. Then the end is the time at which the completion was first seen.
+    """
+    ends: dict[str, datetime] = {}
+    for record in records:
+        if record.tally.expects_signal:
+            ends.pop(record.stream_id, None)
+        elif record.is_completed:
+            ends[record.stream_id] = record.finished_at or ends.get(record.stream_id, record.at)
+    return ends
 
 
 async def latest_events(history: HistoryReads) -> tuple[EventRecord, ...]:

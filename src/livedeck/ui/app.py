@@ -28,6 +28,7 @@ from livedeck.monitor import (
     History,
     HistoryReads,
     NotificationRecord,
+    NotReadError,
     PastError,
     Playback,
     Severity,
@@ -374,7 +375,10 @@ class Deck(ExactApp):
             self.run_worker(self._take_open_changes(self.history), group="open changes", exit_on_error=False)
 
     async def _take_open_changes(self, history: History) -> None:
-        self.open_changes.take_recorded(await history.open_changes())
+        try:
+            self.open_changes.take_recorded(await history.whole(history.open_changes()))
+        except NotReadError:  # changes stay open until a verdict is read
+            return
 
     def _import_the_rest(self) -> None:
         """Import the modules of the other screens, after the first picture."""
@@ -561,8 +565,8 @@ class Deck(ExactApp):
     async def _finish(self, action: Action, work: Awaitable[None]) -> None:
         try:
             await work
-        except AlarmRefused as refusal:  # the refusal has the reason: a silent collector, or a token that may only read
-            self.announce(str(refusal), Severity.WARNING)
+        except (AlarmRefused, NotReadError) as error:  # it has the reason, such as a silent collector or a locked file
+            self.announce(str(error), Severity.WARNING)
         except Exception as error:
             log.exception("an action failed", action=action.name)
             self._announce_fault(f":{action.name}", error)

@@ -120,10 +120,11 @@ def _reason(error: Exception) -> str:
     """Return the text of an error without secrets; empty for a bug, whose text may hold anything."""
     from livedeck.client import ApiError
     from livedeck.collector.attached.link import CollectorError
+    from livedeck.monitor import NotReadError
     from livedeck.settings import SettingsError
     from livedeck.text.outside import shown
 
-    if isinstance(error, ApiError | CollectorError | SettingsError | OSError):
+    if isinstance(error, ApiError | CollectorError | NotReadError | SettingsError | OSError):
         return shown(masked(error_text(error)))
     return masked(error.format_message()) if isinstance(error, click.ClickException) else ""
 

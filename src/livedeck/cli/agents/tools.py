@@ -19,7 +19,7 @@ from livedeck.cli.objects.consent import CommandPort, Consent, preview_lines
 from livedeck.cli.objects.entries import file_entries
 from livedeck.cli.objects.reading import faults_of, object_of
 from livedeck.cli.schema import command_schemas
-from livedeck.cli.status_report import TIMEOUT, status_object
+from livedeck.cli.status_report import TIMEOUT, recorded_changes, status_object
 from livedeck.cli.wiring import SystemClock, open_watch
 from livedeck.client import Api
 from livedeck.monitor import PATIENCE, History
@@ -141,7 +141,7 @@ def _status() -> Tool:
         if code_of_link(snapshot.link):
             raise click.ClickException(f"unknown: the platform cannot be watched: {snapshot.link.why}")
         render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
-        changes = await session.history.open_changes() if session.history else ()
+        changes, _unread = await recorded_changes(session.history)
         return status_object(snapshot, render_time, changes)
 
     return _tool("status", "Tell what is on air and what is wrong now. Takes up to 15 s.", (), work)
@@ -159,7 +159,8 @@ def _preflight() -> Tool:
 
 def _open_changes() -> Tool:
     async def work(session: Session, _: Arguments) -> Mapping[str, Any]:
-        changes = await session.history.open_changes() if session.history else ()
+        history = session.history
+        changes = await history.whole(history.open_changes()) if history else ()
         return {"schema": schema_name("change list"), "changes": [*map(open_change_object, changes)]}
 
     return _tool("change list", "List the changes of this machine with an unknown outcome.", (), work)

@@ -27,7 +27,7 @@ from livedeck.cli.wiring import SystemClock, make_api, make_audit
 from livedeck.cli.write_locks import WriteLocks
 from livedeck.client import Api, ApiError, Material, Model, NotFound, ReadOnly, Subtitle, Unreadable
 from livedeck.environment import state_folder
-from livedeck.monitor import History, KnownMaterial
+from livedeck.monitor import History, KnownMaterial, NotReadError
 from livedeck.monitor.polling.on_demand import MaterialCache
 from livedeck.operations.commands import Command, Names
 from livedeck.operations.diff import Change, ParsedForm, parse_form
@@ -429,7 +429,10 @@ async def run_change(
         if not is_free:
             return Outcome(Verdict.REFUSED, HELD_ELSEWHERE, REFUSED)
         if history is not None:
-            open_changes.take_recorded(await history.open_changes())
+            try:
+                open_changes.take_recorded(await history.whole(history.open_changes()))
+            except NotReadError as error:
+                warn(f"{operation.target.name}: {error}. An earlier change of it may have no verdict.")
     port = make_port(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(

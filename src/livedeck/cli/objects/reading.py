@@ -19,9 +19,9 @@ from livedeck.cli.lookup import EVENT_HELP, argument_names, find_named, remember
 from livedeck.cli.options import FORCE_TWICE, QUIET, merge_flags, platform
 from livedeck.cli.output import TransferLine, echo, echo_calendar
 from livedeck.cli.process import cancel_on_signals
-from livedeck.cli.wiring import SystemClock, make_api, make_history
+from livedeck.cli.wiring import SystemClock, make_api, make_history, written_history
 from livedeck.client import Api, ApiError, ContentKind, Event, Incomplete, NotFound, Secret, plain_name
-from livedeck.monitor import EventRecord, HistoryReader, KnownMaterial
+from livedeck.monitor import EventRecord, KnownMaterial, NotReadError
 from livedeck.monitor.detection.phase import derive
 from livedeck.monitor.evidence.ends import Doubts
 from livedeck.monitor.polling.on_demand import MaterialCache
@@ -238,16 +238,23 @@ def _reading_command(
 
 async def _on_air(settings: Settings) -> tuple[str, ...]:
     """Return the ids of the events that the history of this machine knows on air a moment ago."""
-    path = settings.history_file()
-    if path is None or not path.exists():
+    reader = written_history(settings)
+    if reader is None:
         return ()
-    return await HistoryReader(path).on_air_since(SystemClock().now() - _ON_AIR_FOR)
+    try:
+        return await reader.whole(reader.on_air_since(SystemClock().now() - _ON_AIR_FOR))
+    except NotReadError as error:
+        echo(f"livedeck: {error}. So it is unknown whether the list lacks an event on air.", err=True)
+        return ()
 
 
 async def _recorded(settings: Settings) -> tuple[EventRecord, ...]:
-    """Return the records of events that the history of this machine has for the time of the calendar."""
-    path = settings.history_file()
-    return await HistoryReader(path).events(SystemClock().now() - CALENDAR_DAYS) if path and path.exists() else ()
+    """Return the records of events that the history of this machine has for the time of the calendar.
+
+    Raises NotReadError.
+    """
+    reader = written_history(settings)
+    return await reader.whole(reader.events(SystemClock().now() - CALENDAR_DAYS)) if reader else ()
 
 
 def known_materials(settings: Settings, stack: AsyncExitStack) -> Known:

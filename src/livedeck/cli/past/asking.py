@@ -23,7 +23,7 @@ from livedeck.environment import terminal
 from livedeck.monitor import EventRecord, HistoryReader, HistoryReads
 from livedeck.monitor.history.database import StorageError
 from livedeck.operations.nouns import NotMatched, match
-from livedeck.report.recorded import latest_events
+from livedeck.report.recorded import completions, latest_events
 from livedeck.report.spans import Span
 from livedeck.settings import Settings, load
 from livedeck.text.times import TimeReference, parse
@@ -146,7 +146,11 @@ class Past:
         started = shows[-1].started_at
         planned = shows[-1].scheduled
         start = min(started, planned) if planned and abs(planned - started) < _SAME_SHOW else started
-        end = shows[-1].finished_at or await self._last_seen(records[-1], start)
+        end = (
+            shows[-1].finished_at
+            or completions(records).get(shows[-1].stream_id)
+            or await self._last_seen(records[-1], start)
+        )
         return Span(start - _AROUND, min(self.now, end + _AROUND))
 
     async def _last_seen(self, last: EventRecord, since: datetime) -> datetime:

@@ -36,12 +36,13 @@ from livedeck.collector.serving.hooks import HOOKS, FindLife, Hooks
 from livedeck.collector.serving.hub import Gone, Hub
 from livedeck.collector.serving.link_pages import LINKS, LinkPages
 from livedeck.collector.serving.outbox import UNSENT, Outbox
-from livedeck.monitor import ConnectionState, EventState, History, Monitor, Snapshot, round_columns
+from livedeck.monitor import ConnectionState, EventState, History, Monitor, NotReadError, Snapshot, round_columns
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.published.codec import encode_record
 from livedeck.monitor.signal.series import MAX_SAMPLES
 from livedeck.presentation.metrics import CONTENT_TYPE, Counted, metrics_text
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.secrets import masked_line
 
 TURN_SECONDS = 60.0
 """Seconds without a snapshot after which the monitor counts as stuck; a poll round is always shorter."""
@@ -189,7 +190,11 @@ class _Pages:
         if self._history is None:
             raise Refusal(503, "no history", "this collector keeps no history")
         since, until = (datetime.fromtimestamp(min(each, _LAST_ROUND) / 1000, UTC) for each in (begin, end))
-        return round_columns(await self._history.viewer_rounds(request.path_params["id"], since, until))
+        rounds = self._history.viewer_rounds(request.path_params["id"], since, until)
+        try:
+            return round_columns(await self._history.whole(rounds))
+        except NotReadError as error:
+            raise Refusal(503, "history not read", masked_line(str(error), 300)) from None
 
     def _find(self, request: Request) -> EventState:
         snapshot = self.published()

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
 from livedeck.collector.serving.endpoints import Endpoint, Refusal, check_right, refused
-from livedeck.monitor import History, Monitor, Snapshot
+from livedeck.monitor import History, Monitor, NotReadError, Snapshot
 from livedeck.presentation.calendar import (
     CALENDAR_DAYS,
     CONTENT_TYPE,
@@ -27,6 +27,7 @@ from livedeck.presentation.calendar import (
     entry_of,
 )
 from livedeck.presentation.render_time import RenderTime
+from livedeck.text.secrets import masked_line
 
 CALENDAR_SECONDS = 30.0
 """Seconds that the text of the calendar is reused."""
@@ -84,7 +85,11 @@ class CalendarPage:
             if clock.monotonic() - self._text[0] >= CALENDAR_SECONDS:
                 now = clock.now()
                 since = now - CALENDAR_DAYS
-                records = await self._history.events(since) if self._history else ()
+                history = self._history
+                try:
+                    records = await history.whole(history.events(since)) if history else ()
+                except NotReadError as error:  # a calendar without its cancelled events would keep them as planned
+                    raise Refusal(503, "history not read", masked_line(str(error), 300)) from None
                 entries = [entry for state in snapshot.events if (entry := entry_of(state.event, state.phase))]
                 entries += entries_of_gone(records, {state.id for state in snapshot.events})
                 server = RenderTime.from_snapshot(snapshot, now).server

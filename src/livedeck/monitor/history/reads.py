@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
@@ -102,6 +102,13 @@ class _RowCursor(Generic[T]):
         return records
 
 
+class NotReadError(Exception):
+    """Queries of a history failed, so an empty result proves nothing. `reason`: the fault."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The history could not be read: {reason}")
+
+
 class HistoryReads(ABC):
     """Queries of a history. If the file cannot be read, a query returns its empty value, and `fault` names the reason.
 
@@ -127,6 +134,14 @@ class HistoryReads(ABC):
     @abstractmethod
     def failures(self) -> int:
         """Number of failed queries. If it rises while a reader asks several, the results are incomplete."""
+
+    async def whole(self, reading: Awaitable[T]) -> T:
+        """Return the result of a reading of this history. Raises NotReadError if one of its queries failed."""
+        failures = self.failures
+        found = await reading
+        if self.failures != failures:
+            raise NotReadError(self.fault or "not every query succeeded")
+        return found
 
     @abstractmethod
     async def _read(self, query: Callable[[Database], T], otherwise: T) -> T:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from livedeck.client import Api, Incomplete, Material, PagedItems, Recording, Subtitle, checked_cues, collect
-from livedeck.monitor.history import History
+from livedeck.monitor.history import History, NotReadError
 from livedeck.monitor.model.records import MaterialRecord
 from livedeck.monitor.model.resources import ROOM_LIST, CachedList, KnownMaterial, ResourceKey, ResourceKind, Video
 from livedeck.monitor.model.state import Clock
@@ -47,8 +47,12 @@ class MaterialCache:
         self._deleted: set[str] = set()
 
     async def materials(self, video_id: str, recording: Recording | None) -> tuple[KnownMaterial, ...]:
-        """Return the materials of a video that the platform's video object, the history or this deck knows."""
-        recorded = await self._history.materials(video_id) if self._history else ()
+        """Return the materials of a video that the platform's video object, the history or this deck knows.
+
+        Raises NotReadError.
+        """
+        history = self._history
+        recorded = await history.whole(history.materials(video_id)) if history else ()
         materials = dict(self._known.get(video_id, {}))
         for record in recorded:  # each change or move adds a record, and the last record counts
             from_history = KnownMaterial(
@@ -134,7 +138,10 @@ class ResourceCache:
     async def fetch(self, key: ResourceKey) -> ItemList:
         """Fetch a list from its source. Raises ApiError."""
         if key.kind is ResourceKind.MATERIALS:
-            return ItemList(await self.materials.materials(key.id, self._recording(key.id)))
+            try:
+                return ItemList(await self.materials.materials(key.id, self._recording(key.id)))
+            except NotReadError as error:
+                raise Incomplete(str(error)) from None
         return await _FETCH[key.kind](self._polled, key)
 
     def ingest(self, key: ResourceKey, result: PollResult) -> bool:

@@ -8,7 +8,7 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, Silence, Snapshot, read_figures
+from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, NotReadError, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
 from livedeck.presentation.badges import SILENCE_GLYPH
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
@@ -17,7 +17,7 @@ from livedeck.presentation.incidents import INCIDENTS, Incident, incident_lines,
 from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import named, silence_lines, what_text
-from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify
+from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, wrap
 from livedeck.text.values import compact_duration
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
@@ -92,6 +92,7 @@ class AlarmsScreen(BaseScreen):
         self._grouped: Remembered[tuple[Incident, ...]] = Remembered()
         self._incident_lines: Remembered[list[Line]] = Remembered()
         self._log: tuple[LogRecord, ...] = ()
+        self._fault = ""  # of the last reading of a log
         self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
     def body(self) -> ComposeResult:
@@ -165,14 +166,14 @@ class AlarmsScreen(BaseScreen):
 
     def forget(self) -> None:
         super().forget()
-        self._log, self._log_key, self._figures, self._incidents = (), (-1, ""), (), ()
+        self._log, self._log_key, self._figures, self._incidents, self._fault = (), (-1, ""), (), (), ""
 
     def show_tab(self, step: int, name: str = "") -> bool:
         """Show the tab `name`; without a name, the tab `step` further. Returns False if no tab has the name."""
         if name and name not in TABS:
             return False
         self._tab = name or TABS[(TABS.index(self._tab) + step) % len(TABS)]
-        self._log, self._log_key, self._selections["log"] = (), (-1, ""), RowSelection()
+        self._log, self._log_key, self._selections["log"], self._fault = (), (-1, ""), RowSelection(), ""
         self._pinned_event = None
         self.refresh_all()
         return True
@@ -183,9 +184,10 @@ class AlarmsScreen(BaseScreen):
         hour = self.query_one("#hour", LinesWidget)
         hour.show(hour_lines(snapshot, render_time, self.size.width) if has_hour else [])
         hour.display = has_hour
-        has_ways = self._tab == "connection"
-        self._show_lines("ways", way_lines(snapshot, render_time) if has_ways else [])
-        self.query_one("#ways").display = has_ways
+        ways = way_lines(snapshot, render_time) if self._tab == "connection" else []
+        doubt = wrap(f" ▲ {self._fault}", StyleRole.WARNING, self.size.width) if self._fault else []
+        self._show_lines("ways", [*ways, *doubt])
+        self.query_one("#ways").display = bool(ways or doubt)
         self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
         self.query_one("#incidents").display = self.query_one("#incident").display = self._has_incidents
         self.query_one("#log").display = not (self._is_board or self._has_figures or self._has_incidents)
@@ -283,7 +285,8 @@ class AlarmsScreen(BaseScreen):
         if self.ctx.records is None and self._tab != "notices":
             return "No history is kept. Set `history` in the settings to keep one."
         is_reading = self._has_figures and not self._figures
-        return "One moment: reading 7 days" if is_reading else f"No entries in the last {LOG_HOURS} h"
+        found = "One moment: reading 7 days" if is_reading else f"No entries in the last {LOG_HOURS} h"
+        return "Unknown what is recorded" if self._fault else found
 
     def _update_log(self, snapshot: Snapshot) -> None:
         """Reread the log on display if the snapshot or the tab has changed."""
@@ -293,23 +296,33 @@ class AlarmsScreen(BaseScreen):
             self.run_worker(self._read_log(self._tab), group="log", exclusive=True)
 
     async def _read_log(self, tab: str) -> None:
+        try:
+            await self._read_rows(tab)
+            self._fault = ""
+        except NotReadError as error:  # earlier rows stay
+            self._fault = str(error)
+        self.refresh_all()
+
+    async def _read_rows(self, tab: str) -> None:
+        """Read the rows of a log. Raises NotReadError."""
         if tab == "kpi":
             await self._read_figures()
         elif tab == "incidents" and self.ctx.records is not None:
             since = self.ctx.clock.now() - timedelta(hours=LOG_HOURS)
-            log = tuple(await self.ctx.records.alarm_log(since))[-MAX_INCIDENT_RECORDS:]
+            log = tuple(await self.ctx.records.whole(self.ctx.records.alarm_log(since)))[-MAX_INCIDENT_RECORDS:]
             self._incidents = self._grouped.get((), log, lambda: incidents(log))
         elif tab == SILENCES:
             displayed = self.ctx.displayed()
             self._log = named(displayed[0].silences, _names(displayed[0])) if displayed else ()
         else:
-            self._log = tuple(newest_first(await self._records(tab))[:MAX_LOG_ROWS])
-        self.refresh_all()
+            records, reading = self.ctx.records, self._records(tab)
+            rows = await (records.whole(reading) if records else reading)
+            self._log = tuple(newest_first(rows)[:MAX_LOG_ROWS])
 
     async def _read_figures(self) -> None:
         if self.ctx.records is not None:
             now = self.ctx.clock.now()
-            found = await read_figures(self.ctx.records, now - FIGURES_SINCE, now)
+            found = await self.ctx.records.whole(read_figures(self.ctx.records, now - FIGURES_SINCE, now))
             self._figures = (*found.figures, *found.bad_actors)
 
     async def _records(self, tab: str) -> Sequence[LogRecord]:

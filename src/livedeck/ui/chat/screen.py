@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from textual.widget import Widget
 
 from livedeck.client import ApiError, ChatExport, Event, MessageFilter
-from livedeck.monitor import KnownStream, Snapshot, known_streams, remembered_streams
+from livedeck.monitor import KnownStream, NotReadError, Snapshot, StreamRecord, known_streams, remembered_streams
 from livedeck.operations.schema import FieldValues
 from livedeck.presentation.filtering import TableView
 from livedeck.presentation.render_time import RenderTime
@@ -127,12 +127,16 @@ class ChatScreen(BaseScreen):
         """Load the list of the event's streams from the history and the platform."""
         stream_id, history, api, error_text = current_id(event), self.ctx.records, self.ctx.api, ""
         current = KnownStream(stream_id, "current") if stream_id else None
-        records = await history.streams(event.id) if history else ()
+        records: Sequence[StreamRecord] = ()
+        try:
+            records = await history.whole(history.streams(event.id)) if history else ()
+        except NotReadError as error:
+            error_text = str(error)
         streams = remembered_streams(current, records)
         try:
             streams = await known_streams(api, event, records) if api else streams
         except ApiError as error:
-            error_text = str(error)
+            error_text = "; ".join(filter(None, (error_text, f"recordings: {error}")))
         self._choice.load(StreamList(event.id, stream_id, streams, error_text))
         self.refresh_all()
 

@@ -103,10 +103,10 @@ def source_lines(source: Source, render_time: RenderTime, keys: Keys, width: int
 
 
 def _stream(source: Source, keys: Keys, width: int) -> Line:
-    error: Line = [(f"▲ recordings: {safe(source.error, 120)}", StyleRole.WARNING)] if source.error else []
+    error: Line = [(f"▲ {safe(source.error, 120)}", StyleRole.WARNING)] if source.error else []
     stream, streams = source.stream, source.streams
     if stream is None:
-        text = "loading streams" if streams is None else "no stream now, and no past streams known"
+        text = "loading streams" if streams is None else f"no stream now, and {_past_unknown(source)}"
         return _labelled("stream", (text, StyleRole.DIM), *error)
     groups: list[Group] = [(0, [(stream.source, StyleRole.STRONG)]), (2, [(f"…{safe(stream.id[-4:])}", StyleRole.DIM)])]
     if streams is None:
@@ -115,8 +115,13 @@ def _stream(source: Source, keys: Keys, width: int) -> Line:
         position = f"{streams.index(stream) + 1} of {len(streams)}" if stream in streams else ""
         groups.append((1, [(f"{position}, {keys.next} next", StyleRole.DIM)]))
     else:
-        groups.append((1, [("no past streams known", StyleRole.DIM)]))
+        groups.append((1, [(_past_unknown(source), StyleRole.DIM)]))
     return _labelled("stream", *wrap_groups([*groups, (0, error)], width - LABEL_CELLS))
+
+
+def _past_unknown(source: Source) -> str:
+    """Return words for a list without past streams. `source.error` says why it may be incomplete."""
+    return "past streams unknown" if source.error else "no past streams known"
 
 
 def _filter(message_filter: MessageFilter, keys: Keys) -> Line:

@@ -33,17 +33,13 @@ class HandoverDialog(RenewedDialog):
             self._ctx.copy(handover_markdown(self._found), "handover")
 
     async def read(self) -> None:
-        """Read the sheet. If a query fails, keep the previous one, because what it misses would look like all well."""
+        """Read the sheet. If a query fails, the previous sheet stays, because gaps would look like all well."""
         records, history = self._ctx.records, self._ctx.history
         assert records is not None
         if history is not None:
             await history.flush()  # so that the sheet has what this deck has just seen
-        failures = records.failures
-        found = await read_handover(records, self._ctx.machine_time())
-        if records.failures == failures:
-            self._found, self.fault = found, ""
-        else:
-            self.fault = f"The history could not be read: {records.fault or 'not every query succeeded'}"
+        self._found = await records.whole(read_handover(records, self._ctx.machine_time()))
+        self.fault = ""
 
     def paint(self) -> None:
         found = self._found

@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, Severity, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, NotReadError, Severity, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.event_detail import title
 from livedeck.presentation.events import is_doubtful, lag_text, not_watched_text
@@ -278,14 +278,20 @@ class QosScreen(BaseScreen):
             self.run_worker(self._open_last(state.id), group="last stream", exclusive=True)
 
     async def _open_last(self, event_id: str) -> None:
-        records, streams = self.ctx.records, await self.streams(event_id)
+        records = self.ctx.records
+        try:
+            streams = await self.streams(event_id)
+        except NotReadError as error:
+            self._searched_ids.discard(event_id)
+            self.ctx.announce(str(error), Severity.WARNING)
+            return
         selected = self.ctx.selected_event()
         is_still_shown = self.ctx.records is records and selected is not None and selected.id == event_id
         if streams and self._opened is None and is_still_shown:
             await self.open(streams[0])
 
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
-        """Return the streams of an event, newest first; of all events if `event_id` is None.
+        """Return the streams of an event, newest first; of all events if `event_id` is None. Raises NotReadError.
 
         The current stream of the selected event is included if it is one of them.
         """
@@ -293,7 +299,7 @@ class QosScreen(BaseScreen):
         if displayed is None:
             return ()
         now = displayed[1].server
-        found = await load_streams(history, now, event_id) if history else ()
+        found = await history.whole(load_streams(history, now, event_id)) if history else ()
         if selected is None or event_id not in {None, selected.id}:
             return found
         return with_current(found, current_stream(selected, displayed[1]))
@@ -563,6 +569,8 @@ class QosScreen(BaseScreen):
         beyond = [at for at in marks if start <= at <= end and (at > here if step > 0 else at < here)]
         if beyond:
             self._look_at(beyond[0 if step > 0 else -1])
+        elif fault := self._history.fault:
+            self.ctx.announce(fault, Severity.WARNING)
         else:
             self.ctx.announce(f"no marker in this stream {'after' if step > 0 else 'before'} this moment")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from livedeck.monitor import EventState, Marker
+from livedeck.monitor import EventState, Marker, NotReadError
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.time_series import TimeSeries, from_history, needs_history
 
@@ -29,7 +29,8 @@ class _Request(NamedTuple):
 class HistoryQuery:
     """Chart data from the history, queried in a worker of the screen; empty without a history.
 
-    `group`: group of the worker. A new query cancels the previous query of the same group.
+    `group`: group of the worker. A new query cancels the previous query of the same group. `fault`: reason why the last
+    query failed; empty if it did not.
     """
 
     def __init__(self, screen: BaseScreen, group: str = "past") -> None:
@@ -37,6 +38,7 @@ class HistoryQuery:
         self._series: tuple[tuple[str, str], TimeSeries] | None = None
         self._markers: dict[str, tuple[Marker, ...]] = {}
         self._request: _Request | None = None
+        self.fault = ""
 
     def series(self, state: EventState, axis: Axis) -> TimeSeries | None:
         """Return the loaded data of the event's current stream; None if none are loaded.
@@ -81,10 +83,14 @@ class HistoryQuery:
     async def _query(self, request: _Request) -> None:
         history, axis = self._screen.ctx.records, request.axis
         assert history is not None
-        markers = await history.markers(request.event_id)
-        buckets = await history.series(*request[:2], axis.start, axis.end, axis.halved().columns)
+        try:
+            markers = await history.whole(history.markers(request.event_id))
+            buckets = await history.whole(history.series(*request[:2], axis.start, axis.end, axis.halved().columns))
+        except NotReadError as error:
+            self.fault, self._request = str(error), None
+            return
         if history is not self._screen.ctx.records:
             return  # the screen shows a different time now
-        self._markers[request.event_id] = markers
+        self._markers[request.event_id], self.fault = markers, ""
         self._series = request[:2], from_history(axis, buckets)
         self._screen.refresh_all()

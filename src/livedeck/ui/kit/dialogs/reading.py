@@ -12,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.signal import Signal
 
 from livedeck.log import Log
+from livedeck.monitor import NotReadError
 from livedeck.text.segments import Line, StyleRole, wrap
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
@@ -82,7 +83,7 @@ class RenewedDialog(ReadingDialog):
         self._is_reading, self._read_at = False, -inf
 
     async def read(self) -> None:
-        """Get what `paint` shows, and set `fault`."""
+        """Get what `paint` shows, and set `fault`. Raises NotReadError."""
 
     def on_mount(self) -> None:
         self._signal.subscribe(self, lambda _: self._renew_if_old())
@@ -96,6 +97,8 @@ class RenewedDialog(ReadingDialog):
     async def _renew(self) -> None:
         try:
             await self.read()
+        except NotReadError as error:
+            self.fault = str(error)
         except Exception as error:
             log.exception("a dialog could not read")
             self.fault = f"Not read because of a fault in the deck: {type(error).__name__}; see the log"

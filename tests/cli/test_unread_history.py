@@ -1,0 +1,79 @@
+"""Commands never take a history that they cannot read for one without entries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cli.commands import called
+from cli.groups_stage import Stage
+from livedeck.monitor import History
+
+UNREAD = "The history could not be read"
+
+
+def written(path: Path) -> None:
+    """Write a history without entries."""
+
+    async def write() -> None:
+        history = await History.open(path, datetime.now(UTC))
+        await history.flush()
+        await history.close()
+
+    asyncio.run(write())
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the file as another program may, until the end of the block."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@pytest.mark.parametrize(
+    ("words", "claim"),
+    [
+        (("silence", "list"), "no silence runs"),
+        (("silence", "end", "abc"), "no silence abc"),
+        (("change", "list"), "no change with"),
+        (("change", "close", "abc"), "no open changes"),
+        (("event", "list", "--format", "ics"), "BEGIN:VCALENDAR"),
+    ],
+    ids=lambda words: " ".join(words[:2]) if isinstance(words, tuple) else "",
+)
+def test_a_command_without_its_history_claims_nothing(
+    words: tuple[str, ...], claim: str, on_stage: Stage, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.sqlite"
+    env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+    written(path)
+    before = called(tmp_path, *words, env=env)
+    assert claim in before.stdout + before.stderr
+    with locked(path):
+        done = called(tmp_path, *words, env=env)
+    assert done.returncode == 1
+    assert claim not in done.stdout + done.stderr
+    assert f"{UNREAD}: history {path}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_lists_and_status_say_what_they_lack(on_stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+    written(path)
+    with locked(path):
+        listed = called(tmp_path, "event", "list", "--json", env=env)
+        status = called(tmp_path, "status", "--json", env=env)
+    assert listed.returncode == 0
+    assert f"{UNREAD}: history {path}" in listed.stderr
+    assert json.loads(status.stdout)["open_changes"] is None
+    assert json.loads(called(tmp_path, "status", "--json", env=env).stdout)["open_changes"] == []
