@@ -252,9 +252,7 @@ async def test_a_deck_knows_what_its_token_may(listed: dict[str, Any], refusal: 
         deck.theirs.speaks.clear()
         (blind,) = (await look(deck.snapshots, lambda found: found.link.state is ConnectionState.BLIND))[-1:]
         assert blind.attachment is not None
-        assert blind.attachment.refusal(NO_INGEST).startswith(
-            "needs the collector, which has been silent since 12:0"
-        )
+        assert blind.attachment.refusal(NO_INGEST).startswith("needs the collector, which has been silent since 12:0")
         assert blind.attachment.refusal(SILENT) == ""
 
 
