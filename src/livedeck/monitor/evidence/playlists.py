@@ -6,13 +6,14 @@ Playlists and the platform's API are two independent ways to reach the outside. 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from livedeck.monitor.evidence.blame import with_playlists
 from livedeck.monitor.model.blame import Blame, Culprit
-from livedeck.monitor.model.state import EventState
+from livedeck.monitor.model.state import ConnectionStatus, EventState
 from livedeck.monitor.model.viewer import Delivery
 from livedeck.monitor.model.viewing import VIEWER_GONE, VIEWER_STALLED
 from livedeck.record import Record
@@ -107,6 +108,13 @@ def way_of(playlists: Playlists | None, *, is_answering: bool, least: int, part:
         return Way.OWN_WAY if len(playlists.hosts) > 1 else Way.LONE_HOST
     is_host = any(each.failing >= max(least, part * each.asked) for each in playlists.hosts)
     return Way.HOST if is_host else Way.EVENT
+
+
+def with_witness(connection: ConnectionStatus, events: Iterable[EventState]) -> ConnectionStatus:
+    """Return the connection to a silent API with the blame that the playlists make more exact."""
+    if connection.state.is_answering or connection.is_checking:
+        return connection
+    return replace(connection, blame=blind_blame(connection.blame, playlists_of(events, connection.as_of)))
 
 
 def blind_blame(found: Blame, playlists: Playlists | None) -> Blame:
