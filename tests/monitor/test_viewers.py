@@ -444,7 +444,7 @@ def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machin
 
 def test_a_silent_platform_and_no_playlist_is_this_machine_s_network() -> None:
     board = played("abcdefghi", of_two, ConnectionState.BLIND)
-    assert board.shown() == {(DECK, "API_BLIND"): "this machine's network: no playlist answers either"}
+    assert board.shown() == {(DECK, "API_BLIND"): "this machine's network: no playlist is served either"}
 
 
 def test_a_silent_platform_while_playlists_play_is_its_api() -> None:

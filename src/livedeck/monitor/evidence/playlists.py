@@ -123,7 +123,7 @@ def blind_blame(found: Blame, playlists: Playlists | None) -> Blame:
     if playlists is None or way is Way.NONE or found.is_own or found.cause is Culprit.COLLECTOR:
         return found
     if way is Way.OWN_LINK:
-        return with_playlists(found, Culprit.OWN_LINK, "this machine's network", "no playlist answers either")
+        return with_playlists(found, Culprit.OWN_LINK, "this machine's network", "no playlist is served either")
     playing = playlists.asked - playlists.failing
     return with_playlists(
         found, Culprit.PLATFORM, "the platform's API", f"{playing} of {playlists.asked} playlists play, from here"
