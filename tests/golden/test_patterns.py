@@ -25,7 +25,7 @@ from golden.plays import SEEDS
         ("loss-bursts", "PACKET_LOSS", "Wireless burst loss:"),
         ("ghost-publisher", "BLACKOUT", "The encoder is disconnected, or connected without sending anything."),
         ("encoder-drop-inside-window", "RECONNECTING", "The encoder was cut off:"),
-        ("api-dead", "API_BLIND", "The platform can be reached, but it does not answer properly."),
+        ("api-dead", "API_BLIND", "The network works, but the platform does not answer properly."),
     ],
 )
 def test_the_cause_is_named_and_nothing_takes_it_back(name: str, kind: str, cause: str, seed: int) -> None:

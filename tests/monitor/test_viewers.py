@@ -33,13 +33,15 @@ from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.health import find
 from livedeck.monitor.detection.viewers import update
+from livedeck.monitor.evidence.blame import Facts, blame
 from livedeck.monitor.evidence.ends import Answer, Doubts, Known, Standing
-from livedeck.monitor.evidence.playlists import HostPlaylists, Playlists, Way, way_of
+from livedeck.monitor.evidence.playlists import HostPlaylists, Playlists, Way, way_of, with_witness
 from livedeck.monitor.evidence.witness import Witness, contradiction, witness
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import EventCase
 from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.monitor.model.alarm import DECK
+from livedeck.monitor.model.blame import Culprit, Failure, Sight
 from livedeck.monitor.model.state import Ingest, IngestState, Phase
 from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.polling.playlists import wanted
@@ -326,7 +328,7 @@ class Board:
         answered = moment(self.now) if link is ConnectionState.OK else NOW
         status = replace(WELL, state=link, as_of=answered)
         states = tuple(self._state(name, see(name), is_blind=link is ConnectionState.BLIND) for name in self.names)
-        known = MonitorState(states, status, moment(self.now), is_probing=True)
+        known = MonitorState(states, with_witness(status, states), moment(self.now), is_probing=True)
         changes = self.engine.step(known).changes
         self.announced += [(change.alarm.event_id, change.alarm.kind) for change in changes]
 
@@ -411,6 +413,17 @@ def test_all_of_two_hosts_are_this_machine_s_way_out() -> None:
     assert "9 of 9 playlists on 2 hosts fail: this machine's way out, or several CDNs" in board.shown().values()
 
 
+@pytest.mark.parametrize("link", [ConnectionState.FAILING, ConnectionState.BLIND])
+def test_a_refused_connection_blames_no_network_of_this_machine_while_playlists_play(link: ConnectionState) -> None:
+    own = blame(Facts(failure=Failure(Sight.NO_CONNECTION, reason="nothing accepts a connection")))
+    playing = tuple(replace(state(name=name), viewer=seen(30.0, host="one.example", rounds=6)) for name in NINE)
+    found = with_witness(replace(WELL, state=link, as_of=NOW, blame=own), playing).blame
+    assert (found.cause, found.text) == (
+        Culprit.PLATFORM, "the platform's API: 9 of 9 playlists play, from here",
+    )  # fmt: skip
+    assert with_witness(replace(WELL, state=link, as_of=NOW, blame=own), ()).blame is own
+
+
 def test_an_earlier_incident_that_nobody_acknowledged_does_not_come_back_beside_its_cause() -> None:
     board = played("ace", of_two)
     for gone, looks in (("", 8), ("abcdefghi", 12)):
@@ -431,7 +444,7 @@ def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machin
 
 def test_a_silent_platform_and_no_playlist_is_this_machine_s_network() -> None:
     board = played("abcdefghi", of_two, ConnectionState.BLIND)
-    assert board.shown() == {(DECK, "API_BLIND"): "this machine's network: no playlist answers either"}
+    assert board.shown() == {(DECK, "API_BLIND"): "this machine's network: no playlist is served either"}
 
 
 def test_a_silent_platform_while_playlists_play_is_its_api() -> None:

@@ -20,6 +20,12 @@ low.m3u8
 high.m3u8
 """
 
+MASTER_WITH_SOUND = b"""#EXTM3U
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",DEFAULT=YES,URI="sound.m3u8"
+#EXT-X-STREAM-INF:BANDWIDTH=280000,RESOLUTION=256x144,AUDIO="a"
+low.m3u8
+"""
+
 SEGMENT = (b"G" + bytes(187)) * 372
 """A whole transport stream of 70 kB."""
 

@@ -18,7 +18,7 @@ from livedeck.probe.fetch import Fetcher
 from livedeck.probe.plan import Plan
 from livedeck.probe.prober import Prober
 from livedeck.probe.sight import UNDECODABLE, Sight
-from probe.stage import SEGMENT, Cdn, Looks
+from probe.stage import MASTER_WITH_SOUND, SEGMENT, Cdn, Looks
 from virtual_clock import VirtualClock
 
 PLAN = Plan("https://cdn.example/{event_id}/master.m3u8")
@@ -309,6 +309,21 @@ async def test_a_segment_of_a_playlist_that_was_half_written_is_not_missing() ->
         await wait(10)
         state = prober.states()["event-0"]
         assert (state.delivery, state.missing, state.missed) == (Delivery.PLAYS, (), 0)
+
+
+@pytest.mark.parametrize(("is_served", "missing"), [(True, ("the sound playlist: HTTP 503",)), (False, ())])
+async def test_a_sound_without_a_playlist_is_missing_unless_the_picture_is_gone_too(
+    is_served: bool, missing: tuple[str, ...]
+) -> None:
+    async with running() as (prober, cdn, wait):
+        cdn.faults["master.m3u8"] = 200, MASTER_WITH_SOUND
+        prober.want(events())
+        await wait(95)
+        cdn.faults["sound.m3u8"] = 503, b""
+        cdn.next_bodies = [] if is_served else [cdn.media(150).encode(), b"<html>"]
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.missing, cdn.next_bodies) == (Delivery.PLAYS, missing, [])
 
 
 async def test_a_stopped_head_is_stalled_in_the_second_round() -> None:

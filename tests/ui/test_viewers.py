@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, Delivery, Snapshot, Sound
+from livedeck.monitor import ConnectionState, ConnectionStatus, Delivery, Finding, Severity, Snapshot, Sound
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
+from livedeck.presentation.viewer import WITH_VIEWER_FAULTS
 from livedeck.text.segments import Line, Pixels, StyleRole, plain, width
 from livedeck.ui.app import Deck
 from livedeck.ui.events.view import cockpit_lines
 from livedeck.ui.kit.graphics import FIRST_VIEWER_ID, Frame, Graphics
+from livedeck.ui.kit.meter import SOUND
 from livedeck.ui.kit.viewer_picture import Look
 from livedeck.ui.shell.viewer_pictures import ViewerPictures
 from livedeck.ui.viewers.mosaic import Mosaic
@@ -106,6 +108,25 @@ async def test_a_click_selects_a_tile_and_two_open_its_event() -> None:
         await pilot.click(Mosaic, offset=(90, 5), times=2)
         await pilot.pause()
         assert (deck.current_mode, _selected(deck)) == ("qos", "event-02")
+
+
+async def test_the_meter_of_an_event_that_viewers_no_longer_get_is_old() -> None:
+    async with running((120, 40), "8") as (deck, pilot):
+        for delivery, role in ((Delivery.PLAYS, SOUND), (Delivery.GONE, StyleRole.STALE)):
+            await probing(deck, pilot, [replace(PLAYS, delivery=delivery, since=ago(5))])
+            bars = {role for line in deck.screen.query_one(Mosaic)._lines for text, role in line if "█" in text}
+            assert bars == {role}
+
+
+@pytest.mark.parametrize("word", ["black", "silent", "stalled", "no sound"])
+def test_a_narrow_table_says_a_fault_in_full(word: str) -> None:
+    sound = Sound.NONE if word == "no sound" else Sound.HEARD
+    kind = {"no sound": "VIEWER_SILENT"}.get(word, f"VIEWER_{word.upper()}")
+    found = seen()
+    faults = (Finding(kind, Severity.CRITICAL, "", ""),)
+    state = replace(found, viewer=replace(PLAYS, sound=sound), assessment=replace(found.assessment, findings=faults))
+    health = next(column for column in WITH_VIEWER_FAULTS if column.name == "health")
+    assert f"✖ viewers {word}" in plain(health.cell(state, FRESH, health.width))
 
 
 async def test_only_what_is_wrong() -> None:
@@ -236,7 +257,12 @@ def test_the_pane_of_an_event_says_what_viewers_get_in_the_lines_that_it_has(hei
 
 
 @pytest.mark.parametrize(
-    ("cells", "words"), [(120, " probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h "), (70, " ✖ 1  elsewhere")]
+    ("cells", "words"),
+    [
+        (160, " probe 9 of 9: 4 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h "),
+        (120, " from this machine "),
+        (70, " ✖ 1  elsewhere"),
+    ],
 )
 def test_the_summary_says_the_traffic_of_the_probe_after_what_matters_more(cells: int, words: str) -> None:
     snapshot = Snapshot(

@@ -20,6 +20,7 @@ from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
+from livedeck.monitor.evidence.playlists import with_witness
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand, Verdict
@@ -839,7 +840,7 @@ class Monitor:
         fault = self._history.lasting_fault if self._history else ""
         state = MonitorState(
             self._world.states,
-            self._world.status,
+            with_witness(self._world.status, self._world.states),
             at.wall,
             fault,
             self._is_report,

@@ -170,7 +170,7 @@ WITH_VIEWERS = (*EVENTS.columns[: _HEALTH + 1], VIEWER, *EVENTS.columns[_HEALTH 
 
 WITH_VIEWER_FAULTS = (
     *EVENTS.columns[:_HEALTH],
-    replace(EVENTS.columns[_HEALTH], render=health_or_fault, is_steady=False),
+    replace(EVENTS.columns[_HEALTH], width=len(" ✖ viewers no sound "), render=health_or_fault, is_steady=False),
     *EVENTS.columns[_HEALTH + 1 :],
 )
 """Columns of a narrow Events table, where the health gives way to a fault for viewers."""

@@ -169,7 +169,7 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
             ratio = _ratio(reply, segment)
             if not found.is_encrypted and not reply.is_late:
                 sight = await work.sight(name, segment, reply.body)
-    sound_head, sound_sight = await _hear(work, memory, rungs, is_judged=sight is not None)
+    sound_head, sound_sight = await _hear(work, memory, rungs, found, is_judged=sight is not None)
     await work.settle()
     return Found(
         at,
@@ -227,11 +227,12 @@ def _distance(rung: Rung, media: Media, lowest: Media) -> str:
 
 
 async def _hear(
-    work: _Round, memory: Memory, rungs: Sequence[Rung], *, is_judged: bool
+    work: _Round, memory: Memory, rungs: Sequence[Rung], lowest: Media, *, is_judged: bool
 ) -> tuple[int | None, Sight | None]:
     """Return the number of the newest segment of a separate sound track, and its sight.
 
-    Without its playlist the sound is unknown. The sight is None if no new segment was decoded.
+    Without its playlist the sound is unknown, and missing if that of the picture is still served. The sight is None if
+    no new segment was decoded.
     """
     if not rungs or not rungs[0].sound:
         return None, None
@@ -239,7 +240,8 @@ async def _hear(
     if work.is_unasked("the playlist of the sound", answer):
         return memory.sound_head, None
     if not isinstance(found, Media) or found.head is None:
-        work.missing.append(f"the sound playlist: {_fault(answer, found)}")
+        if lowest.head is not None:
+            work.suspects.append((rungs[0].address, lowest.head, f"the sound playlist: {_fault(answer, found)}"))
         work.listed += 1
         return memory.sound_head, Sight()
     if memory.sound_head is not None and found.head.number <= memory.sound_head:

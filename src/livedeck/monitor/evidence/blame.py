@@ -42,7 +42,7 @@ CAUSES: Mapping[Culprit, str] = MappingProxyType(
         Culprit.OWN_LINK: "This machine cannot reach the platform.",
         Culprit.STRANGER: "A portal, login page or gateway stands between this machine and the platform.",
         Culprit.REFUSAL: "The platform can be reached, but it refuses requests.",
-        Culprit.PLATFORM: "The platform can be reached, but it does not answer properly.",
+        Culprit.PLATFORM: "The network works, but the platform does not answer properly.",
         Culprit.LIST: "The platform's event list is incomplete, or this token may no longer list every event.",
         Culprit.STREAM: "The platform delivers no fresh metrics for this event.",
         Culprit.UNKNOWN: "The platform does not respond, or this machine's network is down.",

@@ -6,13 +6,14 @@ Playlists and the platform's API are two independent ways to reach the outside. 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from livedeck.monitor.evidence.blame import with_playlists
 from livedeck.monitor.model.blame import Blame, Culprit
-from livedeck.monitor.model.state import EventState
+from livedeck.monitor.model.state import ConnectionStatus, EventState
 from livedeck.monitor.model.viewer import Delivery
 from livedeck.monitor.model.viewing import VIEWER_GONE, VIEWER_STALLED
 from livedeck.record import Record
@@ -109,13 +110,20 @@ def way_of(playlists: Playlists | None, *, is_answering: bool, least: int, part:
     return Way.HOST if is_host else Way.EVENT
 
 
+def with_witness(connection: ConnectionStatus, events: Iterable[EventState]) -> ConnectionStatus:
+    """Return the connection to a silent API with the blame that the playlists make more exact."""
+    if connection.state.is_answering or connection.is_checking:
+        return connection
+    return replace(connection, blame=blind_blame(connection.blame, playlists_of(events, connection.as_of)))
+
+
 def blind_blame(found: Blame, playlists: Playlists | None) -> Blame:
     """Return the blame of a silent API, made more exact by the playlists. `playlists`: rounds since its last reply."""
     way = way_of(playlists, is_answering=False, least=1, part=1.0)
     if playlists is None or way is Way.NONE or found.is_own or found.cause is Culprit.COLLECTOR:
         return found
     if way is Way.OWN_LINK:
-        return with_playlists(found, Culprit.OWN_LINK, "this machine's network", "no playlist answers either")
+        return with_playlists(found, Culprit.OWN_LINK, "this machine's network", "no playlist is served either")
     playing = playlists.asked - playlists.failing
     return with_playlists(
         found, Culprit.PLATFORM, "the platform's API", f"{playing} of {playlists.asked} playlists play, from here"

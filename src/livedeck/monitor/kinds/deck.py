@@ -9,7 +9,7 @@ from math import ceil
 from typing import NamedTuple
 
 from livedeck.monitor.evidence.blame import Facts, blame, diagnosed
-from livedeck.monitor.evidence.playlists import Way, blind_blame, way_of
+from livedeck.monitor.evidence.playlists import Way, way_of
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
     CDN,
@@ -45,8 +45,8 @@ def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     if connection.state is not ConnectionState.BLIND and not connection.is_checking:
         return None
     since = connection.since + timedelta(seconds=connection.skew)
-    cause = connection.blame if connection.is_checking else blind_blame(connection.blame, case.playlists)
-    return Observation(cause.text or connection.reason or "no reply", "a reply from the platform", since, blame=cause)
+    found = connection.blame
+    return Observation(found.text or connection.reason or "no reply", "a reply from the platform", since, blame=found)
 
 
 def _observe_probe(case: DeckCase, thresholds: Thresholds) -> Observation | None:

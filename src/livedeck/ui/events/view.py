@@ -99,9 +99,7 @@ def _viewer_lines(state: EventState, render_time: RenderTime, width: int, *, has
     lines: list[ShadedLine] = [clip(viewer.short_text(state, render_time), width)]
     if found is None or found.as_of is None:
         return lines
-    lines.append(
-        meter_line(found.peaks, METER_CELLS, has_blocks=has_blocks, is_old=viewer.is_stale(found, render_time))
-    )
+    lines.append(meter_line(found.peaks, METER_CELLS, has_blocks=has_blocks, is_old=viewer.is_past(state, render_time)))
     loudness = "" if found.loudness is None else f"{found.loudness:.0f} LUFS"
     peak = f"peak {max(found.peaks):.0f}" if found.peaks else ""
     lines.append([("  ".join(filter(None, (loudness, peak))), StyleRole.DIM)])

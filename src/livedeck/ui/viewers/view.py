@@ -85,7 +85,7 @@ def tile_lines(
     """Return the lines of a tile in the size of the grid."""
     frame, asked = grid.frame, state.viewer
     picture = picture_rows(state, render_time, frame, look)
-    is_old = asked is None or viewer.is_stale(asked, render_time)
+    is_old = asked is None or viewer.is_past(state, render_time)
     peaks = asked.peaks if asked else ()
     meter = meter_rows(peaks, frame.rows, has_blocks=look.has_blocks, is_old=is_old)
     edge = ("▌", StyleRole.INFO) if is_selected else (" ", StyleRole.TEXT)
@@ -136,8 +136,8 @@ def summary_line(
     right: list[Group] = [
         *((1, group) for group in page),
         (8, [(f"{order} ", StyleRole.DIM)]),
-        (9, [(f"{safe(snapshot.probe)} ", StyleRole.DIM)] if snapshot.probe else []),
-        (10, [(f"{place} ", StyleRole.DIM)]),
+        (10, [(f"{safe(snapshot.probe)} ", StyleRole.DIM)] if snapshot.probe else []),
+        (9, [(f"{place} ", StyleRole.DIM)]),
     ]
     return justify(viewer.counts_line(states, render_time), right, cells, 3)
 
