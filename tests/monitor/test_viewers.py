@@ -283,9 +283,14 @@ def test_viewers_who_get_nothing_in_two_rounds_are_a_witness_against(delivery: D
 # Who is to blame
 
 
-def hosts(**counts: tuple[int, int]) -> Playlists:
-    """Playlists by host: number of all, and of those that fail."""
-    return Playlists(tuple(HostPlaylists(host, asked, lost, lost) for host, (asked, lost) in counts.items()))
+def hosts(replying: str = "", /, **counts: tuple[int, int]) -> Playlists:
+    """Playlists by host: number of all, and of those that fail. `replying`: host that replies, but serves none."""
+    return Playlists(
+        tuple(
+            HostPlaylists(host, asked, lost, lost, asked if host == replying else asked - lost)
+            for host, (asked, lost) in counts.items()
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -304,7 +309,10 @@ def hosts(**counts: tuple[int, int]) -> Playlists:
         (hosts(a=(3, 3)), True, Way.LONE_HOST),
         (hosts(a=(2, 2), b=(1, 1)), True, Way.OWN_WAY),
         (hosts(a=(8, 8), b=(3, 3)), True, Way.OWN_WAY),
+        (hosts("a", a=(8, 8), b=(3, 3)), True, Way.HOST),
+        (hosts("a", a=(3, 3)), True, Way.HOST),
         (hosts(a=(8, 8), b=(3, 3)), False, Way.OWN_LINK),
+        (hosts("b", a=(8, 8), b=(3, 3)), False, Way.API),
         (hosts(a=(1, 1)), False, Way.OWN_LINK),
         (hosts(a=(8, 0)), False, Way.API),
         (hosts(a=(8, 7)), False, Way.API),
@@ -444,7 +452,7 @@ def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machin
 
 def test_a_silent_platform_and_no_playlist_is_this_machine_s_network() -> None:
     board = played("abcdefghi", of_two, ConnectionState.BLIND)
-    assert board.shown() == {(DECK, "API_BLIND"): "this machine's network: no playlist is served either"}
+    assert board.shown() == {(DECK, "API_BLIND"): "this machine's network: no host of a playlist replies either"}
 
 
 def test_a_silent_platform_while_playlists_play_is_its_api() -> None:

@@ -153,7 +153,12 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
     if not isinstance(found, Media):
         source = found.source if isinstance(found, Unusable) else Source.NONE
         return Found(
-            at, source=source, fault=_fault(answer, found), is_held=answer.is_held, is_refused=answer.is_refused
+            at,
+            source=source,
+            fault=_fault(answer, found),
+            is_reached=answer.status > 0,
+            is_held=answer.is_held,
+            is_refused=answer.is_refused,
         )
     head_before = -1 if memory.head is None else memory.head.number
     apart = await _compare(work, memory, rungs, found, head_before)

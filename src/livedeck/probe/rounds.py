@@ -28,7 +28,8 @@ SLOW_RATIO = Thresholds().viewer_slow
 class Found(Record):
     """Findings of a round.
 
-    `fault`: why the playlist cannot be read; empty if it was read. `is_held`, `is_refused`: as in its `Answer`.
+    `fault`: why the playlist cannot be read; empty if it was read. `is_reached`: a reply came. `is_held`, `is_refused`:
+    as in its `Answer`.
     `rungs`: renditions of the master, if this round read it. `media`: playlist of the lowest rung. `ratio`: seconds to
     fetch a second of media. `missing`: listed segments that did not arrive complete, in words. `listed`: number of
     segments asked for. `apart`: rendition -> its distance from the lowest; empty if they are together. `sight`,
@@ -39,6 +40,7 @@ class Found(Record):
     at: datetime
     source: Source = Source.PLAYLIST
     fault: str = ""
+    is_reached: bool = True
     is_held: bool = False
     is_refused: bool = False
     rungs: tuple[Rung, ...] = ()
@@ -81,7 +83,8 @@ def step(memory: Memory, found: Found) -> Memory:
     if found.is_held:
         return memory
     at, before = found.at, memory.viewer
-    memory = replace(memory, viewer=replace(before, as_of=at, rounds=before.rounds + 1, error=found.error, missing=()))
+    viewer = replace(before, as_of=at, rounds=before.rounds + 1, is_reached=found.is_reached)
+    memory = replace(memory, viewer=replace(viewer, error=found.error, missing=()))
     if found.media is None:
         return _without_playlist(memory, found)
     rungs = found.rungs if found.has_read_master else memory.rungs

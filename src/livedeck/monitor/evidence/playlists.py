@@ -14,7 +14,7 @@ from typing import NamedTuple
 from livedeck.monitor.evidence.blame import with_playlists
 from livedeck.monitor.model.blame import Blame, Culprit
 from livedeck.monitor.model.state import ConnectionStatus, EventState
-from livedeck.monitor.model.viewer import Delivery
+from livedeck.monitor.model.viewer import Delivery, ViewerState
 from livedeck.monitor.model.viewing import VIEWER_GONE, VIEWER_STALLED
 from livedeck.record import Record
 
@@ -24,8 +24,8 @@ _LOST = frozenset({VIEWER_GONE, VIEWER_STALLED})
 class Way(StrEnum):
     """Place of the fault of failing playlists.
 
-    EVENT: single events. HOST: the host of many events. LONE_HOST: the only host, or the way to it. OWN_WAY: this
-    machine's way to all hosts. OWN_LINK: this machine's network. API: the platform's API, because playlists play.
+    EVENT: single events. HOST: the hosts of many events. LONE_HOST: the only host, or the way to it. OWN_WAY: this
+    machine's way to all hosts. OWN_LINK: this machine's network. API: the platform's API, because a host replies.
     """
 
     NONE = ""
@@ -38,12 +38,13 @@ class Way(StrEnum):
 
 
 class HostPlaylists(NamedTuple):
-    """Numbers of playlists of a host: all, gone or stalled, and gone."""
+    """Numbers of playlists of a host: all, gone or stalled, gone, and those to which the host replied in any way."""
 
     host: str
     asked: int
     failing: int
     gone: int
+    reached: int
 
 
 class Playlists(Record):
@@ -64,6 +65,11 @@ class Playlists(Record):
     def gone(self) -> int:
         return sum(each.gone for each in self.hosts)
 
+    @property
+    def is_reached(self) -> bool:
+        """True if a host replied: then this machine's network works."""
+        return any(each.reached for each in self.hosts)
+
 
 def playlists_of(events: Iterable[EventState], since: datetime | None = None) -> Playlists | None:
     """Return the playlists of the events on air; None without a probe.
@@ -71,20 +77,26 @@ def playlists_of(events: Iterable[EventState], since: datetime | None = None) ->
     `since`: start of the platform's silence (this machine's clock): count only later rounds. None to count all rounds
     that are not stale, without the events whose encoder is away: their playlists stop with it.
     """
-    hosts: dict[str, list[Delivery]] = {}
+    hosts: dict[str, list[ViewerState]] = {}
     proven = 0
     for event in events:
         state = event.viewer
         if state is None or not state.is_known or not event.phase.tally.expects_signal or state.as_of is None:
             continue
         if event.is_fed if since is None else state.as_of > since:
-            hosts.setdefault(state.host, []).append(state.delivery)
+            hosts.setdefault(state.host, []).append(state)
             proven += any(finding.kind in _LOST for finding in event.assessment.findings)
     if not hosts:
         return None
     counts = (
-        HostPlaylists(host, len(found), sum(each.is_failing for each in found), found.count(Delivery.GONE))
-        for host, found in sorted(hosts.items())
+        HostPlaylists(
+            host,
+            len(states),
+            sum(state.delivery.is_failing for state in states),
+            sum(state.delivery is Delivery.GONE for state in states),
+            sum(state.is_reached for state in states),
+        )
+        for host, states in sorted(hosts.items())
     )
     return Playlists(tuple(counts), proven)
 
@@ -101,10 +113,10 @@ def way_of(playlists: Playlists | None, *, is_answering: bool, least: int, part:
     if playlists is None:
         return Way.NONE
     if not is_answering:
-        return Way.OWN_LINK if playlists.gone == playlists.asked else Way.API
+        return Way.API if playlists.is_reached or playlists.gone < playlists.asked else Way.OWN_LINK
     if not playlists.failing:
         return Way.NONE
-    if playlists.failing == playlists.asked >= least:
+    if playlists.failing == playlists.asked >= least and not playlists.is_reached:
         return Way.OWN_WAY if len(playlists.hosts) > 1 else Way.LONE_HOST
     is_host = any(each.failing >= max(least, part * each.asked) for each in playlists.hosts)
     return Way.HOST if is_host else Way.EVENT
@@ -123,8 +135,7 @@ def blind_blame(found: Blame, playlists: Playlists | None) -> Blame:
     if playlists is None or way is Way.NONE or found.is_own or found.cause is Culprit.COLLECTOR:
         return found
     if way is Way.OWN_LINK:
-        return with_playlists(found, Culprit.OWN_LINK, "this machine's network", "no playlist is served either")
+        return with_playlists(found, Culprit.OWN_LINK, "this machine's network", "no host of a playlist replies either")
     playing = playlists.asked - playlists.failing
-    return with_playlists(
-        found, Culprit.PLATFORM, "the platform's API", f"{playing} of {playlists.asked} playlists play, from here"
-    )
+    words = f"{playing} of {playlists.asked} playlists play, from here" if playing else "the hosts of playlists reply"
+    return with_playlists(found, Culprit.PLATFORM, "the platform's API", words)

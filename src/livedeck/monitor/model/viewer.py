@@ -93,7 +93,8 @@ class ViewerState(Record):
     `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
     does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
     `apart`: renditions that were missing or over 2 segments away from the lowest when last compared, in words.
-    `host`: host of the playlist; no other part of an address leaves the probe. `image`: SHA-256 of the newest picture
+    `host`: host of the playlist; no other part of an address leaves the probe. `is_reached`: the host replied in the
+    last round, whatever it said. `image`: SHA-256 of the newest picture
     as JPEG; empty without one. `image_at`: time of this picture. `error`: reason of the last failure, in words.
     """
 
@@ -124,6 +125,7 @@ class ViewerState(Record):
     listed: int = 0
     missed: int = 0
     host: str = ""
+    is_reached: bool = False
     image: str = ""
     image_at: datetime | None = None
     error: str = ""

@@ -71,7 +71,7 @@ _FIELDS: Mapping[type, str] = {
     "viewer",
     ViewerState: "source delivery picture sound since picture_since sound_since as_of rounds advances is_stale "
     "interval head_time target latency ratio loudness peaks luma change track rungs missing apart listed missed host "
-    "image image_at error",
+    "is_reached image image_at error",
     state.ClaimEvidence: "claim state have need since decided_at asked_for",
     state.Phase: "tally reference_time ingest elapsed",
     state.Ingest: "state since window_ends",
