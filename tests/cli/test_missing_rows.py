@@ -72,11 +72,11 @@ def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, case
 
 
 @pytest.mark.parametrize("case", [CASES["nothing of 5"], CASES["null of 0"]], ids=["short", "none"])
-def test_a_preview_of_a_silence_says_that_it_may_cover_more(tmp_path: Path, case: Case) -> None:
+def test_a_preview_of_a_silence_says_that_it_may_cover_others(tmp_path: Path, case: Case) -> None:
     words = ("silence", "add", "--name", "Gala*", "--duration", "30m", "--comment", "swap", "--preview")
     with raw_platform(case.body) as platform:
         done = run(tmp_path, platform, *words)
-    is_said = f"{case.words} not received; the silence may cover more" in done.stderr
+    is_said = f"{case.words} not received; the silence may cover other alarms" in done.stderr
     assert (done.returncode, is_said) == ((0, False) if case.is_complete else (4, True)), done.stderr
 
 

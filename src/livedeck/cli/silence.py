@@ -147,7 +147,7 @@ def add_command(ctx: click.Context, /, *, output_format: str, is_preview: bool, 
 
     Detection, board, history and reports go on. At the end, alarms that are still open are announced once. A value with
     * ? or [ is a shell pattern. Prints first what the silence covers now. A silence that covers an event on air lasts 4
-    h at most; extend it later. Exit code 6 if a limit forbids the silence; 4 if --preview does not know all events.
+    h at most; extend it later. Exit code 6 if a limit forbids the silence; 4 if --preview is not sure.
     """
     names = ("profile", "base_url", "upload_url", "read_only")
     flags = {name: values.pop(name) for name in names}
@@ -177,8 +177,9 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
             covered = preview_of(planned, snapshot)
             if not as_json:
                 echo("\n".join(preview_lines(covered)), err=not is_preview)
-            if missing := missing_text(snapshot):
-                echo(f"livedeck silence: {missing}; the silence may cover more", err=True)
+            doubt = snapshot.link.why if code else missing_text(snapshot)
+            if doubt:
+                echo(f"livedeck silence: {doubt}; the silence may cover other alarms", err=True)
             silence = planned if is_preview else await _save(watch, settings, lambda feed: feed.add_silence(draft))
         except AlarmRefused as error:
             return _refused(error)
@@ -186,7 +187,7 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
         await _audit(settings, "silence.add", silence)
     names = {state.id: state.event.name or state.id for state in snapshot.events}
     _print("silence add", silence, now, names, as_json=as_json, covered=covered, is_saved=not is_preview)
-    return UNREACHABLE if missing and is_preview else DONE
+    return UNREACHABLE if doubt and is_preview else DONE
 
 
 async def _draft(watch: Watch, snapshot: Snapshot, values: dict[str, Any], now: datetime) -> SilenceDraft:
