@@ -71,6 +71,15 @@ def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, case
     assert (f"{case.words} not received" in done.stdout) is not case.is_complete
 
 
+@pytest.mark.parametrize("case", [CASES["nothing of 5"], CASES["null of 0"]], ids=["short", "none"])
+def test_a_preview_of_a_silence_says_that_it_may_cover_others(tmp_path: Path, case: Case) -> None:
+    words = ("silence", "add", "--name", "Gala*", "--duration", "30m", "--comment", "swap", "--preview")
+    with raw_platform(case.body) as platform:
+        done = run(tmp_path, platform, *words)
+    is_said = f"{case.words} not received; the silence may cover other alarms" in done.stderr
+    assert (done.returncode, is_said) == ((0, False) if case.is_complete else (4, True)), done.stderr
+
+
 @pytest.mark.parametrize("case", [CASES["nothing of 5"], CASES["null"], BARE], ids=["short", "null", "bare"])
 def test_a_check_of_all_is_unknown(tmp_path: Path, case: Case) -> None:
     with raw_platform(case.body) as platform:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import click
 
-from livedeck.cli.exit_codes import DONE, NOT_SO, code_of_link, run
+from livedeck.cli.exit_codes import DONE, NOT_SO, UNREACHABLE, code_of_link, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, formats, merge_flags, platform, time_span
@@ -47,6 +47,7 @@ from livedeck.monitor import (
 from livedeck.monitor.history.database import StorageError
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.serialization import alarm_object
 from livedeck.presentation.silences import named, preview_lines, silence_object, silence_text
 from livedeck.settings import Settings, SettingsError, load
@@ -153,7 +154,7 @@ def add_command(ctx: click.Context, /, *, output_format: str, is_preview: bool, 
 
     Detection, board, history and reports go on. At the end, alarms that are still open are announced once. A value with
     * ? or [ is a shell pattern. Prints first what the silence covers now. A silence that covers an event on air lasts 4
-    h at most; extend it later. Exit code 6 if a limit forbids the silence.
+    h at most; extend it later. Exit code 6 if a limit forbids the silence; 4 if --preview is not sure.
     """
     names = ("profile", "base_url", "upload_url", "read_only")
     flags = {name: values.pop(name) for name in names}
@@ -183,6 +184,9 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
             covered = preview_of(planned, snapshot)
             if not as_json:
                 echo("\n".join(preview_lines(covered)), err=not is_preview)
+            doubt = snapshot.link.why if code else missing_text(snapshot)
+            if doubt:
+                echo(f"livedeck silence: {doubt}; the silence may cover other alarms", err=True)
             silence = planned if is_preview else await _save(watch, settings, lambda feed: feed.add_silence(draft))
         except AlarmRefused as error:
             return _refused(error)
@@ -190,7 +194,7 @@ async def add_silence(settings: Settings, values: dict[str, Any], *, as_json: bo
         await _audit(settings, "silence.add", silence)
     names = {state.id: state.event.name or state.id for state in snapshot.events}
     _print("silence add", silence, now, names, as_json=as_json, covered=covered, is_saved=not is_preview)
-    return DONE
+    return UNREACHABLE if doubt and is_preview else DONE
 
 
 async def _draft(watch: Watch, snapshot: Snapshot, values: dict[str, Any], now: datetime) -> SilenceDraft:

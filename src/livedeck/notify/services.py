@@ -468,7 +468,7 @@ class Teams:
 def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
     """Return a card. Its texts are runs, because a text block would read names of strangers as Markdown."""
     colour = _COLOURS.get(message.status, "Default")
-    title = {"type": "TextRun", "text": message.title, "weight": "Bolder", "size": "Medium", "color": colour}
+    title = {**_text_run(message.title), "weight": "Bolder", "size": "Medium", "color": colour}
     entries = [known.entry for known in message.opens]
     acknowledging = {entry.acknowledge for entry in entries} - {""}
     runs = [[title], *([_run(line, acknowledging)] for line in lines if line)]
@@ -492,6 +492,10 @@ def _run(line: str, links: Container[str]) -> dict[str, object]:
     """Return a line of a card. A link at its end becomes the target of its words."""
     words, _, link = line.rpartition(" ")
     if link not in links:
-        return {"type": "TextRun", "text": line}
-    text = words.strip(" :") or "Acknowledge"
-    return {"type": "TextRun", "text": text, "selectAction": {"type": "Action.OpenUrl", "url": link}}
+        return _text_run(line)
+    return {**_text_run(words.strip(" :") or "Acknowledge"), "selectAction": {"type": "Action.OpenUrl", "url": link}}
+
+
+def _text_run(text: str) -> dict[str, object]:
+    """Return a run of text. Its braces are parted, because Teams turns `{{TIME(...)}}` into a time."""
+    return {"type": "TextRun", "text": text.replace("{{", "{ {")}
