@@ -190,7 +190,7 @@ def test_each_question_has_the_answer_of_the_file(name: str, recorded: Path, spa
             compare(whole(question, event_id, stream_id))
         settings(max_examples=20, deadline=None)(given(arguments(question, spans))(compare))()
         runner.run(deck.close())
-    assert any(answered), "nothing was compared"
+    assert any(answered[:2]), "nothing was compared"
 
 
 class Away:
