@@ -301,9 +301,8 @@ async def test_radio_in_kilobits_is_never_critical_while_its_unit_is_in_doubt() 
     deck, severities = Deck(Signals(radio, every=10.0, window=40.0)), set[str]()
     while deck.clock.monotonic() < 120:
         snapshot = await deck.next()
-        severities |= {
-            alarm.severity.value for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.kind == "BLACKOUT"
-        }
+        alarms = (*snapshot.alarms, *snapshot.quiet)
+        severities |= {alarm.severity.value for alarm in alarms if alarm.kind == "BLACKOUT"}
     await deck.close()
     assert severities == {"warning"}
 
