@@ -80,6 +80,16 @@ def test_a_preview_of_a_silence_says_that_it_may_cover_others(tmp_path: Path, ca
     assert (done.returncode, is_said) == ((0, False) if case.is_complete else (4, True)), done.stderr
 
 
+@pytest.mark.parametrize("case", [CASES["nothing of 5"], CASES["null of 0"], BARE], ids=["short", "none", "bare"])
+def test_a_list_of_alarms_and_curves_say_which_events_they_lack(tmp_path: Path, case: Case) -> None:
+    with raw_platform(case.body) as platform:
+        alarms = run(tmp_path, platform, "alarm", "list")
+        curves = run(tmp_path, platform, "status", "--plot")
+    assert alarms.returncode == curves.returncode == (0 if case.is_complete else 4)
+    assert (f"{case.words} not received" in alarms.stderr) is not case.is_complete
+    assert ("nothing is on air" in curves.stdout) is case.is_complete
+
+
 @pytest.mark.parametrize("case", [CASES["nothing of 5"], CASES["null"], BARE], ids=["short", "null", "bare"])
 def test_a_check_of_all_is_unknown(tmp_path: Path, case: Case) -> None:
     with raw_platform(case.body) as platform:

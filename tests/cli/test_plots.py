@@ -16,9 +16,10 @@ from cli.terminals import terminal
 from cli.test_qos import platform, sample
 from livedeck.cli.event.qos import print_samples
 from livedeck.cli.status_plot import status_plot
+from livedeck.monitor import ConnectionState, ConnectionStatus, Snapshot
 from livedeck.presentation.plot import GAP, GUTTER
 from livedeck.text.segments import plain
-from presentation.test_events import FRESH
+from presentation.test_events import FRESH, NOW
 from virtual_clock import VirtualClock
 
 LINES = {"event qos": ("event", "qos", "choir", "--plot"), "status": ("status", "--plot")}
@@ -155,5 +156,5 @@ def test_no_command_imports_plotext_before_it_draws(tmp_path: Path) -> None:
 
 
 def test_a_status_without_an_event_on_air_says_so() -> None:
-    (line,) = status_plot((), FRESH, 80)
+    (line,) = status_plot(Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW)), FRESH, 80)
     assert plain(line) == "nothing is on air, so there is no curve"

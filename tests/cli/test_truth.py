@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,15 @@ def test_a_report_has_a_row_for_each_fault_with_its_credit(tmp_path: Path) -> No
     (row,) = (line for line in page.splitlines() if line.startswith("| RESTREAM"))
     assert [cell.strip() for cell in row.split("|")][2:-1] == ["00:30", "00:46", "54 s", "no", "no", "1", "0 %"], row
     assert "update_event" in page.replace("\\", "")
+    found = json.loads(called(tmp_path, *line, "--format", "json").stdout)["drill"]
+    (incident,) = (incident for incident in found["incidents"] if incident["alarm"].startswith("RESTREAM"))
+    assert (found["score"], incident["credit"], incident["wrong"], incident["acted"]) == (0.0, 0.0, 1, None)
+    assert round(incident["seen"]) == 54
+    assert "number" not in found
+    html = called(tmp_path, *line, "--format", "html").stdout
+    cells = html.partition("<td>RESTREAM")[2].partition("</tr>")[0].split("</td>")[1:-1]
+    assert [cell.removeprefix("<td>") for cell in cells] == ["00:30", "00:46", "54 s", "no", "no", "1", "0 %"]
+    assert html.count("Score: 0.0 of 100") == 1
     written = called(tmp_path, *line, "-o", str(tmp_path / "report"))
     assert (written.returncode, (tmp_path / "report/drill.md").read_text(encoding="utf-8")) == (0, "# Drill: " + page)
 

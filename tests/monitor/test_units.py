@@ -295,6 +295,17 @@ async def test_a_question_once_asked_stays_whatever_else_is_polled_for_the_first
     await deck.close()
 
 
+async def test_radio_in_kilobits_is_never_critical_while_its_unit_is_in_doubt() -> None:
+    """Its rate of sound is unknown then, which is no silence; the picture is zero in every unit."""
+    radio = {f"radio {number}": Sent(0.0, rate, 0.0) for number, rate in enumerate((96.0, 128.0, 64.0))}
+    deck, told = Deck(Signals(radio, every=10.0, window=40.0)), set[tuple[str, str]]()
+    while deck.clock.monotonic() < 120:
+        snapshot = await deck.next()
+        told |= {(alarm.kind, alarm.severity.value) for alarm in (*snapshot.alarms, *snapshot.quiet)}
+    await deck.close()
+    assert told == {("BLACKOUT", "warning"), ("UNIT_UNKNOWN", "warning")}
+
+
 async def test_a_unit_in_the_settings_is_obeyed_whatever_a_person_says_and_a_contradiction_is_told() -> None:
     deck = Deck(Signals({"one": VENDOR}), unit=BIT)
     snapshot = await deck.until(20)

@@ -140,8 +140,10 @@ def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where(
         "AUDIO_LOW: shelved: rehearsal by anna@regie until 13:00:00Z",
         "every kind of samples: old data",
     ]
-    assert lines["would alarm"] == ["Unknown: no kind of samples is judged now"]
-    judged = replace(found, silent=found.silent[:1])
-    assert dict(explanation_lines(judged))["would alarm"] == ["Nothing foreseen within a minute"]
+    assert lines["would alarm"] == ["Unknown: samples are not judged"]
+    assert lines["alarms"] == ["No open alarms, but samples are not judged"]
+    judged = dict(explanation_lines(replace(found, silent=())))
+    assert judged["would alarm"] == ["Nothing foreseen within a minute"]
+    assert judged["alarms"] == ["No open alarms"]
     assert lines["decides"] == ["low_video = 0.7 (line 41 of limits)", "content = radio (chosen by anna@regie)"]
     assert dict(explanation_lines(replace(found, decides=())))["decides"] == ["the default limits"]

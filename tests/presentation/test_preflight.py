@@ -113,6 +113,12 @@ def test_a_signal_is_good_only_if_it_was_judged(tally: BroadcastState, seconds: 
     assert (item.mark, item.finding) == (mark, words)
 
 
+def test_events_that_were_not_received_may_conflict() -> None:
+    items = {item.name: item for item in preflight(facts(has_all=False)).items}
+    assert items["conflicts"].mark is Mark.UNKNOWN
+    assert items["conflicts"].finding == "none with the received events, but the list is incomplete"
+
+
 def test_of_what_the_platform_does_not_say_nothing_has_passed() -> None:
     """A field that is missing, and one that could not be read; null is an answer."""
     bare = preflight(facts(Event.model_validate({"id": "e"})))

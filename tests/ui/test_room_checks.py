@@ -71,6 +71,19 @@ def test_a_destination_that_an_event_on_air_uses_is_named_and_one_that_may_be_is
         assert "✓ no event on air" not in words
 
 
+def test_events_that_were_not_received_may_send_there() -> None:
+    hall, missing = room(STUDIO), "6 of 12 events not received"
+    lines = check_lines(hall, (hall,), (), FRESH, 80, missing=missing)
+    words = " ".join(plain(line) for line in lines)
+    assert f"? unknown whether an event on air sends here: {missing}" in words
+    assert "no event on air" not in words
+
+
+def test_rooms_that_could_not_be_read_are_not_missing() -> None:
+    (line,) = all_room_lines((), FRESH, 70, 8, "the rooms could not be read")
+    assert plain(line) == "the rooms could not be read"
+
+
 def test_a_profile_names_what_it_lacks_and_who_else_sends_there() -> None:
     words = checks(STUDIO, OTHER.model_copy(update={"stream_key": None}), others=(room(STUDIO, name="Foyer"),))
     assert "▲ Other has no key" in words

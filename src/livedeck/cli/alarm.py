@@ -45,7 +45,7 @@ from livedeck.presentation.alarm_text import (
     rule_change_text,
     stop_text,
 )
-from livedeck.presentation.connection import poor_text
+from livedeck.presentation.connection import is_whole, missing_text, poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import (
     alarm_action_object,
@@ -80,8 +80,8 @@ def list_command(
 
     Judges again from the stored samples of the platform; acknowledgements, shelves, silences and notes of the decks of
     this machine count. --follow prints a line for each change of an alarm and for each alarm action; faults of many
-    events wait up to 15 s for the incident that explains them. The exit code shows only whether the platform responded,
-    not whether there are alarms.
+    events wait up to 15 s for the incident that explains them. The exit code shows only whether the platform responded
+    with every event, not whether there are alarms.
     """
     if raw and not follow:
         raise click.UsageError("--raw needs --follow")
@@ -406,7 +406,9 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
         echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
     if snapshot.link.state is not ConnectionState.OK:
         _print_connection(snapshot.link)
-    return code_of_link(snapshot.link)
+    elif missing := missing_text(snapshot):
+        echo(f"livedeck alarm list: {missing}", err=True)
+    return code_of_link(snapshot.link) or (DONE if is_whole(snapshot) else UNREACHABLE)
 
 
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is_raw: bool = False) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from livedeck.monitor import EventState, IngestState
+from livedeck.monitor import EventState, IngestState, Snapshot
 from livedeck.presentation import events
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.plot import (
     VIDEO,
     Period,
@@ -32,9 +33,9 @@ NOTHING_ON_AIR = "nothing is on air, so there is no curve"
 NO_SAMPLES = "no samples: whether a signal arrives is unknown"
 
 
-def status_plot(states: Sequence[EventState], render_time: RenderTime, width: int) -> Iterator[Line]:
+def status_plot(snapshot: Snapshot, render_time: RenderTime, width: int) -> Iterator[Line]:
     """Yield a curve for each event on air, under its name, then the times and the meaning of all signs."""
-    now = render_time.server.timestamp()
+    states, now = snapshot.events, render_time.server.timestamp()
     first = min((state.qos.readings.time[0] for state in states if len(state.qos.readings)), default=now)
     axis, plots = plot_axis(max(first, now - SPAN), now, width), list[Plot]()
     for state in states:
@@ -52,7 +53,9 @@ def status_plot(states: Sequence[EventState], render_time: RenderTime, width: in
         yield from time_lines(axis)
         yield from (clip(line, width) for line in legend_lines(plots))
     elif not any(state.phase.tally.expects_signal for state in states):
-        yield clip([(NOTHING_ON_AIR, StyleRole.DIM)], width)
+        missing = missing_text(snapshot)
+        text = f"no curve: {missing}" if missing else NOTHING_ON_AIR
+        yield clip([(text, StyleRole.DIM)], width)
 
 
 def event_plot(state: EventState, render_time: RenderTime, axis: Axis) -> Plot:

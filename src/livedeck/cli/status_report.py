@@ -51,7 +51,7 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
                 from livedeck.cli.status_plot import status_plot
 
                 echo("")
-                echo_lines(status_plot(snapshot.events, render_time, terminal().columns))
+                echo_lines(status_plot(snapshot, render_time, terminal().columns))
         echo(open_changes_text(changes or (), SystemClock().now()), nl=False)
     if unread:
         echo(f"livedeck: {unread}. So changes with an unknown outcome are not listed.", err=True)
@@ -105,14 +105,15 @@ def _row_text(row: Iterable[Line], widths: Iterable[int]) -> str:
 def summary(snapshot: Snapshot) -> str:
     """Return the counts and their time: `12 events, 6 alarms, as of 2026-11-20 21:14:07Z`.
 
-    If the list is incomplete, the known events are counted.
+    If the list is incomplete, the known events are counted. Before the first reply there is nothing to count.
     """
     as_of = snapshot.link.as_of
-    age = "no data" if as_of is None else f"as of {as_of:%Y-%m-%d %H:%M:%S}Z"
+    if as_of is None:
+        return "no data: alarms unknown"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
     hint = "" if is_whole(snapshot) else " known"
     events = counted(len(snapshot.events), "event")
-    return f"{events}{hint}, {counted(len(snapshot.alarms), 'alarm')}{flood}, {age}"
+    return f"{events}{hint}, {counted(len(snapshot.alarms), 'alarm')}{flood}, as of {as_of:%Y-%m-%d %H:%M:%S}Z"
 
 
 def _row(state: EventState, render_time: RenderTime) -> list[Line]:

@@ -1,9 +1,10 @@
-"""Report of a drill, as Markdown and as one page of the terminal. Pure."""
+"""Report of a drill, as Markdown, as a part of a page of HTML, and as one page of the terminal. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from html import escape as entities
 
 from livedeck.drill.grade import Grade, Incident
 from livedeck.text.markdown import literal, table_lines
@@ -12,6 +13,9 @@ from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 
 HEADS = ("Incident", "Injected", "Alarm", "Seen", "Acknowledged", "Action", "Wrong", "Credit")
 """Columns of an incident. Seen, acknowledged and action count from the alarm."""
+
+WRONG_HEADS = ("Time", "Change", "Points")
+NO_WRONG = "No wrong change."
 
 SEEN_TEXT = "Seen: the first act on the alarm or its event. A look leaves no trace."
 DECK_TEXT = "The deck. Its alarms do not change the score."
@@ -40,6 +44,33 @@ def markdown(grade: Grade) -> str:
         *tables,
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def html(grade: Grade) -> str:
+    """Return the report as a part of a page of HTML. Text of people and of the platform is escaped."""
+
+    def words(text: str) -> str:
+        return entities(safe(text))
+
+    notes = [*_void_lines(grade, words, "void: "), SEEN_TEXT]
+    wrong = list(_wrong_rows(grade, words))
+    return "".join(
+        (
+            f"<h2>Drill: {words(grade.truth.title)}</h2>",
+            f"<p>{'<br>'.join(_head(grade, words))}</p>",
+            _html_table(HEADS, rows(grade, words)),
+            *(f'<p class="dim">{note}</p>' for note in notes),
+            _html_table(WRONG_HEADS, wrong) if wrong else f"<p>{NO_WRONG}</p>",
+            f"<h3>The deck</h3><ul>{''.join(f'<li>{line}</li>' for line in _deck(grade, words))}</ul>",
+        )
+    )
+
+
+def _html_table(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """Return a table of escaped cells."""
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def page_lines(grade: Grade, cells: int) -> Iterator[str]:
@@ -91,8 +122,8 @@ def _void_lines(grade: Grade, escape: Escape, mark: str) -> list[str]:
 
 def _wrong_table(grade: Grade) -> list[str]:
     if not grade.wrong:
-        return ["No wrong change.", ""]
-    return ["## Wrong changes", "", *table_lines(("Time", "Change", "Points"), _wrong_rows(grade, literal))]
+        return [NO_WRONG, ""]
+    return ["## Wrong changes", "", *table_lines(WRONG_HEADS, _wrong_rows(grade, literal))]
 
 
 def _wrong_rows(grade: Grade, escape: Escape) -> Iterator[Sequence[str]]:

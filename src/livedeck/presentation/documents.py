@@ -813,13 +813,14 @@ class ReportEvent(TypedDict):
 
 
 class Report(Span):
-    """Report on a show or a day."""
+    """Report on a show or a day. `drill`: grade of the reactions to a scenario, with --truth."""
 
     schema: str
     title: str
     written: str
     unwatched: list[Span]
     events: list[ReportEvent]
+    drill: NotRequired[DrillReport]
 
 
 class PreflightItem(TypedDict):
@@ -1054,10 +1055,13 @@ class SilenceChanged(TypedDict):
 
 
 class DrillScore(TypedDict):
-    """Score of a drill. `score`: from 0 to 100; None if `void` says why. Compare scores of equal `hash` and `rules`."""
+    """Score of a drill. `score`: from 0 to 100; None if `void` says why. Compare scores of equal `hash` and `rules`.
+
+    `number`: of the drills on this machine; left out in a report.
+    """
 
     schema: NotRequired[str]
-    number: int
+    number: NotRequired[int]
     time: str
     scenario: str
     hash: str

@@ -70,8 +70,17 @@ def explanation_lines(explanation: Explanation, place: Place = setting_text) -> 
     return [(label, lines) for label, lines in parts if lines]
 
 
+_NOT_JUDGED = "samples are not judged"
+
+
 def _opened(explanation: Explanation) -> list[str]:
-    return [_open_text(alarm) for alarm in explanation.open] or ["No open alarms"]
+    found = [_open_text(alarm) for alarm in explanation.open]
+    return found or [f"No open alarms, but {_NOT_JUDGED}" if _is_unjudged(explanation) else "No open alarms"]
+
+
+def _is_unjudged(explanation: Explanation) -> bool:
+    """Return whether no kind of samples is judged. So nothing can be foreseen."""
+    return any(not item.key.kind for item in explanation.silent)
 
 
 def _open_text(alarm: OpenAlarm) -> str:
@@ -84,8 +93,7 @@ def _open_text(alarm: OpenAlarm) -> str:
 def _would_alarm(explanation: Explanation) -> list[str]:
     if explanation.forecasts is None:
         return [NOT_RECORDED]
-    is_judged = all(item.key.kind for item in explanation.silent)
-    nothing = "Nothing foreseen within a minute" if is_judged else "Unknown: no kind of samples is judged now"
+    nothing = f"Unknown: {_NOT_JUDGED}" if _is_unjudged(explanation) else "Nothing foreseen within a minute"
     lines = [forecast_text(forecast) for forecast in explanation.forecasts] or [nothing]
     more = len(lines) - _MOST_LISTED
     return [

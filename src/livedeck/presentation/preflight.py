@@ -59,7 +59,8 @@ class PreflightFacts(Record):
     `state`: state of the event in the monitor. `skew`: seconds by which the platform's clock is ahead; 0 if negligible,
     None if not measured. `is_read_only`: changes are refused here. `public_keys`: descriptions of keys that are also a
     name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's clock).
-    `withheld`: facts about keys and addresses that `event` and `others` lack; None without such facts.
+    `withheld`: facts about keys and addresses that `event` and `others` lack; None without such facts. `has_all`:
+    False if the list of events was incomplete, so that `others` may lack some.
     """
 
     event: Event
@@ -71,6 +72,7 @@ class PreflightFacts(Record):
     as_of: Mapping[str, datetime | None] = field(default_factory=dict)
     public_keys: tuple[str, ...] = ()
     withheld: Withheld | None = None
+    has_all: bool = True
 
     def knows(self, name: str) -> bool:
         """Return whether the field of the event was received and could be read."""
@@ -145,6 +147,7 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
         public_keys(complete) or (own.public_keys if own else ()),
         own,
+        snapshot.shortfall is None and snapshot.list_doubt is None and not snapshot.unreadable,
     )
 
 
@@ -273,6 +276,8 @@ def _conflicts(facts: PreflightFacts) -> Iterator[Item]:
         yield Item("conflicts", Mark.CHECK, text, "make sure that each event has a crew")
     if unknown:
         yield Item("conflicts", Mark.UNKNOWN, f"the platform does not report the restreams of {', '.join(unknown)}")
+    elif not near and not is_shared and not facts.has_all:
+        yield Item("conflicts", Mark.UNKNOWN, "none with the received events, but the list is incomplete")
     elif not near and not is_shared:
         yield Item("conflicts", Mark.GO, "no other event shares its time or its destinations")
 

@@ -23,11 +23,14 @@ FIELDS = ("event_id", "event", "type", "since", "until", "seconds", "name", "sev
 
 def report_object(report: Report) -> documents.Report:
     """Return the whole report as JSON."""
+    span = span_object(report.span)
     return {
         "schema": "livedeck past report v1",
         "title": report.title,
         "written": isoformat_utc(report.made),
-        **span_object(report.span),
+        "since": span["since"],
+        "until": span["until"],
+        "seconds": span["seconds"],
         "unwatched": [span_object(span) for span in report.unwatched],
         "events": [event_object(facts) for facts in report.events],
     }

@@ -107,8 +107,8 @@ table{font-size:10.5px}.plot svg{height:70px}.lane svg{height:14px}.air svg{heig
 """
 
 
-def page(report: Report) -> str:
-    """Return the whole report as a page of HTML."""
+def page(report: Report, more: str = "") -> str:
+    """Return the whole report as a page of HTML. `more`: part of the page that follows the events."""
     title = escape(safe(report.title))
     body = [f"<h1>{title}</h1>", f'<p class="dim">{_stretch(report)}</p>']
     if not report.events:
@@ -117,7 +117,7 @@ def page(report: Report) -> str:
         body.append(_table(OVERVIEW, report.events))
     for facts in report.events:
         body += _event(facts, has_title=len(report.events) > 1)
-    body += _watching(report)
+    body += [more, *_watching(report)]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'

@@ -14,18 +14,23 @@ import click
 from livedeck.atomic_file import write_private
 from livedeck.cli import options
 from livedeck.cli.drill.evidence import check_truth, evidence_of
+from livedeck.cli.drill.scores import report_object
 from livedeck.cli.exit_codes import DONE, FAULT, run
 from livedeck.cli.options import FORCE, PLOT, formats, history, merge_flags, platform
 from livedeck.cli.output import echo, echo_lines
 from livedeck.cli.past.asking import Past, past_moment, stretch, with_past
 from livedeck.drill.grade import grade
-from livedeck.drill.report import markdown
+from livedeck.drill.report import html, markdown
+from livedeck.drill.scores import Score, score_of
 from livedeck.environment import terminal
 from livedeck.monitor import EventRecord
+from livedeck.presentation.serialization import to_json
+from livedeck.report import document
 from livedeck.report.chat import messages_a_minute
 from livedeck.report.facts import Report, facts_of, may_have_been_on_air, report_of
 from livedeck.report.formats import REPORT_FORMATS
 from livedeck.report.markdown import markdown_lines
+from livedeck.report.page import page
 from livedeck.report.recorded import gather
 from livedeck.report.spans import Span
 from livedeck.settings import Settings, load
@@ -93,8 +98,8 @@ def command(
         raise click.UsageError(f"{output} is not a folder: -o needs one, for four files; write one with --format and >")
     if output and output_format == PLOT:
         raise click.UsageError("-o writes files, and the page of HTML has curves: leave out --plot")
-    if truth and output_format != "markdown":
-        raise click.UsageError("--truth prints Markdown: leave out --format and --plot")
+    if truth and output_format in {"csv", PLOT}:
+        raise click.UsageError("--truth needs Markdown, JSON or HTML: leave out --plot and --format csv")
     messages = _chat(chat) if chat else None
     played = _truth(truth) if truth else None
 
@@ -115,10 +120,8 @@ def command(
             ids = {record.event_id for record in records if may_have_been_on_air(record, span)}
             events = [record for record in past.events if record.event_id in ids]
             report = await make_report(past, events, span, f"{day.astimezone():%A, %d %B %Y}", target=percent)
-        code = await _give(report, output, output_format, force=force)
-        if played and code == DONE:
-            await _grade(past, played, output, force=force)
-        return code
+        drill = await _score(past, played) if played else None
+        return await _give(report, drill, output, output_format, force=force)
 
     settings: Settings = load(**merge_flags(ctx, flags))
     ctx.exit(run(lambda: with_past(settings, "past report", work, path)))
@@ -166,20 +169,26 @@ def _truth(path: Path) -> dict[str, Any]:
     return found
 
 
-async def _grade(past: Past, played: dict[str, Any], output: Path | None, *, force: bool) -> None:
-    """Print the grade of the reactions, or write it into the folder."""
+async def _score(past: Past, played: dict[str, Any]) -> Score:
+    """Return the score of the reactions."""
     evidence = await evidence_of(past.reader, played, datetime.fromisoformat(played["now"]))
     if played["dropped"]:
         lost = f"{played['dropped']} requests are no longer in the journal, so changes may be missing"
         echo(f"livedeck past report: {lost}", err=True)
-    text = markdown(grade(evidence))
-    if output is None:
-        echo(f"\n{text}", nl=False)
-        return
-    await asyncio.to_thread(write_private, output / f"drill.{REPORT_FORMATS['markdown'].suffix}", text, replace=force)
+    return score_of(evidence, evidence.truth.began)
 
 
-async def _give(report: Report, output: Path | None, output_format: str, *, force: bool) -> int:
+def _text(name: str, report: Report, drill: Score | None) -> str:
+    """Return the report in a format. HTML and JSON contain the drill; for Markdown it is a text of its own."""
+    if drill is None or name not in {"html", "json"}:
+        return REPORT_FORMATS[name].write(report)
+    if name == "html":
+        return page(report, html(grade(drill.evidence)))
+    graded = {key: value for key, value in report_object(0, drill).items() if key != "number"}
+    return f"{to_json({**document.report_object(report), 'drill': graded})}\n"
+
+
+async def _give(report: Report, drill: Score | None, output: Path | None, output_format: str, *, force: bool) -> int:
     """Print the report, or write its files. Returns the exit code."""
     if output_format == PLOT:
         from livedeck.report.plot import facts_plot
@@ -187,13 +196,15 @@ async def _give(report: Report, output: Path | None, output_format: str, *, forc
         columns = terminal().columns
         echo_lines(markdown_lines(report, lambda facts: facts_plot(facts, columns)))
         return DONE
-    if output is None:
-        echo(REPORT_FORMATS[output_format].write(report), nl=False)
-        return DONE
-    return await asyncio.to_thread(_write, report, output, force)
+    if output is not None:
+        return await asyncio.to_thread(_write, report, drill, output, force)
+    echo(_text(output_format, report, drill), nl=False)
+    if drill is not None and output_format == "markdown":
+        echo(f"\n{markdown(grade(drill.evidence))}", nl=False)
+    return DONE
 
 
-def _write(report: Report, output: Path, force: bool) -> int:
+def _write(report: Report, drill: Score | None, output: Path, force: bool) -> int:
     output.mkdir(parents=True, exist_ok=True)
     paths = {name: output / f"report.{form.suffix}" for name, form in REPORT_FORMATS.items()}
     there = [path for path in paths.values() if path.exists()]
@@ -201,6 +212,10 @@ def _write(report: Report, output: Path, force: bool) -> int:
         echo(f"livedeck past report: {there[0]} exists already; add --force to replace it", err=True)
         return FAULT
     for name, path in paths.items():
-        write_private(path, REPORT_FORMATS[name].write(report), replace=force)
+        write_private(path, _text(name, report, drill), replace=force)
+    if drill is not None:
+        write_private(
+            output / f"drill.{REPORT_FORMATS['markdown'].suffix}", markdown(grade(drill.evidence)), replace=force
+        )
     echo("\n".join(f"{path}: {REPORT_FORMATS[name].title}" for name, path in paths.items()))
     return DONE

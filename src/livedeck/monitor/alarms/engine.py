@@ -506,8 +506,12 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 
 
 def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
-    """Return whether an alarm may be part of an incident of these kinds."""
-    is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO
+    """Return whether an alarm may be part of an incident of these kinds.
+
+    A missing picture that only warns may be intended (radio), so three of them are no incident.
+    """
+    is_question = alarm.kind == "BLACKOUT" and alarm.severity is Severity.WARNING
+    is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO and not is_question
     return is_fault and alarm.kind in kinds and not alarm.found
 
 

@@ -236,9 +236,12 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING for sound without any picture so far, because that may be intended, else CRITICAL."""
-    is_radio = features.audio > 0 and not features.has_picture
-    return Severity.WARNING if is_radio else Severity.CRITICAL
+    """Return WARNING for possible sound without any picture so far, because that may be intended, else CRITICAL.
+
+    A missing rate of sound is no silence: its unit may be in doubt.
+    """
+    may_be_radio = features.audio != 0 and not features.has_picture
+    return Severity.WARNING if may_be_radio else Severity.CRITICAL
 
 
 def _describe_still(features: SampleFeatures, thresholds: Thresholds) -> Evidence:

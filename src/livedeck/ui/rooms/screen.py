@@ -14,6 +14,7 @@ from livedeck.client import RelayProfile, Room
 from livedeck.monitor import ROOM_LIST, CachedList, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, display_name, doubled, relay_profiles
 from livedeck.presentation.table import TableSchema
@@ -158,17 +159,21 @@ class RoomsScreen(BaseScreen):
         self.query_one("#filter", LinesWidget).show(filters)
         self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), render_time, cells))
         self._paint_key(cells)
-        self._paint_panes(room, snapshot, render_time)
+        self._paint_panes(room, snapshot, render_time, reason)
 
-    def _paint_panes(self, room: Room | None, snapshot: Snapshot, render_time: RenderTime) -> None:
+    def _paint_panes(self, room: Room | None, snapshot: Snapshot, render_time: RenderTime, reason: str) -> None:
         self.query_one(".panes").display = self._has_panes
         self.query_one("#checks", FramedPanel).show(
             f"Relays of {display_name(room)}" if room else "Relays",
             "",
-            lambda cells, _: view.check_lines(room, snapshot.rooms.items, snapshot.events, render_time, cells),
+            lambda cells, _: view.check_lines(
+                room, snapshot.rooms.items, snapshot.events, render_time, cells, missing=missing_text(snapshot)
+            ),
         )
         self.query_one("#all-rooms", FramedPanel).show(
-            "All rooms", "", lambda cells, rows: view.all_room_lines(snapshot.rooms.items, render_time, cells, rows)
+            "All rooms",
+            "",
+            lambda cells, rows: view.all_room_lines(snapshot.rooms.items, render_time, cells, rows, reason),
         )
 
     @property

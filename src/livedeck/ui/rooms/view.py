@@ -107,17 +107,24 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
 
 
 def check_lines(
-    room: Room | None, rooms: Sequence[Room], states: Iterable[EventState], render_time: RenderTime, cells: int
+    room: Room | None,
+    rooms: Sequence[Room],
+    states: Iterable[EventState],
+    render_time: RenderTime,
+    cells: int,
+    *,
+    missing: str = "",
 ) -> list[Line]:
     """Return whether the relays of a room can work as far as its data show, then its facts.
 
-    `states`: events, whose restreams may send to the same destinations.
+    `states`: events, whose restreams may send to the same destinations. `missing`: events that `states` lacks, in
+    words; empty if it has all.
     """
     if room is None:
         return [[("no room selected", StyleRole.DIM)]]
     checks = [
         ([(mark, StyleRole.STALE if render_time.stale else role)], text)
-        for (mark, role), text in _checks(room, rooms, states)
+        for (mark, role), text in _checks(room, rooms, states, missing)
     ]
     facts = (
         ("join at", addresses.show(room.link)),
@@ -144,7 +151,7 @@ _NOTE, _OPEN = ("·", StyleRole.DIM), ("?", StyleRole.DIM)
 
 
 def _checks(
-    room: Room, rooms: Sequence[Room], states: Iterable[EventState]
+    room: Room, rooms: Sequence[Room], states: Iterable[EventState], missing: str
 ) -> Iterator[tuple[tuple[str, StyleRole], str]]:
     """Yield the sign and the words of each check of a room."""
     profiles = relay_profiles(room)
@@ -153,12 +160,12 @@ def _checks(
     elif not profiles:
         yield _NOTE, "no relay profile: this room cannot send to another platform"
     else:
-        yield from _profile_checks(room, profiles, rooms, states)
+        yield from _profile_checks(room, profiles, rooms, states, missing)
     yield _OPEN, "running relays: the platform does not report them"
 
 
 def _profile_checks(
-    room: Room, profiles: Sequence[RelayProfile], rooms: Sequence[Room], states: Iterable[EventState]
+    room: Room, profiles: Sequence[RelayProfile], rooms: Sequence[Room], states: Iterable[EventState], missing: str
 ) -> Iterator[tuple[tuple[str, StyleRole], str]]:
     count = f"{len(profiles)} of {MAX_RELAYS} relay profiles"
     if len(profiles) > MAX_RUNNING:
@@ -174,6 +181,21 @@ def _profile_checks(
         yield _GOOD, "each profile has an address and a key"
     for profile in doubled(room):
         yield _BAD, f"{display_name(profile)} sends to the same destination as another profile of this room"
+    yield from _event_checks(profiles, states, missing if all_known else None)
+    for other in rooms:
+        shared = {destination(profile) for profile in relay_profiles(other)} if other.id != room.id else set()
+        for profile in profiles:
+            if destination(profile) in shared - {None}:
+                yield _NOTE, f"{display_name(other)} has the destination of {display_name(profile)}, too"
+
+
+def _event_checks(
+    profiles: Sequence[RelayProfile], states: Iterable[EventState], missing: str | None
+) -> Iterator[tuple[tuple[str, StyleRole], str]]:
+    """Yield the checks of events on air that may send to the same destinations.
+
+    `missing`: events that `states` lacks, in words; None if a destination of the profiles is unknown.
+    """
     on_air = [state for state in states if state.phase.tally.expects_signal]
     names = _names_by_destination(on_air)
     taken = [(profile, name) for profile in profiles if (name := names.get(destination(profile)))]
@@ -182,13 +204,10 @@ def _profile_checks(
     unknown = sum(not _has_known_destinations(state) for state in on_air)
     if unknown:
         yield _OPEN, f"the destinations of {counted(unknown, 'event')} on air are not known"
-    elif all_known and not taken:
+    elif missing and not taken:
+        yield _OPEN, f"unknown whether an event on air sends here: {missing}"
+    elif missing is not None and not taken:
         yield _GOOD, "no event on air sends to these destinations"
-    for other in rooms:
-        shared = {destination(profile) for profile in relay_profiles(other)} if other.id != room.id else set()
-        for profile in profiles:
-            if destination(profile) in shared - {None}:
-                yield _NOTE, f"{display_name(other)} has the destination of {display_name(profile)}, too"
 
 
 def _names_by_destination(states: Iterable[EventState]) -> dict[tuple[str, str] | None, str]:
@@ -207,8 +226,13 @@ def _has_known_destinations(state: EventState) -> bool:
     return restreams is not None and all(map(destination, enabled(restreams)))
 
 
-def all_room_lines(rooms: Sequence[Room], render_time: RenderTime, cells: int, rows: int) -> list[Line]:
-    """Return the rooms that fit in `rows` lines, with their relay profiles and addresses, unsound ones first."""
+def all_room_lines(
+    rooms: Sequence[Room], render_time: RenderTime, cells: int, rows: int, empty_text: str = ""
+) -> list[Line]:
+    """Return the rooms that fit in `rows` lines, with their relay profiles and addresses, unsound ones first.
+
+    `empty_text`: reason why there are none.
+    """
     lines: list[Line] = []
     found = sorted(((relays_cell(room, render_time), room) for room in rooms), key=lambda row: _rank(row[0]))
     for relays, room in found:
@@ -222,7 +246,7 @@ def all_room_lines(rooms: Sequence[Room], render_time: RenderTime, cells: int, r
             lines += _profile_lines(profile, render_time, cells, is_double=profile in doubles)
     if len(lines) > rows:
         return [*lines[: rows - 1], [("▼ more in the table above", StyleRole.DIM)]]
-    return lines or [[("no rooms", StyleRole.DIM)]]
+    return lines or [*wrap(empty_text, StyleRole.DIM, cells)]
 
 
 def _rank(relays: Line) -> int:
