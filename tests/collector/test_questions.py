@@ -65,8 +65,8 @@ NOW = VirtualClock(START).now
 NEWS = {"new_alarm_actions", "new_rulings", "new_silences"}
 """What is new since the last time: an attached deck has it in its snapshots."""
 
-OWN = {"on_air_since"}
-"""What only a monitor that polls asks, of the history of its own machine."""
+OWN = {"on_air_since", "whole"}
+"""What only a monitor that polls asks, of the history of its own machine; and the check that a reading succeeded."""
 
 
 def methods(owner: type) -> set[str]:

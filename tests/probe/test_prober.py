@@ -136,7 +136,7 @@ async def test_over_the_budget_rounds_become_rarer_and_the_note_says_so() -> Non
         interval = prober.states()["event-0"].interval
         assert 18 < interval < 24
         assert prober.traffic == pytest.approx(300_000)
-        cost = "5 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h"
+        cost = "5.5 requests/s, 0.3 Mbit/s, 1.1 GB in 8 h"
         assert prober.note == f"probe 10 of 10: {cost}, every {interval:.0f} s to stay within the budget"
         begin = prober.fetcher.weights["cdn.example"]
         await wait(200)

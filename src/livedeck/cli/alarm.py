@@ -406,7 +406,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
         echo("\n".join([*lines, *([""] if lines else []), summary(snapshot)]))
     if snapshot.link.state is not ConnectionState.OK:
         _print_connection(snapshot.link)
-    elif missing := missing_text(snapshot):
+    if snapshot.link.state.is_answering and (missing := missing_text(snapshot)):
         echo(f"livedeck alarm list: {missing}", err=True)
     return code_of_link(snapshot.link) or (DONE if is_whole(snapshot) else UNREACHABLE)
 

@@ -290,6 +290,7 @@ async def _change(ctx: click.Context, flags: dict[str, Any], output_format: str,
     settings = load(**merge_flags(ctx, flags))
     _refuse_without_history(settings)
     async with open_watch(settings) as watch:
+        # Also for extend: in a history that cannot be read, every silence would look unknown.
         rows = await _rows(settings) if isinstance(watch.feed, Monitor) else ()
         if isinstance(watch.feed, Monitor) and verb == "extend":
             link = (await watch.feed.wait_ready(TIMEOUT)).link

@@ -67,7 +67,7 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
 
 
 async def recorded_changes(history: HistoryReads | None) -> tuple[Sequence[OpenChange] | None, str]:
-    """Return the open changes, and why they are unknown: then None; empty if they are known."""
+    """Return the open changes and an empty text; None and the reason if they cannot be read."""
     try:
         return await history.whole(history.open_changes()) if history else (), ""
     except NotReadError as error:

@@ -356,15 +356,14 @@ async def open_prober(settings: Settings, clock: Clock | None = None) -> AsyncIt
     if not settings.probe.enabled:
         yield None
         return
-    from livedeck.probe.plan import NIGHT, gigabytes
+    from livedeck.probe.plan import volume_text
     from livedeck.probe.prober import Prober
 
     async with make_outgoing(settings) as outgoing:
         looks = make_looks() if settings.probe.pictures else None
         plan = make_probe_plan(settings)
         prober = Prober(plan, make_fetcher(settings, outgoing), clock or SystemClock(), looks)
-        most = f"{plan.budget / 1e6:g} Mbit/s, {gigabytes(plan.budget, NIGHT):.2f} GB in a night of {NIGHT:.0f} h"
-        _log.info("the probe is on", budget=most, see="livedeck probe --plan")
+        _log.info("the probe is on", budget=volume_text(plan.budget), see="livedeck probe --plan")
         running = [asyncio.create_task(prober.run(), name="probe")]
         if settings.probe.playlists_file:
             running.append(asyncio.create_task(_renew_addresses(settings, prober), name="probe addresses"))

@@ -72,7 +72,7 @@ class Links:
         self._secret, self._address, self._now = secret, address.rstrip("/"), now
 
     def link(self, alarm: Alarm, sender: str, lasts: timedelta = LINK_LASTS) -> str:
-        """Return a new link that acknowledges an alarm, with its times by this machine's clock with its steps.
+        """Return a new link that acknowledges an alarm. Its times are by this machine's clock.
 
         `sender`: name of the route or person that sends it. `lasts`: `LINK_LASTS_MOST` at most. Raises LinkRefused if
         the ids of the alarm are too long.

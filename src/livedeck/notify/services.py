@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -498,4 +499,4 @@ def _run(line: str, links: Container[str]) -> dict[str, object]:
 
 def _text_run(text: str) -> dict[str, object]:
     """Return a run of text. Its braces are parted, because Teams turns `{{TIME(...)}}` into a time."""
-    return {"type": "TextRun", "text": text.replace("{{", "{ {")}
+    return {"type": "TextRun", "text": re.sub(r"\{(?=\{)", "{ ", text)}

@@ -19,6 +19,9 @@ from livedeck.text.values import safe
 _LONG = 64 * 2**10
 """Bytes of a playlist that is read in a thread."""
 
+_NOT_OF_HOST = frozenset({0, 407, 511})
+"""HTTP statuses that are no reply of the host: none, and those of a proxy or network that wants a login."""
+
 _MAX_PRESENCES = 12
 """Maximum number of segments in a round whose presence is checked without reading them."""
 
@@ -95,16 +98,19 @@ class _Round:
     async def settle(self) -> None:
         """Count the segments that did not arrive as missing if their playlists, read again, still list them.
 
+        A playlist that this round cannot read again excuses no segment.
+
         Players do not miss a segment that left the playlist before it was asked for, or that a playlist named in part
         because it was read while it was written.
         """
         for playlist in dict.fromkeys(playlist for playlist, *_ in self.suspects):
-            _, found = await self.playlist(playlist)
+            answer, found = await self.playlist(playlist)
             segments = found.segments if isinstance(found, Media) else ()
             listed = {segment.number: segment.part.address for segment in segments}
             for of, segment, words in self.suspects:
                 asked, again = segment.part.address, listed.get(segment.number, "")
-                if of == playlist and again and (asked == again or not again.startswith(asked)):
+                is_listed = bool(again) and (asked == again or not again.startswith(asked))
+                if of == playlist and (answer.is_held or is_listed):
                     self.missing.append(words)
 
     def is_unasked(self, subject: str, answer: Answer) -> bool:
@@ -156,7 +162,7 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
             at,
             source=source,
             fault=_fault(answer, found),
-            is_reached=answer.status > 0,
+            is_reached=has_read_master or (answer.status not in _NOT_OF_HOST and not isinstance(found, Unusable)),
             is_held=answer.is_held,
             is_refused=answer.is_refused,
         )

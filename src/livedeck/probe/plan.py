@@ -144,8 +144,12 @@ def stretched(interval: float, rate: float, budget: float) -> float:
 
 def traffic_text(requests: float, rate: float) -> str:
     """Return traffic in words. `requests`: per second. `rate`: in bit/s."""
-    night = f"{gigabytes(rate, NIGHT):.2f} GB in a night of {NIGHT:.0f} h"
-    return f"{requests:.1f} requests/s, {rate / 1e6:.2f} Mbit/s, {night}"
+    return f"{requests:.1f} requests/s, {volume_text(rate)}"
+
+
+def volume_text(rate: float) -> str:
+    """Return a rate in bit/s, and its gigabytes in a night, in words."""
+    return f"{rate / 1e6:.2f} Mbit/s, {gigabytes(rate, NIGHT):.2f} GB in a night of {NIGHT:.0f} h"
 
 
 def gigabytes(rate: float, hours: float) -> float:

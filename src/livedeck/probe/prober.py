@@ -190,7 +190,7 @@ class Prober:
         """Note for a header: number of probed events, traffic, and a longer interval if the budget needs one."""
         asked, interval = len(self._asked), stretched(self.plan.interval, self._rate, self.plan.budget)
         night = f"{gigabytes(self.traffic, NIGHT):.1f} GB in {NIGHT:.0f} h"
-        rate = f": {self._requests:.0f} requests/s, {self.traffic / 1e6:.1f} Mbit/s, {night}" if self.traffic else ""
+        rate = f": {self._requests:.1f} requests/s, {self.traffic / 1e6:.1f} Mbit/s, {night}" if self.traffic else ""
         rarer = f", every {interval:.0f} s to stay within the budget" if interval > self.plan.interval else ""
         return f"probe {asked} of {len(self._targets)}{rate}{rarer}"
 
@@ -262,7 +262,7 @@ class Prober:
             looks = None if target.event.is_protected else self.looks
             found = await ask(target.memory, target.address.text, requests, looks, self.clock.now)
             if target.event.is_protected:  # perhaps only since the round began
-                found = replace(found, sight=None)
+                found = replace(found, sight=None, sound_sight=None)
             target.memory = step(target.memory, found)
             share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0  # the first checks no older segments
             target.weight += (requests.weight - target.weight) * share

@@ -277,7 +277,7 @@ def _on_air(recorded: Recorded, event: EventRecord) -> Spans:
     last: dict[str, EventRecord] = {}
     ends = completions((*recorded.events, event))
     for record in (*recorded.events, event):
-        is_seen = record.tally.expects_signal or record.finished_at or record.stream_id in last
+        is_seen = record.finished_at or record.stream_id in last
         if record.started_at is None or not (record.tally.expects_signal or (record.is_completed and is_seen)):
             continue
         last[record.stream_id] = record

@@ -18,7 +18,7 @@ from livedeck.cli.lookup import lookup_event
 from livedeck.cli.options import FORCE_TWICE, merge_flags, platform, time_range, time_zone, timestamp
 from livedeck.cli.output import ProgressLine, echo
 from livedeck.cli.process import cancel_on_signals
-from livedeck.cli.wiring import make_api, make_history
+from livedeck.cli.wiring import make_api, written_history
 from livedeck.client import (
     CHAT_FORMATS,
     Api,
@@ -32,7 +32,7 @@ from livedeck.client import (
     Unproved,
     plain_name,
 )
-from livedeck.monitor import KnownStream, StreamRecord, current_stream, known_streams
+from livedeck.monitor import KnownStream, NotReadError, StreamRecord, current_stream, known_streams
 from livedeck.presentation.chat_export import progress_parts, result_parts
 from livedeck.settings import Settings, load
 from livedeck.text import values
@@ -156,16 +156,12 @@ async def select_streams(api: Api, event: Event, stream: str | None, history: Se
 
 
 async def _streams_of_history(settings: Settings, event: Event) -> tuple[StreamRecord, ...]:
-    path = settings.history_file()
-    if path is None or not path.exists():  # do not create one here
+    reader = written_history(settings)
+    try:
+        return await reader.whole(reader.streams(event.id)) if reader else ()
+    except NotReadError as error:
+        _print_note(f"{error}. Earlier streams may be missing.")
         return ()
-    async with make_history(settings) as history:
-        if history is None:
-            return ()
-        streams = await history.streams(event.id)
-        if history.fault:
-            _print_note(f"the history was not read: {history.fault}")
-        return streams
 
 
 async def export_streams(

@@ -24,7 +24,7 @@ from livedeck.cli.wiring import SystemClock, make_api, make_audit
 from livedeck.cli.write_locks import WriteLocks
 from livedeck.client import Api, NotFound, ReadOnly, Unreadable
 from livedeck.environment import state_folder
-from livedeck.monitor import History
+from livedeck.monitor import History, NotReadError
 from livedeck.operations.events import SetEventPoster
 from livedeck.operations.executor import HELD_ELSEWHERE
 from livedeck.operations.open_changes import OpenChanges
@@ -65,8 +65,9 @@ def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet
     """Make events, rooms and videos match FILE: create missing ones, change those that differ.
 
     FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Applied again, it sends nothing. A deletion
-    needs --prune and --confirm with the name of the show; so does a creation while the list of the platform is empty,
-    because an empty list does not prove that the object is new. Exit code 6 if no change can remove a difference.
+    needs --prune and --confirm with the name of the show; so does a creation while the list of the platform is empty
+    or lacks an object that is still served, because it may lack this one too. Exit code 6 if no change can remove a
+    difference.
     """
     consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
@@ -241,7 +242,7 @@ class _Application:
         The history of this machine has the ids to ask for.
         """
         new = {step.item.name: step.item for step in steps if step.action == CREATE and step.item}
-        records = await self.history.events() if self.history and new else ()
+        records = await self.history.whole(self.history.events()) if self.history and new else ()
         for event_id, record in {record.event_id: record for record in records}.items():
             item = new.get(record.name.strip())
             if item is None or item.kind != "event" or item.content.get("parent_id") not in {None, record.parent_id}:
@@ -289,7 +290,11 @@ class _Application:
     async def _change(self, step: Step) -> Outcome:
         operation = step.operation
         assert operation is not None
-        if earlier := await self._open(step, operation):
+        try:
+            earlier = await self._open(step, operation)
+        except NotReadError as error:
+            return Outcome(Verdict.REFUSED, f"not sent: {error}", REFUSED)
+        if earlier:
             close = ", ".join(f"livedeck change close {identity}" for identity in earlier)
             text = f"not sent: an earlier change has no verdict yet. Look at the platform, then: {close}"
             return Outcome(Verdict.UNKNOWN, text, UNKNOWN)
@@ -314,6 +319,6 @@ class _Application:
         """
         changes, action = OpenChanges(), operation.audit_name or operation.name
         if self.history is not None:
-            changes.take_recorded(await self.history.open_changes())
+            changes.take_recorded(await self.history.whole(self.history.open_changes()))
         found = changes.of_target(action, operation.target)
         return [change.intent.id[:8] for change in found if not (step.can_repeat and change.intent.action == action)]

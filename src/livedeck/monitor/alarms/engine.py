@@ -32,6 +32,7 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.deck import Wave, needed_inputs, newest_wave
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import CDN, RECONNECTING, IncidentCase, IncidentDetector
+from livedeck.monitor.kinds.video import MAY_BE_RADIO
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmChange, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand
 from livedeck.monitor.model.silence import MaintenanceWindow, Silence, Silences
@@ -508,9 +509,9 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
     """Return whether an alarm may be part of an incident of these kinds.
 
-    A missing picture that only warns may be intended (radio), so three of them are no incident.
+    A picture that was never there may be intended (radio), so several of them are no incident.
     """
-    is_question = alarm.kind == "BLACKOUT" and alarm.severity is Severity.WARNING
+    is_question = alarm.severity is Severity.WARNING and alarm.expected.endswith(MAY_BE_RADIO)
     is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO and not is_question
     return is_fault and alarm.kind in kinds and not alarm.found
 

@@ -26,6 +26,9 @@ _CLEAR_SLACK = 0.8
 _SURE = 2
 """Number of witnesses that raise the limit of a low video rate."""
 
+MAY_BE_RADIO = ", or content radio"
+"""End of the expected value of a picture that was never there, because that may be intended."""
+
 _DIPS = 2.0
 """The frame rate of a single sample may lie below the usual rate by this multiple of an ordinary dip."""
 
@@ -232,7 +235,7 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
     expected = f"video over {bits(thresholds.dark_video)}{moving} within {age(thresholds.dark_hold.seconds)}"
     if features.has_picture:
         return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
-    return Evidence(f"no picture {features.known_words}", f"{expected}, or content radio")
+    return Evidence(f"no picture {features.known_words}", f"{expected}{MAY_BE_RADIO}")
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:

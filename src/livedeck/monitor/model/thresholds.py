@@ -333,7 +333,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("frames/s", "the spread of a variable frame rate must also be wider than this")
     ] = 4.0
     variable_fps_slots: Annotated[
-        float, Limit("share of the slots", "a frame rate is variable if more of its slots than this share spread so")
+        float, Limit("share of the slots", "a frame rate is variable if a larger share of its slots spreads that much")
     ] = 0.3
     above_duty: Annotated[
         Duty, Limit("s, spells", "a rate above the usual for this long is variable, because a fault cannot add bits")
@@ -544,7 +544,7 @@ class Thresholds(Record, kw_only=True):
     slow_cadence: Annotated[
         float, Limit("s", "from this cadence on one sample covers many seconds, so `loss_hits_slow` applies")
     ] = 10.0
-    loss_hits_slow: Annotated[int, Limit("samples", "bad samples in place of the first number of `loss_share`")] = 2
+    loss_hits_slow: Annotated[int, Limit("samples", "replaces the hits of `loss_share` at a slow cadence")] = 2
     loss_hold: Annotated[
         Hold, Limit("samples, s", "PACKET_LOSS above `loss_share` is critical after these seconds")
     ] = Hold(1, 15.0, 60.0)

@@ -286,7 +286,7 @@ class AlarmsScreen(BaseScreen):
             return "No history is kept. Set `history` in the settings to keep one."
         is_reading = self._has_figures and not self._figures
         found = "One moment: reading 7 days" if is_reading else f"No entries in the last {LOG_HOURS} h"
-        return "Unknown what is recorded" if self._fault else found
+        return "Entries unknown" if self._fault else found
 
     def _update_log(self, snapshot: Snapshot) -> None:
         """Reread the log on display if the snapshot or the tab has changed."""

@@ -268,7 +268,8 @@ class QosScreen(BaseScreen):
         live, others = (with_keys(keys, self.ctx.actions) for keys in PAST_KEYS)
         chip: Line = [(f" ‖ {words} ", StyleRole.WARNING_FILL)]
         groups: list[Group] = [(0, chip), (0, [(live, StyleRole.DIM)]), (1, [(others, StyleRole.DIM)])]
-        return [wrap_groups(groups, self.size.width)]
+        fault = self._history.fault
+        return [wrap_groups(groups, self.size.width), *([[(f"▲ {fault}", StyleRole.WARNING)]] if fault else [])]
 
     def _open_if_completed(self, state: EventState) -> None:
         """Open a completed event's last stream from the history, if no samples of the event have been polled."""
@@ -282,7 +283,6 @@ class QosScreen(BaseScreen):
         try:
             streams = await self.streams(event_id)
         except NotReadError as error:
-            self._searched_ids.discard(event_id)
             self.ctx.announce(str(error), Severity.WARNING)
             return
         selected = self.ctx.selected_event()
