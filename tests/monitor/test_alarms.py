@@ -39,6 +39,7 @@ from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.ranking import urgent_first, worst_first
+from livedeck.monitor.kinds.video import MAY_BE_RADIO
 from livedeck.monitor.signal.series import merge
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
 from monitor.stage import NOW, model, samples
@@ -710,6 +711,16 @@ def test_three_events_and_half_of_those_on_air_within_half_a_minute_are_one_inci
     assert alarm.actual == "3 of 6 events on air: RECONNECTING"
     assert {alarm.parent for alarm in watcher.inactive} == {"PLATFORM"}
     assert watcher.alert_count == 1
+
+
+@pytest.mark.parametrize(("expected", "is_incident"), [("good", True), (f"video over 50k{MAY_BE_RADIO}", False)])
+def test_pictures_that_come_and_go_are_an_incident_and_sound_without_a_picture_is_none(
+    expected: str, is_incident: bool
+) -> None:
+    watcher = watching(*names(3))
+    watcher.look(*(state(replace(finding("BLACKOUT"), expected=expected), name=name) for name in names(3)), after=60)
+    watcher.every(5, 4, *watcher.states)
+    assert ("PLATFORM" in kinds(watcher.shown)) is is_incident
 
 
 def test_an_incident_leaves_an_older_alarm_of_its_members_on_the_board() -> None:

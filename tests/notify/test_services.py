@@ -403,12 +403,12 @@ def test_a_name_is_no_time_in_a_card_of_teams(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with notifying(tmp_path / "spool", {"ops": sink}, make=Teams, plan=PLAN) as notifier:
-            name = "{{TIME(2017-02-14T06:08:39Z)}}"
+            name = "{{{TIME(2017-02-14T06:08:39Z)}}}"
             await watch(notifier, {key: replace(each, subject=name) for key, each in begun("one").items()}, 20)
 
     run(work())
     (card,) = sink.cards
-    assert "{ {TIME(2017-02-14T06:08:39Z)}}" in card[0]
+    assert "{ { {TIME(2017-02-14T06:08:39Z)}}}" in card[0]
     assert not any("{{" in text for text in card)
 
 

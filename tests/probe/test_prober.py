@@ -344,3 +344,28 @@ async def test_a_decoder_that_rests_and_a_missing_package_are_faults_of_the_prob
         assert not prober.fault()
         monkeypatch.setattr(module, "is_installed", lambda: False)
         assert prober.fault() == module.NOT_INSTALLED
+
+
+async def test_a_segment_is_missing_if_its_host_serves_neither_it_nor_the_playlist_again() -> None:
+    """The host asks for a pause with its refusal, so this round cannot read the playlist again."""
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        cdn.headers, cdn.faults[".ts"] = {"Retry-After": "5"}, (503, b"")
+        await wait(10)
+        assert prober.states()["event-0"].missed > 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_reached"),
+    [((503, b""), True), ((404, b""), True), ((200, b"<html>log in"), False), ((407, b""), False), ("refused", False)],
+)
+async def test_a_host_is_reached_by_a_reply_of_its_own(reply: tuple[int, bytes] | str, is_reached: bool) -> None:
+    async with running() as (prober, cdn, wait):
+        prober.want(events())
+        await wait(95)
+        assert prober.states()["event-0"].is_reached
+        cdn.faults[".m3u8"] = reply
+        await wait(10)
+        state = prober.states()["event-0"]
+        assert (state.delivery, state.is_reached) == (Delivery.GONE, is_reached)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from textual.pilot import Pilot
 
 from livedeck.collector.attached.link import CollectorError
 from livedeck.collector.attached.reads import RemoteHistory
+from livedeck.monitor import BroadcastState, Readings
 from livedeck.ui.app import Deck
 from ui.stage import act, running, text_of
 
@@ -16,16 +18,22 @@ REASON = "the collector does not respond"
 
 
 class Silent:
-    """A collector that never answers."""
+    """A collector that never answers. `asked`: names of the questions so far."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:  # noqa: ARG002
+        self.asked.append(path.rpartition("/")[2])
         raise CollectorError(REASON)
 
 
 async def settled(deck: Deck, pilot: Pilot[int]) -> str:
     """What stands on the screen once nothing is read any more."""
     await pilot.pause()
-    for worker in [worker for worker in deck.workers if worker.group in {"log", "streams", "past", "actions"}]:
+    for worker in [
+        worker for worker in deck.workers if worker.group in {"log", "streams", "past", "actions", "last stream"}
+    ]:
         await worker.wait()
     await pilot.pause()
     return " ".join(text_of(deck).split())
@@ -72,3 +80,21 @@ async def test_markers_that_cannot_be_read_are_unknown(name: str) -> None:
         text = await settled(deck, pilot)
         assert "no marker" not in text
         assert "The history could not be read" in text
+
+
+async def test_the_last_stream_of_a_completed_event_is_looked_for_once() -> None:
+    async with running((120, 40)) as (deck, pilot):
+        collector = Silent()
+        deck.records = RemoteHistory(collector)
+        snapshot = deck.snapshot
+        assert snapshot is not None
+        state = snapshot.events[0]
+        phase = replace(state.phase, tally=BroadcastState.COMPLETED)
+        over = replace(state, phase=phase, qos=replace(state.qos, readings=Readings(), as_of=None))
+        deck.workers.cancel_all()
+        deck.snapshot = replace(snapshot, events=(over, *snapshot.events[1:]))
+        deck.select_event(over.id)
+        await act(pilot, "screen.qos")
+        for _ in range(3):
+            await settled(deck, pilot)
+        assert collector.asked == ["spans"]
