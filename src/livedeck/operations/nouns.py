@@ -209,7 +209,10 @@ def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) ->
 
 
 async def _all_of(items: PagedItems[Any]) -> Rows:
-    return Rows(await collect(items), items.unreadable, items.shortfall)
+    """Return every row. A list without rows and without the documented total is not known to be empty."""
+    found = await collect(items)
+    is_bare = not found and items.total is None
+    return Rows(found, items.unreadable, items.shortfall or (Shortfall() if is_bare else None))
 
 
 def unreadable_inside(item: Model, name: str) -> tuple[FieldFault, ...]:
