@@ -60,7 +60,7 @@ BLAME = {
     Trouble.STATUS: (Culprit.PLATFORM, "the network works: the platform answers 503"),
     Trouble.GATEWAY: (
         Culprit.PLATFORM,
-        "the platform, or a gateway before it, answers 503: it is not an error in the platform's own form",
+        "the platform, or a gateway before it, answers 503 with an error that is not in the platform's form",
     ),
     Trouble.PAGE: (Culprit.STRANGER, PLACE),
     Trouble.SHAPE: (Culprit.STRANGER, PLACE),

@@ -284,7 +284,7 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {status}"),
         Sight.GATEWAY: (
             Culprit.PLATFORM,
-            "the platform, or a gateway before it, answers {status}: it is not an error in the platform's own form",
+            "the platform, or a gateway before it, answers {status} with an error that is not in the platform's form",
         ),
         Sight.UNREADABLE: (Culprit.PLATFORM, "the network works: the platform answers, but not as documented"),
         Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),
