@@ -15,7 +15,6 @@ from cli.commands import called, command_of
 from client.lists import CASES, Case, listed
 from client.raw_lists import RawPlatform, raw_platform
 
-
 BARE = replace(CASES["nothing"], missing=None)
 """Nothing, without the number of rows that the document promises: no proof that there is no event."""
 
