@@ -18,7 +18,7 @@ from client.raw_lists import RawPlatform, raw_platform
 BARE = replace(CASES["nothing"], missing=None)
 """Nothing, without the number of rows that the document promises: no proof that there is no event."""
 
-SHOWN = CASES | {"nothing": BARE}
+SHOWN = {**CASES, "nothing": BARE}
 
 
 def run(home: Path, platform: RawPlatform, *words: str) -> CompletedProcess[str]:
