@@ -343,7 +343,7 @@ async def test_a_404_of_a_proxy_before_a_change_does_not_say_that_the_object_is_
 
 LISTS: Mapping[str, tuple[bytes, type[ApiError] | None]] = {
     "rows": (LIST, None),
-    "no rows": (ok({"data": []}), None),
+    "no rows": (ok({"data": [], "meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}}}), None),
     "rows and no error": (ok({"data": [EVENT], "error": None, "errors": [], "status": "ok", "success": True}), None),
     "nothing": (ok(b""), Unreadable),
     "false": (ok({"data": False}), Unreadable),
