@@ -77,3 +77,45 @@ def test_lists_and_status_say_what_they_lack(on_stage: Stage, tmp_path: Path) ->
     assert f"{UNREAD}: history {path}" in listed.stderr
     assert json.loads(status.stdout)["open_changes"] is None
     assert json.loads(called(tmp_path, "status", "--json", env=env).stdout)["open_changes"] == []
+
+
+def corrupt(path: Path) -> None:
+    """Write a file that SQLite cannot read."""
+    path.write_bytes(b"no database" * 500)
+
+
+def test_show_apply_creates_nothing_without_its_history(on_stage: Stage, tmp_path: Path) -> None:
+    """A corrupt file is set aside, so the new one knows none of the events that the platform may not list."""
+    show, path = tmp_path / "gala.yaml", tmp_path / "history.sqlite"
+    show.write_text("name: gala\nevents:\n  - {name: Late Gala, type: one-time}\n")
+    env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+    corrupt(path)
+    done = called(tmp_path, "show", "apply", str(show), "--yes", "--confirm", "gala", env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{UNREAD}: history {path}: it was corrupt; renamed to " in done.stderr
+    assert "Late Gala" not in called(tmp_path, "event", "list", env=env).stdout
+    again = called(tmp_path, "show", "apply", str(show), "--yes", env=env)
+    assert again.returncode == 0, again.stderr
+    assert "Late Gala" in called(tmp_path, "event", "list", env=env).stdout
+
+
+def test_close_does_not_deny_a_change_that_a_lost_history_may_know(on_stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    corrupt(path)
+    done = called(tmp_path, "change", "close", "abc", env={**on_stage.env, "LIVEDECK_HISTORY": str(path)})
+    assert done.returncode == 1
+    assert "no open changes" not in done.stderr
+    assert f"{UNREAD}: history {path}: it was corrupt" in done.stderr
+
+
+def test_a_change_names_the_fault_of_its_history(on_stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    corrupt(path)
+    env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+    done = called(tmp_path, "event", "edit", on_stage.event, "--name", "Renamed", "--yes", env=env)
+    assert done.returncode == 0, done.stderr
+    assert f"livedeck: history {path}: it was corrupt; renamed to " in done.stderr
+    written(path)
+    with locked(path):
+        done = called(tmp_path, "event", "edit", on_stage.event, "--name", "Named again", "--yes", env=env)
+    assert f"livedeck: history {path}: " in done.stderr

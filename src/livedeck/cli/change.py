@@ -12,6 +12,7 @@ from livedeck.cli.objects.consent import CommandPort, Consent
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock, make_api, make_audit, written_history
+from livedeck.monitor import NotReadError
 from livedeck.operations.executor import Executor
 from livedeck.operations.open_changes import OpenChanges
 from livedeck.operations.operation import Platform
@@ -70,6 +71,8 @@ async def close_change(settings: Settings, words: str) -> int:
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.whole(history.open_changes()) if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]
+        if not found and history and history.fault:
+            raise NotReadError(history.fault)
         if len(found) != 1:
             raise click.UsageError(
                 f"{len(found) or 'no'} open changes have an id that begins with {safe(words, 40)}; "

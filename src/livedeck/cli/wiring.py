@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from livedeck import connect
+from livedeck.cli.output import echo
 from livedeck.client import Api, Misconfigured, Outgoing, QosSamples, Secret
 from livedeck.egress import Egress
 from livedeck.environment import expand_user, this_process
@@ -188,11 +189,15 @@ async def make_history(
 async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
     """Open the history that records a change; yields None if it is off. Raises SettingsError, Misconfigured.
 
-    With `collector_url` the collector receives the change too, so that it knows who completed an event.
+    With `collector_url` the collector receives the change too, so that it knows who completed an event. Prints the
+    fault of the history at the end: a change that could not be recorded, or a corrupt file that was set aside.
     """
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
-        yield await stack.enter_async_context(make_history(settings, link=link))
+        async with make_history(settings, link=link) as history:
+            yield history
+    if history is not None and history.fault:
+        echo(f"livedeck: {history.fault}", err=True)
 
 
 async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:

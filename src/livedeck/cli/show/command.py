@@ -239,10 +239,14 @@ class _Application:
     async def _check_list(self, steps: Sequence[Step]) -> None:
         """Raise Unreadable if a step would create an event that exists, although the platform's list lacks it.
 
-        The history of this machine has the ids to ask for.
+        The history of this machine has the ids to ask for. Raises NotReadError if it lost some.
         """
         new = {step.item.name: step.item for step in steps if step.action == CREATE and step.item}
-        records = await self.history.whole(self.history.events()) if self.history and new else ()
+        if not (self.history and new):
+            return
+        records = await self.history.whole(self.history.events())
+        if self.history.fault:  # a corrupt file was set aside, and a new one knows no event
+            raise NotReadError(self.history.fault)
         for event_id, record in {record.event_id: record for record in records}.items():
             item = new.get(record.name.strip())
             if item is None or item.kind != "event" or item.content.get("parent_id") not in {None, record.parent_id}:
