@@ -8,7 +8,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
-from hashlib import sha256
 from math import inf
 from typing import Any
 
@@ -30,6 +29,7 @@ from livedeck.collector.serving.endpoints import (
     Parameter,
     Refusal,
     not_on_board,
+    private,
     routes_of,
 )
 from livedeck.collector.serving.hooks import HOOKS, FindLife, Hooks
@@ -178,11 +178,7 @@ class _Pages:
         content = await self._monitor.viewer_picture(self._find(request).id)
         if not content:
             raise Refusal(404, "gone", "no picture of this event")
-        tag = f'"{sha256(content).hexdigest()}"'  # the picture may be newer than the snapshot
-        headers = {"Cache-Control": "private, no-cache", "ETag": tag, "X-Content-Type-Options": "nosniff"}
-        if tag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
-        return Response(content, headers=headers, media_type="image/jpeg")
+        return private(request, content, "image/jpeg")  # the picture may be newer than the snapshot
 
     async def viewer(self, request: Request, _: Caller) -> dict[str, list[Any]]:
         """Return the rounds of an event's probe between two times (the collector's clock, epoch ms), in columns."""

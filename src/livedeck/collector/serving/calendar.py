@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from hashlib import sha256
 from hmac import compare_digest
 from math import inf
 
@@ -16,7 +15,7 @@ from starlette.responses import Response
 
 from livedeck.collector.links import Links
 from livedeck.collector.serving.access import Access
-from livedeck.collector.serving.endpoints import Endpoint, Refusal, check_right, refused
+from livedeck.collector.serving.endpoints import Endpoint, Refusal, check_right, private, refused
 from livedeck.monitor import History, Monitor, NotReadError, Snapshot
 from livedeck.presentation.calendar import (
     CALENDAR_DAYS,
@@ -31,6 +30,9 @@ from livedeck.text.secrets import masked_line
 
 CALENDAR_SECONDS = 30.0
 """Seconds that the text of the calendar is reused."""
+
+_UNINDEXED = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
+"""Headers that keep the signed address out of other sites and of search engines."""
 
 
 class CalendarPage:
@@ -56,17 +58,7 @@ class CalendarPage:
             return refused(refusal)
         except ImportError:
             return refused(Refusal(503, "no calendar", PACKAGE_NEEDED))
-        tag = f'"{sha256(content).hexdigest()}"'
-        headers = {
-            "Cache-Control": "private, no-cache",
-            "ETag": tag,
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-            "X-Robots-Tag": "noindex",
-        }
-        if tag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
-        return Response(content, headers={**headers, "Content-Type": CONTENT_TYPE})
+        return private(request, content, CONTENT_TYPE, _UNINDEXED)
 
     def _check(self, request: Request) -> None:
         """Raise Refusal unless the address was signed for a valid token with the right `read`."""

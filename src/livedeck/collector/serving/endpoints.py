@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -162,6 +163,20 @@ def refused(refusal: Refusal) -> Response:
 
 _HEADERS = {"Cache-Control": "no-store"}
 _RETRY_SECONDS = "10"
+
+
+def private(request: Request, content: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Respond with content for this reader alone and its ETag, or with 304 if the reader has it."""
+    tag = f'"{sha256(content).hexdigest()}"'
+    headers = {
+        **(headers or {}),
+        "Cache-Control": "private, no-cache",
+        "ETag": tag,
+        "X-Content-Type-Options": "nosniff",
+    }
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type=media_type)
 
 
 def permitted(request: Request, needs: str) -> Caller:
