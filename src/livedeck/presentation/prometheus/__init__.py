@@ -18,9 +18,5 @@ def metric_files(docs_url: str = "") -> Mapping[str, str]:
     texts = {name: (files(__name__) / source).read_text(encoding="utf-8") for name, source in _SOURCES.items()}
     if not docs_url:
         return texts
-    return {name: _RUNBOOK.sub(lambda found: f"{page_url(docs_url, found[1])}#", text) for name, text in texts.items()}
-
-
-def page_url(docs_url: str, topic: str) -> str:
-    """Return the address of a page on the site that `livedeck docs --site` builds."""
-    return f"{docs_url.rstrip('/')}/{topic}.html"
+    site = docs_url.rstrip("/")
+    return {name: _RUNBOOK.sub(lambda found: f"{site}/{found[1]}.html#", text) for name, text in texts.items()}
