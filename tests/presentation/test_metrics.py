@@ -214,7 +214,7 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
         "livedeck_spool_messages 2",
         "livedeck_spool_oldest_seconds 42",
         "livedeck_sse_readers 20",
-        f"livedeck_engine_events_owned {len(evening().events)}",
+        f"livedeck_engine_events_held {len(evening().events)}",
         "livedeck_engine_notifier 1",
         "livedeck_engine_apart 0",
         "livedeck_writes_refused_total 1",

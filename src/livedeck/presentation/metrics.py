@@ -404,8 +404,8 @@ HEARTBEAT = Metric(
 READERS = Metric(
     "livedeck_sse_readers", "gauge", "Attached decks and walls.", (), _alone(lambda scrape: scrape.counted.readers)
 )
-EVENTS_OWNED = Metric(
-    "livedeck_engine_events_owned",
+EVENTS_HELD = Metric(
+    "livedeck_engine_events_held",
     "gauge",
     "Events that this collector polls for all collectors.",
     (),
@@ -484,6 +484,6 @@ METRICS = (
     *(VIEWER_UP, VIEWER_LATENCY, VIEWER_RATIO, VIEWER_LOUDNESS, VIEWER_PICTURE, VIEWER_MISSING, VIEWER_ROUNDS),
     *(PROBE_BYTES, PROBE_RESTARTS),
     *(REQUESTS, DURATIONS, NOTIFICATIONS, SPOOL_MESSAGES, SPOOL_AGE, HEARTBEAT, READERS),
-    *(EVENTS_OWNED, EVENT_HELD, NOTIFIER, APART, WRITES_REFUSED),
+    *(EVENTS_HELD, EVENT_HELD, NOTIFIER, APART, WRITES_REFUSED),
 )
 """Every metric, in the order of the text."""
