@@ -248,7 +248,10 @@ def main() -> int:
     began = datetime.now(UTC)
     with ExitStack() as trees:
         base, head = trees.enter_context(built(chosen.base)), trees.enter_context(built(chosen.head))
-        verdicts = [each for name in chosen.names or BENCHES for each in compare(base, head, name, chosen.pairs)]
+        verdicts = list[Verdict]()
+        for name in chosen.names or BENCHES:
+            verdicts += compare(base, head, name, chosen.pairs)
+            echo(f"{name} is done:\n{table(verdicts)}\n", err=True)  # an hour of figures survives an interrupt
     text = table(verdicts)
     echo(text)
     if chosen.write:
