@@ -111,11 +111,12 @@ def test_close_does_not_deny_a_change_that_a_lost_history_may_know(on_stage: Sta
 def test_a_change_names_the_fault_of_its_history(on_stage: Stage, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     corrupt(path)
+    words = ("event", "create", "--name", "Without its past", "--yes")
     env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
-    done = called(tmp_path, "event", "edit", on_stage.event, "--name", "Renamed", "--yes", env=env)
+    done = called(tmp_path, *words, env=env)
     assert done.returncode == 0, done.stderr
     assert f"livedeck: history {path}: it was corrupt; renamed to " in done.stderr
     written(path)
     with locked(path):
-        done = called(tmp_path, "event", "edit", on_stage.event, "--name", "Named again", "--yes", env=env)
+        done = called(tmp_path, *words, env=env)
     assert f"livedeck: history {path}: " in done.stderr
