@@ -73,7 +73,7 @@ from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, Restream
 from livedeck.text.secrets import masked_line
 from livedeck.text.values import age
 
-_ANALYSIS_BATCH = 20
+_ANALYSIS_BATCH = 10
 """Samples analysed in one pass of the event loop, whatever the number of events."""
 
 _EVALUATION_BATCH = 16
