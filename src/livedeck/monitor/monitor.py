@@ -115,7 +115,7 @@ class Monitor:
         unit: Unit of the platform's bit rates; None to learn it.
         machine: Source of measurements of this process; None if it is not measured, such as in a rehearsal.
         maintenance: Silences that repeat at hours of the week.
-        viewer: Probe of what viewers get; None if nobody asked for one.
+        viewer: Probe of what viewers get; None without a probe.
 
     Attributes:
         clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.

@@ -242,7 +242,7 @@ class EventTracker:
         self._viewing = update_viewing(self._viewing, state, self.event, status.skew, self._thresholds)
 
     def witness(self, now: datetime) -> Witness:
-        """Return what viewers prove about missing samples at `now` (server time)."""
+        """Return the probe's proof about missing samples at `now` (server time)."""
         newest = self._readings.last
         return witness(self._viewing, newest.time if newest else None, now, self._thresholds)
 
@@ -677,7 +677,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the time of the last good reply (server time); of the first failure without one.
+        """Return the time of the last good reply (server time). Without one, return that of the first failure.
 
         If the samples' time stands still, this is the time of the newest sample.
         """

@@ -29,7 +29,7 @@ _MAX_ALARMS = 2000
 """Maximum number of alarms with actions in memory, because a deck runs for weeks. The most recent actions stay."""
 
 _NOTE_LASTS = timedelta(hours=1)
-"""Time that a note also applies to later occurrences of the fault."""
+"""Time for which a note also applies to later occurrences of the fault."""
 
 _HIDDEN_STATES = {
     ActionKind.SHELVE: AlarmState.SHELVED,

@@ -313,7 +313,7 @@ class AlarmEngine:
         """Return the keys of new or waiting alarms that an incident may still explain.
 
         The events that have not replied since the onset, together with those of the same wave, are enough for an
-        incident. A slow machine polls each event so seldom that a fault of all shows first as a fault of one.
+        incident. On a slow machine a fault of all events first shows on one, because each event is polled so rarely.
         """
         onsets = self._onsets(steps, _OF_ENCODERS, state)
         if not onsets:
@@ -469,7 +469,7 @@ class AlarmEngine:
         return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the alarms without obsolete ones; of too many, clear the least urgent that have returned."""
+        """Return the alarms without obsolete ones. Of too many, the least urgent RETURNED ones become CLEARED."""
         kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:
@@ -496,7 +496,7 @@ class AlarmEngine:
 
 
 def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
-    """Return the ids of the events on air, and DECK if there are any: their alarms concern a broadcast."""
+    """Return the ids whose alarms concern a broadcast: the events on air, and DECK if there are any."""
     ids = frozenset(event.id for event in events if event.phase.tally.expects_signal)
     return ids | {DECK} if ids else ids
 

@@ -327,7 +327,7 @@ def limits_read(judged: Judged, kind: str) -> tuple[str, ...]:
 
 
 def _decides(case: ExplainCase, kind: str, ahead: Iterable[Forecast]) -> Iterator[DecidingLimit]:
-    """Yield the limits that decide: all that the kind reads, or those of all kinds that are not the default."""
+    """Yield the limits that decide: all that the kind reads; for all kinds, only those that are not the default."""
     judged, limits, state = case.judged, case.limits, case.state
     assert judged is not None
     assert limits is not None

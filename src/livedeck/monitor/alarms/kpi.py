@@ -75,8 +75,9 @@ class AlarmHistory(NamedTuple):
 def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[AlarmRecord]:
     """Return the transitions that were announced as an alarm, without infos, because nobody is notified of them.
 
-    The history has onsets at their true times. An onset of a kind that waits for an incident was never announced if it
-    was hidden before the longest wait, nor was one in a silence. A hidden or silenced alarm that became visible was.
+    The history has onsets at their true times. An onset that waits for an incident was not announced if it was hidden
+    within the longest wait. An onset in a silence was not announced either. A hidden or silenced alarm was announced
+    when it became visible.
     """
     log, wait = [*log], timedelta(seconds=limits.shared_hold_most)
     hidden = _times_of(log, {AlarmTransition.SUPPRESSED})

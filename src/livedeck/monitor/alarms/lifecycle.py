@@ -114,7 +114,7 @@ def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     if not is_worse(after, alarm):
         return after
-    since = after.since if after.flapping else max(after.since, fault.since)  # the fault may only have been due before
+    since = after.since if after.flapping else max(after.since, fault.since)  # LATE_START is raised before its fault
     return replace(after, since=since, needs_ack=True, acknowledged_until=None)
 
 

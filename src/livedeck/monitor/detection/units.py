@@ -182,7 +182,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
-    """Return the unit that a history used for the same samples. Returns None if it has none of them with a rate.
+    """Return the unit that a history used for the same samples. Returns None if it has no such sample with a rate.
 
     `samples`: as the platform sent them.
     """

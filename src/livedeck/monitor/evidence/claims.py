@@ -181,7 +181,7 @@ def claims_table() -> str:
         f'| <a id="{kind}"></a>{kind} | {claim.needs} | {_quoted(claim.meanwhile)} | {claim.ends} |'
         for kind, claim in CLAIMS.items()
     )
-    head = "| Kind | Evidence | Said meanwhile | Ends with |\n|---|---|---|---|"
+    head = "| Kind | Evidence | Shown until then | Ends with |\n|---|---|---|---|"
     return "\n".join([head, *rows])
 
 

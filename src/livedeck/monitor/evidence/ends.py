@@ -155,7 +155,7 @@ class Doubts:
         return tuple(event_id for event_id in known if event_id in self._doubts)
 
     def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
-        """Take what viewers prove about the events in doubt. `patience`: seconds that a live one is kept longer."""
+        """Take the probe's proofs about the events in doubt. `patience`: extra seconds for a LIVE event."""
         self._witnesses, self._patience = found, patience
 
     def expect(self, event_ids: Iterable[str]) -> None:

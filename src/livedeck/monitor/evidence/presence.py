@@ -39,8 +39,8 @@ _ALMOST_ALL = 0.99
 def may_have_ended(event: EventState, skew: float, now: datetime) -> bool:
     """Return whether samples have stopped, and no later reply shows whether somebody completed the event.
 
-    After `LOOK_WITHIN` of silence the answer is no: the platform does not say. `skew`: lead of the server's clock (s).
-    `now`: this machine's clock.
+    After `LOOK_WITHIN` of silence returns False, because no reply is expected to show it any more. `skew`: lead of the
+    server's clock (s). `now`: this machine's clock.
     """
     left, ahead = event.phase.ingest.since, timedelta(seconds=skew)
     if event.phase.ingest.state is not IngestState.INTERRUPTED or left is None:

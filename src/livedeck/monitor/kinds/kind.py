@@ -139,7 +139,7 @@ class EventCase(Record):
 
     @property
     def last_answer(self) -> datetime:
-        """Time of the last good reply (server time); of the first failure without one, `now` without any call."""
+        """Time of the last good reply (server time). Without one: of the first failure; without any call: `now`."""
         return self.quality.since or self.now
 
     @property

@@ -49,7 +49,7 @@ ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKi
 SHELVINGS = frozenset(
     {ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE}
 )
-"""Two groups of kinds. Of two actions in a group, the later replaces the earlier."""
+"""Two groups of kinds. A later action replaces an earlier one of its group."""
 
 
 class AlarmCommand(Record):

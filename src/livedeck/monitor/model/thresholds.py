@@ -616,7 +616,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "ENDED_ON_AIR of a missing event waits this much longer while viewers still get it")
     ] = 60.0
     viewer_after: Annotated[
-        float, Limit("s", "a playlist that still plays this long after the end of its event is told")
+        float, Limit("s", "a playlist that still plays this long after the end of its event is reported")
     ] = 60.0
 
     attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()
