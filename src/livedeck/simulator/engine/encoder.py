@@ -41,7 +41,7 @@ class Shape:
     """Behaviour of an encoder: rates in bit/s and frames/s, their noise, and its faults.
 
     `noise` is a share of the video rate, `jitter` a number of frames. `ramp`: seconds from the first packet to the full
-    rate. `connected`, `disconnected`: seconds of each, in turn.
+    rate. `connected`, `disconnected`: seconds of each state, alternating.
     """
 
     video: float = 4_500_000

@@ -107,7 +107,7 @@ class Query:
 
 
 class Store:
-    """Documents, in memory (None) or in a file that belongs to this process alone.
+    """Documents, in memory (`path` None) or in a file that belongs to this process alone.
 
     Raises SimulatorError if the file is unusable or in use by another process.
     """
@@ -447,7 +447,7 @@ class Files:
         return {file.name for file in folder.iterdir() if file.suffix != ".part"} if folder else set()
 
     def add(self, other: Files) -> None:
-        """Take over each file of `other` that is missing or another one here; the disk holds its content once."""
+        """Link each file of `other` that is missing or different here, so that the disk holds its content once."""
         for name in other.names():
             source, target = other.path(name), self.path(name)
             if not (target.exists() and target.samefile(source)):

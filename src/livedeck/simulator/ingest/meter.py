@@ -38,7 +38,7 @@ A shorter pause cannot lower the speed of 10 s below `SLOW`.
 """
 
 _IDLE_GAP = 0.01
-"""Seconds between two arrivals from which on the line counts as idle."""
+"""Minimum seconds between two arrivals during which the line counts as idle."""
 
 _FRAMES, _ENOUGH, _INTERVALS = 300, 10, 7
 """Frame intervals that the meter remembers and needs, and key-frame intervals that it remembers."""
@@ -243,7 +243,7 @@ class Meter:
         return max(0, round((time - before) / usual) - 1) if usual else 0
 
     def _key_deviation(self) -> float:
-        """Return the deviation of the last key-frame interval from the median of those before, or of an overdue one."""
+        """Return the deviation of the last or overdue key-frame interval from the median of the intervals before."""
         *earlier, last = self._key_intervals or (0.0,)
         if self._last_key is None or self._end is None or not last:
             return 0.0
