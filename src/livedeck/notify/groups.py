@@ -47,12 +47,12 @@ RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES = 6
 """Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
 
-A message with a critical alarm that began needs no allowance. Neither does a message to a target that keeps alarms: its
-board would be wrong until then, and nobody reads each message."""
+A message about a present critical alarm needs no allowance. Neither does a message to a target that keeps alarms,
+because its board would be outdated, and nobody reads each message."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Maximum number of alarms in the window. Above it messages count the alarms, and messages that need the allowance are
-at least FLOOD_GAP apart."""
+"""Maximum number of alarms in the window. Above it, messages state the number of alarms, and those that need the
+allowance are at least FLOOD_GAP apart."""
 
 TOLD_KEPT = timedelta(hours=1)
 """Maximum `group_interval` of a route: the time for which the last message of a group is remembered."""
@@ -114,7 +114,7 @@ class Plan(Record):
     """The routes and the sender, from the settings.
 
     `acknowledging`: names of the targets that take the acknowledgement of an alarm. `keeping`: names of those that keep
-    each alarm until its end. `templates`: words of targets.
+    each alarm until its end. `templates`: name of a target -> template of its messages.
     """
 
     routes: tuple[Route, ...] = ()
@@ -149,7 +149,7 @@ class Life(Record):
     `is_hidden`: it was hidden and nobody had handled it. `is_silenced`: when last present, a silence covered it; it is
     then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: route and
     target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty if there was none.
-    `repeated`: route and target -> time of the last message about it there, if it was no first one.
+    `repeated`: route and target -> time of the last escalation or repeat there.
     """
 
     id: str
@@ -244,7 +244,7 @@ def step(
     """Return the messages that follow from the alarms.
 
     `unsent`: earlier messages that no target has taken, oldest first. `opens`: alarms whose end no message reports yet.
-    `is_reconciling`: `opens` was just read, so that those whose alarm nobody knows get their end.
+    `is_reconciling`: `opens` was just read, so an alarm in it that neither board nor state has gets its end.
     """
     turn = _Turn(plan, state, board, now, unsent, opens)
     turn.follow_lives()
@@ -346,7 +346,7 @@ class _Turn:
                     self.missed[life.id] = replace(life, cleared_since=life.cleared_since or life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             if life.is_silenced and _is_unhandled(alarm):
-                life = replace(life, notified={}, escalated={})  # it stands at the end of its silence: all begins anew
+                life = replace(life, notified={}, escalated={})  # still present after its silence: as if new
             self.lives[alarm.key] = replace(
                 life,
                 seen_at=self.now,
@@ -427,10 +427,10 @@ class _Turn:
     # Entries to send
 
     def collect_firing(self) -> None:
-        """Open a group at its first alarm. `group_wait` after that alarm was raised, hold an entry for each of them.
+        """Open a group at its first alarm, and hold an entry for each of its alarms after `group_wait`.
 
-        An alarm that waited for an incident before it was announced has waited already, and so has the incident. A
-        failing target is reported at once.
+        `group_wait` begins when the first alarm is raised, so an earlier wait for an incident counts. Incidents and
+        failing targets are reported at once.
         """
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
@@ -626,7 +626,7 @@ class _Turn:
                 yield self.plan.message(box, entries, self.now, flood)
 
     def _note_repeats(self, box: Box, entries: Iterable[Entry]) -> None:
-        """Count the minutes to the next repeat from the message, because its alarms may have waited for it."""
+        """Count the minutes to the next repeat from the time of the message, because its entries may have waited."""
         for entry in entries:
             life = self._life(entry)
             if life and _place(box) in life.repeated:

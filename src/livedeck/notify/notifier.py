@@ -389,7 +389,7 @@ class Notifier:
                 await self._reload()
 
     async def _refresh(self, name: str, target: Refreshing) -> None:
-        """Tell a target again what is open there, each `target.period` seconds while this process is on duty."""
+        """Send a target its open alarms again, each `target.period` seconds while this process is on duty."""
         while True:
             if self._is_open:
                 async with self._turns[name]:
@@ -509,8 +509,8 @@ class Notifier:
 
         After its third failed try, another message of the target goes as a probe. If there is none, or the target does
         not take it either, a message about one alarm of a shared message is the probe. If the target takes a probe, the
-        failed message is given up or split. Otherwise the target is down. A message out of a split one lets others go
-        first at each failed try. `failures`: failed tries in a row.
+        failed message is given up or split. Otherwise the target is down. For a message out of a split one, each failed
+        try lets others go first. `failures`: failed tries in a row.
         """
         queue, asked = self._queues[name], _asked(delivery)
         longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
@@ -561,7 +561,7 @@ class Notifier:
         return min(found, key=lambda message: (queue[message.key].tries, not message.is_urgent), default=None)
 
     async def _hears_within(self, name: str, seconds: float) -> bool:
-        """Return whether a message of the target was queued within so many seconds, as soon as it was."""
+        """Wait up to `seconds` until a message of the target is queued. Return whether one was."""
         self._news[name].clear()
         news = asyncio.ensure_future(self._news[name].wait())
         pause = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
@@ -575,9 +575,9 @@ class Notifier:
     async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
         """Try a message about one alarm of a shared message, while another one fails. Each call tries the next alarm.
 
-        An alarm of several waiting messages is left out, so that nothing overtakes. If the target takes the part, the
-        shared message is split, and the failed one is split or given up. Returns None if there is nothing to try, and
-        before the third failed try.
+        An alarm of several waiting messages is left out, so that no message overtakes an older one. If the target takes
+        the part, the shared message is split, and the failed one is split or given up. Returns None if there is nothing
+        to try, and before the third failed try.
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0

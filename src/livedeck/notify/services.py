@@ -1,7 +1,7 @@
 """Targets with a format of their own: Alertmanager, PagerDuty, Slack and Teams (notifications.md, "Targets").
 
-They tell each alarm by itself, so they read its entry: the JSON of a webhook holds at most 50 alarms. A plain message
-(`Message.as_plain_text`) has no JSON: a target that refused the whole one gets only what it must have.
+They report each alarm separately, so they read its entry, because the JSON of a webhook holds at most 50 alarms. A
+plain message (`Message.as_plain_text`) has no JSON: after a refusal, the target gets only the necessary fields.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _TEST_AHEAD = timedelta(minutes=5)
 """Time until a test ends at Alertmanager by itself."""
 
 _WATCH_AHEAD = timedelta(minutes=2)
-"""Time until Alertmanager takes LivedeckWatch as gone, because a dead livedeck has to be noticed."""
+"""Time until LivedeckWatch ends at Alertmanager by itself, so that a dead livedeck is noticed."""
 
 _ENDED_KEPT = timedelta(minutes=5)
 """Time for which an end is sent again, because a late request may have opened the alarm anew."""
@@ -99,7 +99,7 @@ _PERIOD = 15.0
 class Alertmanager:
     """Alertmanager, by its API v2. `origin`: label that tells platforms apart.
 
-    An alarm is known there by its labels. It forgets what it is not sent again, and everything when it restarts.
+    Alertmanager knows an alarm by its labels. It forgets alarms that are not sent again, and all alarms at a restart.
     """
 
     def __init__(self, post: Post, address: str, origin: str, now: Now = _now) -> None:
@@ -183,7 +183,7 @@ def _identity(alert: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _details(entry: Entry) -> dict[str, str]:
-    """Return the evidence of an alarm, by name; nothing that is empty."""
+    """Return the evidence of an alarm by name, without empty values."""
     words = {
         "event": entry.event,
         "part": entry.part,
@@ -201,7 +201,7 @@ def _details(entry: Entry) -> dict[str, str]:
 
 
 def _lines(values: Mapping[str, str]) -> dict[str, str]:
-    """Return each value as one line, without those that show nothing."""
+    """Return each value as one line, without values that look empty."""
     return {name: line for name, value in values.items() if (line := _line(value))}
 
 
@@ -292,7 +292,7 @@ _REFUSED = frozenset({"msg_too_long", "no_text", "invalid_arguments", "invalid_a
 """Errors of Slack that concern the message, not the target."""
 
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
-"""Errors of Slack if a message can be changed no more."""
+"""Errors of Slack for a message that can no longer be changed."""
 
 _PLAIN = {"mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
 """Options of a message: no Markdown in the names of strangers, and no preview of their links."""
@@ -302,7 +302,7 @@ _MAX_STILL = 10
 
 
 class _Said(NamedTuple):
-    """Answer of Slack. `error`: its word; empty if it took the request. `receipt`: channel and time of the message."""
+    """Reply of Slack. `error`: error code; empty if it took the request. `receipt`: channel and time of the message."""
 
     delivery: Delivery
     error: str
@@ -389,13 +389,13 @@ class Slack:
 
 
 def _read(reply: Reply) -> _Said:
-    """Return what Slack answered. It says with status 200 that it did not take a message."""
+    """Return the reply of Slack, which may refuse a message with status 200."""
     try:
         found = json.loads(reply.body)
         error = "" if found["ok"] else str(found["error"])
         receipt = f"{found.get('channel', '')} {found.get('ts', '')}" if found["ok"] else ""
     except (ValueError, KeyError, TypeError, AttributeError):
-        error, receipt = "no answer of Slack", ""
+        error, receipt = "no reply from Slack", ""
     delivery = delivery_of(reply)
     if not delivery.is_taken:
         return _Said(delivery, error or words_of(reply), "")

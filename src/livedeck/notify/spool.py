@@ -79,7 +79,7 @@ ALTER TABLE life ADD COLUMN is_silenced INTEGER NOT NULL DEFAULT 0
 ALTER TABLE spool ADD COLUMN entries TEXT NOT NULL DEFAULT '[]'
 """,
 }
-"""Schema of a file -> the change that makes the next one of it."""
+"""Schema version of a file -> statements that upgrade it to the next version."""
 
 KEPT = timedelta(days=1)
 """Time for which sent messages are kept, because the rate limit counts them."""

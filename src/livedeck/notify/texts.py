@@ -78,7 +78,7 @@ def shown_status(entry: Entry) -> Status:
 
 
 def is_over(entry: Entry) -> bool:
-    """Return whether the entry tells the end of an alarm, or of a test."""
+    """Return whether the entry reports the end of an alarm, or of a test."""
     return entry.is_cleared or entry.status is Status.RESOLVED
 
 
