@@ -184,7 +184,7 @@ class _Judging(BaseModel):
 
 
 def _check_playlist(text: str, *, is_template: bool = False) -> str:
-    """Check the address of a playlist. In a template the id of the event or stream takes a place in the path."""
+    """Check the address of a playlist. The path of a template has a field for the id of the event or stream."""
     if not text or (text == OFF and not is_template):
         return text
     parts = urlsplit(text)
@@ -286,12 +286,12 @@ class _Target(BaseModel):
 
     @property
     def template(self) -> Template:
-        """Words of the messages to it."""
+        """Template of the messages to this target."""
         return Template(self.title, self.text)
 
     @property
     def options(self) -> dict[str, str]:
-        """Options of its kind that are set, by name."""
+        """Options of the target's kind that are set, by name."""
         return {name: value for name in OPTIONS if (value := getattr(self, name))}
 
 
@@ -764,7 +764,7 @@ class EngineSettings(BaseModel):
         default=15,
         ge=5,
         le=60,
-        description="seconds; a lease lasts nine tenths of them, and their end reveals a dead collector",
+        description="seconds; leases expire after nine tenths of them, which reveals a dead collector",
     )
 
     @model_validator(mode="after")
@@ -993,7 +993,7 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         return self._withheld_token_reason
 
     def withholding_token(self, reason: str) -> Self:
-        """Record the reason why the token is not used; return the settings."""
+        """Record the reason why the token is not used, and return these settings."""
         self._withheld_token_reason = reason
         return self
 
