@@ -180,7 +180,7 @@ class Box(NamedTuple):
 
 
 Group = tuple[int, str]
-"""Entries that share a message: the place of their status in `Status`, and the key by which their route groups."""
+"""Key of entries that share a message: place of their status in `Status`, and the key by which their route groups."""
 
 
 class State(Record):

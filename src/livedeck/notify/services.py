@@ -65,7 +65,7 @@ class _Done:
 
 
 def _cleared(message: Message) -> Mapping[str, tuple[str, datetime]]:
-    """Return dedup key and end of each alarm whose end the JSON of a message reports, by life."""
+    """Return life -> dedup key and end, for each alarm whose end the JSON of a message reports."""
     alarms = json.loads(message.payload)["alarms"] if message.payload else []
     return {
         alarm["life"]: (alarm["dedup_key"], datetime.fromisoformat(alarm["cleared"]))
@@ -345,7 +345,7 @@ class Slack:
         return delivery
 
     async def _post_news(self, done: dict[str, str], message: Message) -> Delivery:
-        """Post a message; one about alarms of a single earlier message goes to its thread and to the channel."""
+        """Post a message. If its alarms belong to one earlier message, post it in that thread and in the channel."""
         lives = {beginning.life for beginning in message.beginnings}
         found = {known.life: known.receipt for known in message.opened if known.life in lives and known.receipt}
         if len(found) < max(1, len(lives)) or len({*found.values()}) > 1:

@@ -108,7 +108,7 @@ class CheckedTarget(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Webhook:
-    """Webhook. `secrets`: keys of the signature, one for each (empty: no signature). `clock`: seconds since 1970."""
+    """Webhook. `secrets`: keys, each of which signs the body (empty: no signature). `clock`: seconds since 1970."""
 
     post: Post
     address: str

@@ -253,7 +253,7 @@ def _label(entry: Entry) -> str:
 
 
 def _counted(entries: Sequence[Entry]) -> str:
-    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. A lower severity than the first is named."""
+    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. Names lower severities than the first."""
     first, counts = entries[0], Counter[tuple[str, str]]()
     for entry in entries:
         is_lower = first.status in BEGINNINGS and entry.severity is not first.severity

@@ -658,7 +658,7 @@ class ProbeSettings(BaseModel):
     )
     interval: Number = Field(default=10, ge=4, le=300, description="seconds between two rounds of an event")
     budget_kbit: Number = Field(
-        default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; over it rounds become rarer"
+        default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; above it, rounds become rarer"
     )
     pictures: bool = Field(default=True, description="judge picture and sound; needs `pip install '.[media]'`")
     cmcd: bool = Field(
@@ -870,7 +870,7 @@ class DisplaySettings(BaseModel):
     ascii: bool = Field(default=False, description="use only ASCII characters")
     graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
         default="auto",
-        description="how posters are drawn; `auto`: as the terminal says in its variables, otherwise half blocks",
+        description="how posters are drawn; `auto`: by the variables of the terminal, otherwise half blocks",
     )
     bell: bool = Field(default=True, description="ring the bell of the terminal for a new alarm")
     notification: Literal["osc9", "osc99", "osc777", "off"] = Field(

@@ -77,7 +77,7 @@ class AlarmActions(Record):
 
 
 def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
-    """Return `known` with these actions added. Of too many alarms, those with the most recent actions stay."""
+    """Return `known` with these actions added. Beyond the limit, alarms with older actions are dropped."""
     by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for action in actions:
         by_key[action.key].append(action)

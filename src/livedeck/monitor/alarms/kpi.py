@@ -200,7 +200,7 @@ def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: Alar
 
 
 def _operator_hours(recorded: AlarmHistory) -> float:
-    """Return operator hours: each watched hour counts once for each person who acted on an alarm in it, at least once.
+    """Return operator hours: each watched hour counts for each person who acted on an alarm in it, and at least once.
 
     The history does not record who had a deck open.
     """

@@ -225,7 +225,7 @@ class Lines:
         return base
 
     def of(self, path: str) -> int | None:
-        """Return the line of the field, or of the table that it is in or absent from."""
+        """Return the line of the field, or of the nearest table around it."""
         path = path[:_LONGEST_PATH]
         while path and path not in self._lines:
             if f"{path}[0]" in self._lines:

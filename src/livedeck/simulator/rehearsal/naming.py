@@ -17,7 +17,7 @@ MAX_NAMES = 20
 def find_document(world: World, kind: str, wanted: str) -> Document:
     """Return the event or room (`kind`) of the served workspace with this name, or of any workspace with this id.
 
-    Raises the documented error: 404 with the names there are, or 409 with the ids of all that have the name.
+    Raises the documented error: 404 with the existing names, or 409 with the ids of all objects of this name.
     """
     if is_uuid(wanted):
         document = world.store.get(kind, wanted.lower())

@@ -117,7 +117,7 @@ def go_on(world: World) -> None:
 
 
 def _kept(name: str, kept: Mapping[str, Any]) -> Scenario:
-    """Return a scenario from the form in which a playback holds it, with the table of its workspace."""
+    """Return the scenario of a stored playback, with the table of its workspace."""
     scenario, _ = draft(name, kept["scenario"], {kept["workspace"]: kept["template"]} if kept["template"] else {})
     return replace(scenario, workspace=kept["workspace"], template=kept["template"])
 

@@ -21,19 +21,19 @@ from livedeck.simulator.engine.faults.payload import PAYLOAD_FAULTS, break_json,
 from livedeck.simulator.errors import of_status
 
 ABORT = "livedeck.abort"
-"""Key of the function that cuts the connection, in a scope's extensions; absent without a connection.
+"""Key in a scope's extensions: function that cuts the connection. Absent without a connection.
 
 It takes `reset`: True to send a TCP reset in place of an orderly end.
 """
 
 SKEW = "livedeck.skew"
-"""Key of the seconds by which the response's `Date` is ahead, in a scope's extensions."""
+"""Key in a scope's extensions: seconds by which the response's `Date` is ahead."""
 
 SETTLE = "livedeck.settle"
-"""Key of the function that tells the journal the outcome of a request that never ends, in a scope's extensions."""
+"""Key in a scope's extensions: function that reports the outcome of a request that never ends to the journal."""
 
 HLS_HITS = "livedeck.hls"
-"""Key of the faults that the routes of HLS carry out, in a scope."""
+"""Key in a scope: faults that the routes of HLS carry out."""
 
 TICK = 0.05
 """Seconds between two pieces of a body whose bandwidth is limited."""
@@ -61,7 +61,7 @@ class Strike:
 
     @property
     def is_dropped(self) -> bool:
-        """True if the workspace was created anew since the request came: it must not change the new one."""
+        """True if the workspace was created anew since the request came. The request must not change the new one."""
         return self.late.clears != self.clears
 
     @property

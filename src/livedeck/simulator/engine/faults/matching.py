@@ -192,7 +192,7 @@ class Faults:
 
 
 def _hits(fault: Fault, counted: FaultCounts, roll: float) -> bool:
-    """Return whether the fault hits the request with this count; `counted.hits` has those before it."""
+    """Return whether the fault hits the request with this count. `counted.hits`: number of earlier hits."""
     if fault.nth:
         return counted.seen in fault.nth
     is_due = counted.seen > fault.skip and (fault.times is None or counted.hits < fault.times)
