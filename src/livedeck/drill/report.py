@@ -149,7 +149,7 @@ def _name(alarm: str, event: str, target: str, escape: Escape) -> str:
 
 
 def _offset(grade: Grade, at: datetime) -> str:
-    """Return a time as the time since the start of the drill."""
+    """Return a moment as the time since the start of the drill."""
     return short_duration((at - grade.truth.began).total_seconds())
 
 

@@ -434,8 +434,8 @@ class Monitor:
 
     async def add_silence(self, draft: SilenceDraft) -> Silence:
         """Add a silence, and return it. Raises AlarmRefused."""
-        what = (draft.matchers, draft.seconds, draft.comment, draft.starts_at, draft.passes, draft.until_end_of)
-        return self._silence(draft.uid, what, lambda: self.draft_silence(draft))
+        command = (draft.matchers, draft.seconds, draft.comment, draft.starts_at, draft.passes, draft.until_end_of)
+        return self._silence(draft.uid, command, lambda: self.draft_silence(draft))
 
     async def extend_silence(self, silence_id: str, seconds: float, *, actor: str = "", uid: str = "") -> Silence:
         """Extend a silence, and return it. Raises AlarmRefused.

@@ -328,16 +328,16 @@ class Notifier:
             _log.warning("open alarms cannot be read", reason=str(error))
             return False
         if self._opens is before:  # otherwise a message was taken meanwhile
-            self._opens = {(known.target, known.life): known for known in opens}
+            self._opens = {(opened.target, opened.life): opened for opened in opens}
         return True
 
     def _open(self, name: str | None = None) -> tuple[Open, ...]:
         """Return the alarms that are open at a target, or at every target, and whose end no message reports yet."""
         ended = {(message.target, life) for message in self._queued() for life in message.ends}
         return tuple(
-            known
-            for place, known in self._opens.items()
-            if known.target in self._targets and place not in ended and name in {None, known.target}
+            opened
+            for place, opened in self._opens.items()
+            if opened.target in self._targets and place not in ended and name in {None, opened.target}
         )
 
     async def _go_on_duty(self) -> bool:
@@ -699,9 +699,9 @@ class Notifier:
 
     def _linked(self, opens: Sequence[Open]) -> tuple[Open, ...]:
         """Return open alarms with the links that acknowledge them."""
-        links = self._links((known.life, known.route) for known in opens)
+        links = self._links((opened.life, opened.route) for opened in opens)
         return tuple(
-            replace(known, entry=replace(known.entry, acknowledge=links.get(known.life, ""))) for known in opens
+            replace(opened, entry=replace(opened.entry, acknowledge=links.get(opened.life, ""))) for opened in opens
         )
 
     async def _mark(self, spooled: Spooled, *, is_taken: bool = False, receipt: str = "") -> None:
@@ -726,8 +726,8 @@ class Notifier:
     def _note_open(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
         """Note what is open at a target after a try, as the storage does."""
         message, changed = spooled.message, dict(self._opens)
-        for known in message.opens if is_taken else ():
-            changed[known.target, known.life] = replace(known, receipt=receipt)
+        for opened in message.opens if is_taken else ():
+            changed[opened.target, opened.life] = replace(opened, receipt=receipt)
         for life in message.ends if spooled.state != WAITING else ():
             changed.pop((message.target, life), None)
         self._opens = changed

@@ -147,7 +147,7 @@ def is_success(status: int) -> bool:
 
 
 def signature(secrets: Sequence[str], timestamp: int, body: bytes) -> str:
-    """Return the header of a signed body: the time in seconds since 1970, and an HMAC-SHA-256 by each secret.
+    """Return the header of a signed body: the time in seconds since 1970, and an HMAC-SHA-256 with each secret.
 
     A receiver that checks the time refuses an old request that somebody sends again.
     """

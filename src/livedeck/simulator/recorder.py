@@ -25,10 +25,10 @@ SEEN = "livedeck.seen"
 """Key of the `SeenRequest` in a scope; absent for the control API and the clock."""
 
 REFUSED = "livedeck.refused"
-"""Key in a scope of True if the simulator refused the framing or the size of the request."""
+"""Key in a scope: True if the simulator refused the framing or the size of the request."""
 
 HITS = "livedeck.hits"
-"""Key in a scope of the ids of the faults that hit the request."""
+"""Key in a scope: ids of the faults that hit the request."""
 
 Recognise = Callable[[Scope], SeenRequest]
 

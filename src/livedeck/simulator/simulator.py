@@ -219,7 +219,7 @@ class Simulator:
 
     @property
     def scenario(self) -> Scenario | None:
-        """Scenario in play, also after its end; None without one."""
+        """Scenario in play, even after its end; None without one."""
         return scenarios.playing(self._world)
 
     def progress(self) -> dict[str, object]:

@@ -127,8 +127,8 @@ class AlarmEngine:
     def begun_windows(self, at: datetime) -> tuple[Silence, ...]:
         """Return the silences of maintenance windows that run at a time and that no row has yet."""
         found = [window.silence(at) for window in self._windows]
-        known = self._silences.latest
-        return tuple(each for each in found if each and each.covers(at) and each.id not in known)
+        latest = self._silences.latest
+        return tuple(each for each in found if each and each.covers(at) and each.id not in latest)
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """Return the action of this command if it was carried out before, else None.
@@ -171,7 +171,7 @@ class AlarmEngine:
             until = None if is_note else alarm.shelved_until
         verdict = alarm.verdict if command.kind is ActionKind.CLOSE else ""  # else acknowledged after it had cleared
         reasons = {ActionKind.NOTE: alarm.note, ActionKind.CLOSE: verdict}
-        given = AlarmAction(
+        action = AlarmAction(
             command.uid,
             key,
             alarm.since,
@@ -183,8 +183,8 @@ class AlarmEngine:
             until,
             reasons.get(kind, alarm.reason),
         )
-        self.take([given])
-        return given
+        self.take([action])
+        return action
 
     def handle(self, key: AlarmKey, action: Callable[[Alarm], Alarm | None], now: datetime) -> bool:
         """Apply a person's action to an alarm. Returns False if nothing changes. Raises AlarmRefused."""
@@ -356,7 +356,7 @@ class AlarmEngine:
         return {**new, **waiting}
 
     def waiting(self) -> Mapping[AlarmKey, datetime]:
-        """Return alarm -> time until which its onset waits for an incident at most."""
+        """Return alarm -> latest time until which its onset waits for an incident."""
         return {key: held.until for key, held in self._held.items()}
 
     def seconds_to_announcement(self, now: datetime) -> float:

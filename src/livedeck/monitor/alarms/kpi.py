@@ -287,8 +287,8 @@ def _times_to_acknowledge(recorded: AlarmHistory) -> Iterator[float]:
             continue
         onsets.append(answer.since)
         before = bisect_right(raised[answer.key], answer.at)
-        told = raised[answer.key][before - 1] if before else answer.since
-        yield max(0.0, (answer.at - told).total_seconds())
+        raised_at = raised[answer.key][before - 1] if before else answer.since
+        yield max(0.0, (answer.at - raised_at).total_seconds())
 
 
 def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:

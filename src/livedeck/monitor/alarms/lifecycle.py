@@ -269,8 +269,8 @@ def _asks_again(alarm: Alarm, now: datetime, stops: tuple[NotWatched, ...]) -> b
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
     if until := alarm.acknowledged_until:
-        given = alarm.acknowledged_at or alarm.changed
-        return watched_seconds(given, now, stops) >= (until - given).total_seconds()
+        acknowledged_at = alarm.acknowledged_at or alarm.changed
+        return watched_seconds(acknowledged_at, now, stops) >= (until - acknowledged_at).total_seconds()
     return alarm.state is AlarmState.SUPPRESSED
 
 

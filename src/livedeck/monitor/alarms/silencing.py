@@ -161,7 +161,7 @@ def _on_air(states: Iterable[EventState]) -> list[CaseEvent]:
 def may_cover(silence: Silence, event: CaseEvent) -> bool:
     """Return whether a silence may cover an alarm of an event.
 
-    Its severity and target do not matter, nor its kind, unless only livedeck itself has such alarms.
+    The severity and target of the alarm do not matter. Its kind matters only if livedeck itself alone has such alarms.
     """
     if any(_is_of_deck(matcher) for matcher in silence.matchers):
         return False

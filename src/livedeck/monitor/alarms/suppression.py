@@ -68,7 +68,7 @@ def possible_parents(kind: str, event_id: str) -> tuple[str, ...]:
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Return the parents of a kind. A kind that only the history knows has API_BLIND alone."""
+    """Return the parents of a kind. A kind that only the history knows has only API_BLIND."""
     if kind in _PARENTS:
         return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)
@@ -112,7 +112,7 @@ def _hides(parent: str, case: _Case) -> bool:
 def _was_open(case: _Case, blind: Alarm) -> bool:
     """Return whether an event's alarm, or an incident, was on the board before the platform stopped replying.
 
-    Samples or replies that are missing since shortly before are explained by that.
+    The missing replies of the platform also explain samples or replies that have been missing since shortly before.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.shared_window)
     is_explained = alarm.kind in _ABSENCES and alarm.since >= blind.since - window

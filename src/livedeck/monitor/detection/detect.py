@@ -103,8 +103,8 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
     if is_same and all(mark > newest for mark in changed):
         return analysis
     oldest = analysis.checkpoints[0]
-    known = series.head(analysis.readings, bisect_right(analysis.readings.time, oldest.memory.last_time))
-    return SignalAnalysis(known, checkpoints=(oldest,), coverage=analysis.coverage)
+    judged = series.head(analysis.readings, bisect_right(analysis.readings.time, oldest.memory.last_time))
+    return SignalAnalysis(judged, checkpoints=(oldest,), coverage=analysis.coverage)
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:

@@ -20,11 +20,11 @@ ANSWERS_APART = 4.0
 """
 
 LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
-"""Time after the last sample from which a reply about the event shows whether it was completed, and time within which
-such a reply is waited for."""
+"""Time after the last sample from which a reply shows whether the event was completed, and time for which such a reply
+is awaited."""
 
 LEAST_WAIT = 15.0
-"""Minimum of the learnt part of the wait (s), before the time until the next sample is due is added.
+"""Minimum of the learnt part of the wait (s). The time until the next sample is due is added to it.
 
 Used until the stream's delay is learnt.
 """

@@ -90,7 +90,7 @@ CREATE TABLE IF NOT EXISTS viewer_round (  -- rounds of the probe; times in ms s
 """Statement that adds the table of the probe's rounds to a file of any version (`viewers.write`)."""
 
 ADDED = {"silence": SILENCES, "viewer_round": VIEWER_ROUNDS}
-"""Tables that a file has from its first such row on -> the statement that adds them.
+"""Table that is added to a file with its first row -> the statement that adds it.
 
 An older version refuses a file with an unknown table.
 """
@@ -223,7 +223,7 @@ class OpenFiles:
 
     @contextmanager
     def unless_open(self, path: Path) -> Iterator[bool]:
-        """Yield whether this process may open the file by itself. No connection is added meanwhile."""
+        """Yield whether this process may open the file without SQLite. No connection is added during the block."""
         with self._lock:
             try:
                 status = path.stat()

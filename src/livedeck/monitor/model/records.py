@@ -174,7 +174,7 @@ class EventRecord(Record):
 
     @property
     def is_waiting(self) -> bool:
-        """True if the event waits for its planned start, also if it is late."""
+        """True if the event waits for its planned start, even if it is late."""
         return self.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
 
     @property

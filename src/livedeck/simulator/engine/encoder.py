@@ -198,7 +198,7 @@ def change_state(states: EncoderStates, state: EncoderState) -> EncoderStates:
 
 
 def first_sent_at(states: EncoderStates, now: float) -> float | None:
-    """Return the time of the first sending state up to `now`, or None. A recorded stream begins by itself."""
+    """Return the time of the first sending state up to `now`, or None. Recorded streams do not count."""
     sending = (state.at for state in states if state.sending and state.shape != RECORDED)
     return next((at for at in sending if at <= now), None)
 

@@ -129,7 +129,7 @@ class Journal:
         return (entry for entry in self._entries if pattern.matches(entry.request, entry.answer))
 
     def first_missing(self, patterns: Sequence[RequestPattern]) -> int:
-        """Return the index of the first pattern that no entry matches after those of the earlier patterns."""
+        """Return the index of the first pattern that no entry matches after the entries of the earlier patterns."""
         entries = iter([*self._entries])
         for index, pattern in enumerate(patterns):
             if not any(pattern.matches(entry.request, entry.answer) for entry in entries):

@@ -33,7 +33,7 @@ class SeenRequest:
     """Request as a pattern sees it. `body` grows up to `BODY_MATCHED` bytes while it arrives.
 
     `token`: owner of its token (served, other, wrong, none). `ids` and `names`: kind of object -> its id and name.
-    `is_carried_out`: it changed something, also if its reply was lost or it was carried out later.
+    `is_carried_out`: it changed something, even if its reply was lost or it was carried out later.
     """
 
     method: str

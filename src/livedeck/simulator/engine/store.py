@@ -431,8 +431,8 @@ class Files:
         path = self.path(storage_id)
         status = path.stat()
         version = status.st_ino, status.st_mtime_ns, status.st_size
-        known, digest = self._digests.get(storage_id, (None, ""))
-        if known != version:
+        stamp, digest = self._digests.get(storage_id, (None, ""))
+        if stamp != version:
             digest = await asyncio.to_thread(digest_of, path)
             self._digests[storage_id] = version, digest
         return digest

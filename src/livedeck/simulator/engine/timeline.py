@@ -89,7 +89,7 @@ class Timeline:
 
     @property
     def playback(self) -> Playback | None:
-        """Scenario in play, also after its end or a stop."""
+        """Scenario in play, even after its end or a stop."""
         return self._playback
 
     def start(self, playback: Playback) -> None:

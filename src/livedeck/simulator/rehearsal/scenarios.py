@@ -93,7 +93,7 @@ def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Work
 
 
 def playing(world: World) -> Scenario | None:
-    """Return the scenario in play, also after its end or a stop."""
+    """Return the scenario in play, even after its end or a stop."""
     playback = world.timeline.playback
     return None if playback is None else _kept(playback.name, playback.table)
 

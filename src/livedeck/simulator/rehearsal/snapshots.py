@@ -61,8 +61,8 @@ def take(world: World, state: State) -> None:
 def restore(world: World, state: State, keep: frozenset[str] = frozenset()) -> None:
     """Restore `state`; the tokens in force stay, and the parts in `keep` (clock, faults).
 
-    Changes that a fault still delays are dropped. If the process is killed meanwhile, it keeps the state from before or
-    has the new one.
+    Changes that a fault still delays are dropped. If the process is killed meanwhile, the data file has the old state
+    or the new one, never a mix.
     """
     store = Store()
     store.mirror(state.store)
