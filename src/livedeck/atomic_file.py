@@ -35,8 +35,8 @@ def _naming(target: Path) -> Iterator[None]:
 class AtomicFile:
     """File that replaces `target` on `commit` and vanishes on `discard`.
 
-    Before, its name consists of the target's name, a random part and `.part`, so that a file that a killed process left
-    can be recognized. As a context manager, it commits at the end of the block, or discards if the block raises.
+    Until then its name is the target's name, a random part and `.part`, so that a file left by a killed process can be
+    recognized. As a context manager, it commits at the end of the block, or discards if the block raises.
 
     Args:
         target: Path of the finished file.

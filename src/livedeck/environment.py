@@ -132,7 +132,7 @@ def _absolute(kind: Literal["config", "data", "log", "state"], variable: str) ->
 
 
 def shell_folder(kind: Literal["config", "data"]) -> Path:
-    """Return the folder where shells look for files of a kind: that of XDG, on every system. Raises SettingsError."""
+    """Return the folder where shells look for files of a kind: the XDG folder on every system. Raises SettingsError."""
     variable, usual = {"config": ("XDG_CONFIG_HOME", "~/.config"), "data": ("XDG_DATA_HOME", "~/.local/share")}[kind]
     _absolute(kind, variable)
     return Path(os.environ.get(variable, "").strip() or expand_user(usual))
@@ -146,7 +146,7 @@ def multiplexer() -> str:
 
 
 def has_mouse() -> bool:
-    """Return whether to let the terminal report the mouse. While it does, GNU screen holds a lone escape back."""
+    """Return whether to let the terminal report the mouse. With mouse reports, GNU screen delays a lone escape."""
     return multiplexer() != "screen"
 
 

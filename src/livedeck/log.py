@@ -19,7 +19,7 @@ class Log:
         _backend.logger(self._name).info(event, **values)
 
     def warning(self, event: str, /, **values: object) -> None:
-        """Log a fault without harm."""
+        """Log a fault that does no harm."""
         _backend.logger(self._name).warning(event, **values)
 
     def error(self, event: str, /, **values: object) -> None:

@@ -1,1 +1,1 @@
-"""Drills: the reaction of a person to a scenario, graded from what is known to have happened. Pure."""
+"""Drills: the reaction of a person to a scenario, graded from the evidence. Pure."""

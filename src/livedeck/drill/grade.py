@@ -35,8 +35,8 @@ ENDED_EARLY = "the drill ended before the limit"
 class Incident(Record):
     """Graded row of `[[answers]]`.
 
-    `seen`: the first act of a person on that alarm or event, because nobody knows what was looked at. `wrong`: wrong
-    changes from this incident to the next. `credit`: from 0 to 1; None if `void` says why there is none.
+    `seen`: first act of the person on the alarm or its event, because a look leaves no trace. `wrong`: wrong changes
+    from this incident to the next. `credit`: from 0 to 1; None if `void` says why there is none.
     """
 
     answer: Answer
@@ -186,7 +186,7 @@ def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:
 
 
 def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
-    """Yield the carried-out changes that no row wants or allows; a repeated one within 10 s is not another."""
+    """Yield the carried-out changes that no row wants or allows. A repeat within 10 s does not count."""
     counted: dict[tuple[str, str], datetime] = {}
     for change in sorted(changes, key=lambda change: change.at):
         if not change.is_carried_out or change.answers or change.is_allowed:

@@ -149,7 +149,7 @@ def _name(alarm: str, event: str, target: str, escape: Escape) -> str:
 
 
 def _offset(grade: Grade, at: datetime) -> str:
-    """Return a time as the time since the start of the drill."""
+    """Return a moment as the time since the start of the drill."""
     return short_duration((at - grade.truth.began).total_seconds())
 
 
@@ -159,7 +159,7 @@ def _after(incident: Incident, at: datetime | None) -> str:
 
 
 def _aligned(table: Sequence[Sequence[str]], cells: int) -> Iterator[str]:
-    """Yield the rows with columns of equal width, the first one as wide as the others leave it."""
+    """Yield the rows with aligned columns. The first column is cut to the width that the others leave."""
     name, *widths = (max(map(cell_len, column)) for column in zip(*table, strict=True))
     widths = [min(name, cells - sum(widths) - 2 * len(widths)), *widths]
     for row in table:

@@ -192,6 +192,6 @@ def acts_of(actions: Iterable[AlarmAction]) -> tuple[Act, ...]:
 
 def was_on_air(records: Iterable[EventRecord], event_id: str, at: datetime) -> bool:
     """Return whether an event was on air at a time, by the records of the deck's history."""
-    known = [record for record in records if record.event_id == event_id and record.at <= at]
-    last = max(known, key=lambda record: record.at, default=None)
+    earlier = [record for record in records if record.event_id == event_id and record.at <= at]
+    last = max(earlier, key=lambda record: record.at, default=None)
     return last is not None and not last.is_gone and last.tally.expects_signal

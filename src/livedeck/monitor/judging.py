@@ -68,7 +68,7 @@ _NOT_RECORDED = frozenset({"METRICS_LATE", "QOS_STALE", "FUTURE_SAMPLES", "UNKNO
 """Kinds of alarm that need data which no recording has."""
 
 _BELOW_PRESET = "VIDEO_BELOW_PRESET"
-"""Kind of alarm that needs the presets, which recordings of older versions lack, as they lack dates of restreams."""
+"""Kind of alarm that needs the presets. Recordings of older versions have neither presets nor dates of restreams."""
 
 _STATUS = {
     BroadcastState.COMPLETED: "finished",
@@ -127,8 +127,7 @@ class Judgement:
         unjudged: Number of recorded alarms of kinds that a recording has too little data for.
         begun_before: Number of recorded alarms that began before `since`.
         begun_last: Number of recorded alarms in the last 30 s that are not raised today.
-        between_polls: Number of faults of restreams that ended so soon that it depends on the time of a poll whether
-            they are raised.
+        between_polls: Number of restream faults so short that the times of polls decide whether they are raised.
     """
 
     since: datetime
@@ -194,7 +193,7 @@ def _onset(comparison: Comparison) -> datetime:
 
 
 def _is_between_polls(pair: Comparison, shortest: timedelta) -> bool:
-    """Return whether only one side raised the fault of a restream, which was shorter than each poll shows."""
+    """Return whether only one side raised the fault of a restream, and it was too short to show at every poll."""
     span = pair.then or pair.today
     is_one_sided = span is not None and (pair.then is None or pair.today is None)
     if span is None or not is_one_sided or span.key.kind != RESTREAM_KIND.name:

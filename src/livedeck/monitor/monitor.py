@@ -115,7 +115,7 @@ class Monitor:
         unit: Unit of the platform's bit rates; None to learn it.
         machine: Source of measurements of this process; None if it is not measured, such as in a rehearsal.
         maintenance: Silences that repeat at hours of the week.
-        viewer: Probe of what viewers get; None if nobody asked for one.
+        viewer: Probe of what viewers get; None without a probe.
 
     Attributes:
         clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.
@@ -434,8 +434,8 @@ class Monitor:
 
     async def add_silence(self, draft: SilenceDraft) -> Silence:
         """Add a silence, and return it. Raises AlarmRefused."""
-        what = (draft.matchers, draft.seconds, draft.comment, draft.starts_at, draft.passes, draft.until_end_of)
-        return self._silence(draft.uid, what, lambda: self.draft_silence(draft))
+        command = (draft.matchers, draft.seconds, draft.comment, draft.starts_at, draft.passes, draft.until_end_of)
+        return self._silence(draft.uid, command, lambda: self.draft_silence(draft))
 
     async def extend_silence(self, silence_id: str, seconds: float, *, actor: str = "", uid: str = "") -> Silence:
         """Extend a silence, and return it. Raises AlarmRefused.

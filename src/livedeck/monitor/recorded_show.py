@@ -43,17 +43,17 @@ def read_show(path: Path) -> RecordedShow:
     check_whole(path)
     with closing(open_foreign(path)) as db:
         events: list[EventChange] = []
-        known: dict[str, Values] = {}
+        before: dict[str, Values] = {}
         since = until = None
         for frame in published.each(db) if "published" in db.tables else ():
             listed = _listed(path, frame)
             if listed is None:
                 continue
             since, until = since or frame.at, frame.at
-            gone = known.keys() - listed.keys()
+            gone = before.keys() - listed.keys()
             events += [EventChange(frame.at, event_id, None) for event_id in gone]
-            events += [EventChange(frame.at, *item) for item in listed.items() if known.get(item[0]) != item[1]]
-            known = listed
+            events += [EventChange(frame.at, *item) for item in listed.items() if before.get(item[0]) != item[1]]
+            before = listed
         if since is None or until is None:
             raise StorageError(path, "it has no snapshot of a platform that replied")
         recorded = read_recorded(db)

@@ -30,7 +30,7 @@ _OVERLAP = 30.0
 
 
 _ON_THE_WAY = 10.0
-"""Seconds that a round of another process may be older, because it comes with the next samples of its event."""
+"""Extra age in seconds of another process's round, because it arrives with the next samples of its event."""
 
 _FORGOTTEN = 60.0
 """Seconds after which a stale state of another process is dropped."""
@@ -216,6 +216,6 @@ class SharedPolls:
 
 
 def _is_older(state: ViewerState, now: datetime, seconds: float) -> bool:
-    """Return whether the last round of another process's probe is stale since some seconds."""
+    """Return whether the last round of another process's probe has been stale for `seconds`."""
     limit = timedelta(seconds=STALE_INTERVALS * state.interval + _ON_THE_WAY + seconds)
     return state.as_of is None or now - state.as_of > limit

@@ -242,7 +242,7 @@ class EventTracker:
         self._viewing = update_viewing(self._viewing, state, self.event, status.skew, self._thresholds)
 
     def witness(self, now: datetime) -> Witness:
-        """Return what viewers prove about missing samples at `now` (server time)."""
+        """Return the probe's proof about missing samples at `now` (server time)."""
         newest = self._readings.last
         return witness(self._viewing, newest.time if newest else None, now, self._thresholds)
 
@@ -398,12 +398,12 @@ class EventTracker:
     def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool, is_part: bool) -> Coverage:
         """Return the coverage after a reply at `at`, without samples later than `until` (epoch s, server time)."""
         times = sorted(filter(partial(ge, until), samples.time))
-        known = self._readings if len(self._readings) else self._recorded
+        readings = self._readings if len(self._readings) else self._recorded
         cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
         return self._coverage.after_answer(
             times,
             at,
-            newest=known.time[-1] if len(known) else -inf,
+            newest=readings.time[-1] if len(readings) else -inf,
             lag=max(self._thresholds.delivery_patience, self._others_lag or 0.0) if lag is None else lag,
             started_at=started_at.timestamp() if started_at else None,
             joins=order.hole_limit(cadence, self._thresholds) if cadence else 0.0,
@@ -677,7 +677,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the time of the last good reply (server time); of the first failure without one.
+        """Return the time of the last good reply (server time). Without one, return that of the first failure.
 
         If the samples' time stands still, this is the time of the newest sample.
         """
@@ -957,8 +957,8 @@ class WorldTracker:
         events only if the connection has changed or the list came.
         """
         self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
-        told = self._thresholds.ended_told
-        self.ended = tuple(ended for ended in self.ended if (at.wall - ended.at).total_seconds() < told)
+        shown_for = self._thresholds.ended_told
+        self.ended = tuple(ended for ended in self.ended if (at.wall - ended.at).total_seconds() < shown_for)
         self._drop_gone(at)
         self._describe_doubt(at)
         if measure.pace != self._pace:

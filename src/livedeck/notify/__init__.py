@@ -126,7 +126,7 @@ __all__ = [
 ]
 
 _PARTS = ("groups", "heartbeat", "message", "notifier", "services", "spool", "targets", "texts")
-"""Modules of the other names. The settings need the two tables alone, and so does the first frame of a deck."""
+"""Modules of the other names, imported late: the settings and the first frame of a deck need only the two tables."""
 
 
 def __getattr__(name: str) -> Any:

@@ -47,12 +47,12 @@ RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES = 6
 """Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
 
-A message with a critical alarm that began needs no allowance. Neither does a message to a target that keeps alarms: its
-board would be wrong until then, and nobody reads each message."""
+A message about a present critical alarm needs no allowance. Neither does a message to a target that keeps alarms,
+because its board would be outdated, and nobody reads each message."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Maximum number of alarms in the window. Above it messages count the alarms, and messages that need the allowance are
-at least FLOOD_GAP apart."""
+"""Maximum number of alarms in the window. Above it, messages state the number of alarms, and those that need the
+allowance are at least FLOOD_GAP apart."""
 
 TOLD_KEPT = timedelta(hours=1)
 """Maximum `group_interval` of a route: the time for which the last message of a group is remembered."""
@@ -114,7 +114,7 @@ class Plan(Record):
     """The routes and the sender, from the settings.
 
     `acknowledging`: names of the targets that take the acknowledgement of an alarm. `keeping`: names of those that keep
-    each alarm until its end. `templates`: words of targets.
+    each alarm until its end. `templates`: name of a target -> template of its messages.
     """
 
     routes: tuple[Route, ...] = ()
@@ -149,7 +149,7 @@ class Life(Record):
     `is_hidden`: it was hidden and nobody had handled it. `is_silenced`: when last present, a silence covered it; it is
     then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: route and
     target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty if there was none.
-    `repeated`: route and target -> time of the last message about it there, if it was no first one.
+    `repeated`: route and target -> time of the last escalation or repeat there.
     """
 
     id: str
@@ -180,7 +180,7 @@ class Box(NamedTuple):
 
 
 Group = tuple[int, str]
-"""Entries that share a message: the place of their status in `Status`, and the key by which their route groups."""
+"""Key of entries that share a message: place of their status in `Status`, and the key by which their route groups."""
 
 
 class State(Record):
@@ -244,7 +244,7 @@ def step(
     """Return the messages that follow from the alarms.
 
     `unsent`: earlier messages that no target has taken, oldest first. `opens`: alarms whose end no message reports yet.
-    `is_reconciling`: `opens` was just read, so that those whose alarm nobody knows get their end.
+    `is_reconciling`: `opens` was just read, so an alarm in it that neither board nor state has gets its end.
     """
     turn = _Turn(plan, state, board, now, unsent, opens)
     turn.follow_lives()
@@ -315,8 +315,8 @@ class _Turn:
             if alarm.active and alarm.is_ongoing:
                 self.kinds[alarm.event_id].add(alarm.kind)
         self.open_lives = defaultdict(list)
-        for known in self.opens:
-            self.open_lives[known.life].append(known)
+        for opened in self.opens:
+            self.open_lives[opened.life].append(opened)
         self.on_air = sum(info.is_on_air for info in self.board.events.values())
         self.lives, self.held = dict(self.before.lives), dict(self.before.held)
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
@@ -346,7 +346,7 @@ class _Turn:
                     self.missed[life.id] = replace(life, cleared_since=life.cleared_since or life.seen_at)
                 life = Life(_life_id(alarm), alarm.key, alarm.since, self.now)
             if life.is_silenced and _is_unhandled(alarm):
-                life = replace(life, notified={}, escalated={})  # it stands at the end of its silence: all begins anew
+                life = replace(life, notified={}, escalated={})  # still present after its silence: as if new
             self.lives[alarm.key] = replace(
                 life,
                 seen_at=self.now,
@@ -427,10 +427,10 @@ class _Turn:
     # Entries to send
 
     def collect_firing(self) -> None:
-        """Open a group at its first alarm. `group_wait` after that alarm was raised, hold an entry for each of them.
+        """Open a group at its first alarm, and hold an entry for each of its alarms after `group_wait`.
 
-        An alarm that waited for an incident before it was announced has waited already, and so has the incident. A
-        failing target is reported at once.
+        `group_wait` begins when the first alarm is raised, so an earlier wait for an incident counts. Incidents and
+        failing targets are reported at once.
         """
         for route in self.plan.routes:
             candidates = [alarm for alarm in self.board.alarms if self._is_news(route, alarm)]
@@ -542,17 +542,17 @@ class _Turn:
 
     def collect_acknowledged(self) -> None:
         """Hold an entry for each acknowledged alarm that is open at a target which takes acknowledgements."""
-        for known in self.opens:
-            alarm, life = self.alarms.get(known.entry.key), self.lives.get(known.entry.key)
-            if known.target not in self.plan.acknowledging or not alarm or not life or life.id != known.life:
+        for opened in self.opens:
+            alarm, life = self.alarms.get(opened.entry.key), self.lives.get(opened.entry.key)
+            if opened.target not in self.plan.acknowledging or not alarm or not life or life.id != opened.life:
                 continue
             at = alarm.answered_at or alarm.acknowledged_at
             if alarm.state is not AlarmState.ACKNOWLEDGED or not alarm.is_ongoing or at is None:
                 continue
-            if self.before.acknowledged.get((known.target, known.life)) != at:
-                box = Box(known.route, known.target)
+            if self.before.acknowledged.get((opened.target, opened.life)) != at:
+                box = Box(opened.route, opened.target)
                 self.held[box] = (*self.held.get(box, ()), self._entry(Status.ACKNOWLEDGED, alarm, life))
-            self.acknowledged[known.target, known.life] = at
+            self.acknowledged[opened.target, opened.life] = at
 
     def collect_resolved(self) -> None:
         """Hold an entry for the end of each notified alarm that cleared long enough ago, and forget its life."""
@@ -576,7 +576,7 @@ class _Turn:
     def _readers(self, life: Life) -> Iterator[tuple[Box, Notified]]:
         """Yield each box that must be notified of the end of the alarm, with the last notification there.
 
-        A target that took the beginning learns of the end, also if its route has gone.
+        A target that took the beginning learns of the end, even if its route is gone.
         """
         targets = set[str]()
         for route in self.plan.routes:
@@ -587,9 +587,9 @@ class _Turn:
             for box in (Box(route.name, route.to), *(box for box in boxes if _place(box) in life.escalated)):
                 targets.add(box.target)
                 yield box, last
-        for known in self.open_lives[life.id]:
-            if known.target not in targets:
-                yield Box(known.route, known.target), Notified(known.entry.stage, self.now)
+        for opened in self.open_lives[life.id]:
+            if opened.target not in targets:
+                yield Box(opened.route, opened.target), Notified(opened.entry.stage, self.now)
 
     def collect_unknown(self) -> None:
         """Hold an end for each alarm whose beginning a target took, if the state of the alarm was lost."""
@@ -597,10 +597,10 @@ class _Turn:
         held = ((box, entry) for box, entries in self.held.items() for entry in entries)
         waiting = {(box.target, entry.life) for box, entry in held if _tells_end(entry)}
         ends = defaultdict[Box, list[Entry]](list)
-        for known in self.opens:
-            if known.life not in lives and (known.target, known.life) not in waiting:
-                seconds = (self.now - known.entry.since).total_seconds()
-                ends[Box(known.route, known.target)].append(known.entry.as_end(seconds, is_undated=True))
+        for opened in self.opens:
+            if opened.life not in lives and (opened.target, opened.life) not in waiting:
+                seconds = (self.now - opened.entry.since).total_seconds()
+                ends[Box(opened.route, opened.target)].append(opened.entry.as_end(seconds, is_undated=True))
         self._hold_ends(ends)
 
     # Messages
@@ -626,7 +626,7 @@ class _Turn:
                 yield self.plan.message(box, entries, self.now, flood)
 
     def _note_repeats(self, box: Box, entries: Iterable[Entry]) -> None:
-        """Count the minutes to the next repeat from the message, because its alarms may have waited for it."""
+        """Count the minutes to the next repeat from the time of the message, because its entries may have waited."""
         for entry in entries:
             life = self._life(entry)
             if life and _place(box) in life.repeated:
@@ -656,8 +656,8 @@ class _Turn:
     def _joins(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry joins a group whose last message is too recent. Critical alarms never wait."""
         key, route = self._box_key(box, entry), self.routes.get(box.route, _NO_ROUTE)
-        told = self.told.get((box, key)) if key and entry.status is Status.FIRING and not entry.is_urgent else None
-        return told is not None and self.now - told < route.group_interval
+        last = self.told.get((box, key)) if key and entry.status is Status.FIRING and not entry.is_urgent else None
+        return last is not None and self.now - last < route.group_interval
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
@@ -672,7 +672,7 @@ class _Turn:
         return may_be_present or self._waits_for_hours(box, entry)
 
     def _is_silenced(self, entry: Entry) -> bool:
-        """Return whether a silence covers the alarm of an entry now, also if the alarm is not listed any more."""
+        """Return whether a silence covers the alarm of an entry now, even if the alarm is not listed any more."""
         alarm = self.alarms.get(entry.key)
         if alarm is not None or not self.board.silences:
             return alarm is not None and alarm.silenced is not None
@@ -738,14 +738,14 @@ class _Turn:
         cleared_since = life.cleared_since or self.now
         alarm = self.alarms.get(life.key)
         info = self.board.events.get(life.key.event_id)
-        known = next((opened.entry.event for opened in self.open_lives[life.id]), "")
+        event_name = next((opened.entry.event for opened in self.open_lives[life.id]), "")
         return Entry(
             Status.RESOLVED,
             life.id,
             last.stage,
             *life.key,
             alarm.severity if alarm else _severity(last.stage),
-            alarm.subject if alarm else (info.name if info else known or life.key.event_id or "platform"),
+            alarm.subject if alarm else (info.name if info else event_name or life.key.event_id or "platform"),
             alarm.target_name if alarm else "",
             "",
             "",

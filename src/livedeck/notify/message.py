@@ -214,7 +214,7 @@ class Message(Record):
     def linked(self, links: Mapping[str, str]) -> Message:
         """Return the message for a try, with links that acknowledge its alarms. `links`: life -> link.
 
-        A place for a link that is not there is removed with its label.
+        Removes a place without a link, together with its label.
         """
         lives = {_digest(beginning.life): beginning.life for beginning in self.beginnings}
 

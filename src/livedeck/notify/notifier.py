@@ -328,16 +328,16 @@ class Notifier:
             _log.warning("open alarms cannot be read", reason=str(error))
             return False
         if self._opens is before:  # otherwise a message was taken meanwhile
-            self._opens = {(known.target, known.life): known for known in opens}
+            self._opens = {(opened.target, opened.life): opened for opened in opens}
         return True
 
     def _open(self, name: str | None = None) -> tuple[Open, ...]:
         """Return the alarms that are open at a target, or at every target, and whose end no message reports yet."""
         ended = {(message.target, life) for message in self._queued() for life in message.ends}
         return tuple(
-            known
-            for place, known in self._opens.items()
-            if known.target in self._targets and place not in ended and name in {None, known.target}
+            opened
+            for place, opened in self._opens.items()
+            if opened.target in self._targets and place not in ended and name in {None, opened.target}
         )
 
     async def _go_on_duty(self) -> bool:
@@ -389,7 +389,7 @@ class Notifier:
                 await self._reload()
 
     async def _refresh(self, name: str, target: Refreshing) -> None:
-        """Tell a target again what is open there, each `target.period` seconds while this process is on duty."""
+        """Send a target its open alarms again, each `target.period` seconds while this process is on duty."""
         while True:
             if self._is_open:
                 async with self._turns[name]:
@@ -509,8 +509,8 @@ class Notifier:
 
         After its third failed try, another message of the target goes as a probe. If there is none, or the target does
         not take it either, a message about one alarm of a shared message is the probe. If the target takes a probe, the
-        failed message is given up or split. Otherwise the target is down. A message out of a split one lets others go
-        first at each failed try. `failures`: failed tries in a row.
+        failed message is given up or split. Otherwise the target is down. For a message out of a split one, each failed
+        try lets others go first. `failures`: failed tries in a row.
         """
         queue, asked = self._queues[name], _asked(delivery)
         longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
@@ -561,7 +561,7 @@ class Notifier:
         return min(found, key=lambda message: (queue[message.key].tries, not message.is_urgent), default=None)
 
     async def _hears_within(self, name: str, seconds: float) -> bool:
-        """Return whether a message of the target was queued within so many seconds, as soon as it was."""
+        """Wait up to `seconds` until a message of the target is queued. Return whether one was."""
         self._news[name].clear()
         news = asyncio.ensure_future(self._news[name].wait())
         pause = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
@@ -575,9 +575,9 @@ class Notifier:
     async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
         """Try a message about one alarm of a shared message, while another one fails. Each call tries the next alarm.
 
-        An alarm of several waiting messages is left out, so that nothing overtakes. If the target takes the part, the
-        shared message is split, and the failed one is split or given up. Returns None if there is nothing to try, and
-        before the third failed try.
+        An alarm of several waiting messages is left out, so that no message overtakes an older one. If the target takes
+        the part, the shared message is split, and the failed one is split or given up. Returns None if there is nothing
+        to try, and before the third failed try.
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
@@ -699,9 +699,9 @@ class Notifier:
 
     def _linked(self, opens: Sequence[Open]) -> tuple[Open, ...]:
         """Return open alarms with the links that acknowledge them."""
-        links = self._links((known.life, known.route) for known in opens)
+        links = self._links((opened.life, opened.route) for opened in opens)
         return tuple(
-            replace(known, entry=replace(known.entry, acknowledge=links.get(known.life, ""))) for known in opens
+            replace(opened, entry=replace(opened.entry, acknowledge=links.get(opened.life, ""))) for opened in opens
         )
 
     async def _mark(self, spooled: Spooled, *, is_taken: bool = False, receipt: str = "") -> None:
@@ -726,8 +726,8 @@ class Notifier:
     def _note_open(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
         """Note what is open at a target after a try, as the storage does."""
         message, changed = spooled.message, dict(self._opens)
-        for known in message.opens if is_taken else ():
-            changed[known.target, known.life] = replace(known, receipt=receipt)
+        for opened in message.opens if is_taken else ():
+            changed[opened.target, opened.life] = replace(opened, receipt=receipt)
         for life in message.ends if spooled.state != WAITING else ():
             changed.pop((message.target, life), None)
         self._opens = changed

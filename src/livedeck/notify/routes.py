@@ -35,7 +35,7 @@ class Route(Record):
     alarm goes to `escalate_to` (0: never). `resolved`: also send the end of an alarm. `levels`: further targets instead
     of `escalate_to`. `repeat`: minutes until an unacknowledged critical alarm goes to `to` again (0: never).
     `group_by`: one of `GROUPINGS`. `group_wait`: time from a group's first alarm to its message. `group_interval`:
-    minimum time from a group's message to one about warnings that join it.
+    minimum time from a group's message to the next one about warnings that join the group.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Targets with a format of their own: Alertmanager, PagerDuty, Slack and Teams (notifications.md, "Targets").
 
-They tell each alarm by itself, so they read its entry: the JSON of a webhook holds at most 50 alarms. A plain message
-(`Message.as_plain_text`) has no JSON: a target that refused the whole one gets only what it must have.
+They report each alarm separately, so they read its entry, because the JSON of a webhook holds at most 50 alarms. A
+plain message (`Message.as_plain_text`) has no JSON: after a refusal, the target gets only the necessary fields.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Done:
 
 
 def _cleared(message: Message) -> Mapping[str, tuple[str, datetime]]:
-    """Return dedup key and end of each alarm whose end the JSON of a message reports, by life."""
+    """Return life -> dedup key and end, for each alarm whose end the JSON of a message reports."""
     alarms = json.loads(message.payload)["alarms"] if message.payload else []
     return {
         alarm["life"]: (alarm["dedup_key"], datetime.fromisoformat(alarm["cleared"]))
@@ -76,7 +76,7 @@ def _cleared(message: Message) -> Mapping[str, tuple[str, datetime]]:
 
 def _known(message: Message) -> Iterable[Open]:
     """Yield the alarms whose end a message reports and whose beginning the target took."""
-    return (known for known in message.opened if known.life in {*message.ends})
+    return (opened for opened in message.opened if opened.life in {*message.ends})
 
 
 # Alertmanager
@@ -88,7 +88,7 @@ _TEST_AHEAD = timedelta(minutes=5)
 """Time until a test ends at Alertmanager by itself."""
 
 _WATCH_AHEAD = timedelta(minutes=2)
-"""Time until Alertmanager takes LivedeckWatch as gone, because a dead livedeck has to be noticed."""
+"""Time until LivedeckWatch ends at Alertmanager by itself, so that a dead livedeck is noticed."""
 
 _ENDED_KEPT = timedelta(minutes=5)
 """Time for which an end is sent again, because a late request may have opened the alarm anew."""
@@ -99,7 +99,7 @@ _PERIOD = 15.0
 class Alertmanager:
     """Alertmanager, by its API v2. `origin`: label that tells platforms apart.
 
-    An alarm is known there by its labels. It forgets what it is not sent again, and everything when it restarts.
+    Alertmanager knows an alarm by its labels. It forgets alarms that are not sent again, and all alarms at a restart.
     """
 
     def __init__(self, post: Post, address: str, origin: str, now: Now = _now) -> None:
@@ -113,24 +113,24 @@ class Alertmanager:
 
     async def send(self, message: Message) -> Delivery:
         """POST the alarms of a message once, all together."""
-        opens = {known.life: known for known in message.opens}
+        opens = {opened.life: opened for opened in message.opens}
         ended, cleared, alerts = [*_known(message)], _cleared(message), list[dict[str, Any]]()
         ended += [  # an alarm that has become worse has other labels, so it is another alert
-            known
-            for known in message.opened
-            if known.life in opens and self._labels(known.entry) != self._labels(opens[known.life].entry)
+            opened
+            for opened in message.opened
+            if opened.life in opens and self._labels(opened.entry) != self._labels(opens[opened.life].entry)
         ]
-        for known in ended:
-            _, at = cleared.get(known.life, ("", message.at))
-            alerts.append(self._end(known.entry, min(at, message.at)))
-        alerts += [self._alert(known.entry, is_plain=not message.payload) for known in opens.values()]
+        for opened in ended:
+            _, at = cleared.get(opened.life, ("", message.at))
+            alerts.append(self._end(opened.entry, min(at, message.at)))
+        alerts += [self._alert(opened.entry, is_plain=not message.payload) for opened in opens.values()]
         if message.status is Status.TEST and not alerts:
             alerts.append(self._watch())
         return await self._send(alerts) if alerts else Delivery(is_taken=True, answer="nothing is open there")
 
     async def refresh(self, opens: Sequence[Open]) -> Delivery:
         """POST everything that is open, with LivedeckWatch and the latest ends."""
-        alerts = {_identity(alert): alert for alert in (self._alert(known.entry) for known in opens)}
+        alerts = {_identity(alert): alert for alert in (self._alert(opened.entry) for opened in opens)}
         latest = self._now() - _ENDED_KEPT
         self._ended = {
             labels: (alert, at) for labels, (alert, at) in self._ended.items() if at > latest and labels not in alerts
@@ -183,7 +183,7 @@ def _identity(alert: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _details(entry: Entry) -> dict[str, str]:
-    """Return the evidence of an alarm, by name; nothing that is empty."""
+    """Return the evidence of an alarm by name, without empty values."""
     words = {
         "event": entry.event,
         "part": entry.part,
@@ -201,7 +201,7 @@ def _details(entry: Entry) -> dict[str, str]:
 
 
 def _lines(values: Mapping[str, str]) -> dict[str, str]:
-    """Return each value as one line, without those that show nothing."""
+    """Return each value as one line, without values that look empty."""
     return {name: line for name, value in values.items() if (line := _line(value))}
 
 
@@ -252,7 +252,7 @@ class PagerDuty:
         return replace(delivery_of((passing or failures)[0]), is_partial=len(done) > before)
 
     def _events(self, message: Message) -> Iterable[dict[str, object]]:
-        keys = {known.life: known.dedup_key for known in message.opened}
+        keys = {opened.life: opened.dedup_key for opened in message.opened}
         keys |= {life: key for life, (key, _) in _cleared(message).items()}
         for beginning in message.beginnings:
             entry = Entry.from_json(beginning.entry) if beginning.entry else None
@@ -292,7 +292,7 @@ _REFUSED = frozenset({"msg_too_long", "no_text", "invalid_arguments", "invalid_a
 """Errors of Slack that concern the message, not the target."""
 
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
-"""Errors of Slack if a message can be changed no more."""
+"""Errors of Slack for a message that can no longer be changed."""
 
 _PLAIN = {"mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
 """Options of a message: no Markdown in the names of strangers, and no preview of their links."""
@@ -302,7 +302,7 @@ _MAX_STILL = 10
 
 
 class _Said(NamedTuple):
-    """Answer of Slack. `error`: its word; empty if it took the request. `receipt`: channel and time of the message."""
+    """Reply of Slack. `error`: error code; empty if it took the request. `receipt`: channel and time of the message."""
 
     delivery: Delivery
     error: str
@@ -330,8 +330,8 @@ class Slack:
 
     async def _send(self, message: Message, done: dict[str, str]) -> Delivery:
         by_receipt = dict[str, list[Open]]()
-        for known in _known(message):
-            by_receipt.setdefault(known.receipt, []).append(known)
+        for opened in _known(message):
+            by_receipt.setdefault(opened.receipt, []).append(opened)
         by_receipt.pop("", None)
         is_whole = sum(map(len, by_receipt.values())) == len(message.ends)
         if not message.ends or not is_whole:
@@ -345,9 +345,9 @@ class Slack:
         return delivery
 
     async def _post_news(self, done: dict[str, str], message: Message) -> Delivery:
-        """Post a message; one about alarms of a single earlier message goes to its thread and to the channel."""
+        """Post a message. If its alarms belong to one earlier message, post it in that thread and in the channel."""
         lives = {beginning.life for beginning in message.beginnings}
-        found = {known.life: known.receipt for known in message.opened if known.life in lives and known.receipt}
+        found = {opened.life: opened.receipt for opened in message.opened if opened.life in lives and opened.receipt}
         if len(found) < max(1, len(lives)) or len({*found.values()}) > 1:
             return (await self._say(done, "post", _full(message))).delivery
         (root,) = {*found.values()}
@@ -362,9 +362,9 @@ class Slack:
     ) -> Delivery:
         """Edit the message of these alarms, and add a line to its thread; without the message, post the end."""
         channel, _, at = receipt.partition(" ")
-        lives = {known.life for known in ended}
-        still = [known for known in message.opened if known.receipt == receipt and known.life not in lives]
-        news = _full(message) if is_only else "RESOLVED " + ", ".join(_name(known) for known in ended[:_MAX_STILL])
+        lives = {opened.life for opened in ended}
+        still = [opened for opened in message.opened if opened.receipt == receipt and opened.life not in lives]
+        news = _full(message) if is_only else "RESOLVED " + ", ".join(_name(opened) for opened in ended[:_MAX_STILL])
         edited = f"{message.title if is_only else news}\nStill open: {_names(still)}" if still else news
         said = await self._say(done, f"edit {receipt}", edited, method="chat.update", channel=channel, ts=at)
         if said.delivery.is_taken:
@@ -389,13 +389,13 @@ class Slack:
 
 
 def _read(reply: Reply) -> _Said:
-    """Return what Slack answered. It says with status 200 that it did not take a message."""
+    """Return the reply of Slack, which may refuse a message with status 200."""
     try:
         found = json.loads(reply.body)
         error = "" if found["ok"] else str(found["error"])
         receipt = f"{found.get('channel', '')} {found.get('ts', '')}" if found["ok"] else ""
     except (ValueError, KeyError, TypeError, AttributeError):
-        error, receipt = "no answer of Slack", ""
+        error, receipt = "no reply from Slack", ""
     delivery = delivery_of(reply)
     if not delivery.is_taken:
         return _Said(delivery, error or words_of(reply), "")
@@ -470,7 +470,7 @@ def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
     """Return a card. Its texts are runs, because a text block would read names of strangers as Markdown."""
     colour = _COLOURS.get(message.status, "Default")
     title = {**_text_run(message.title), "weight": "Bolder", "size": "Medium", "color": colour}
-    entries = [known.entry for known in message.opens]
+    entries = [opened.entry for opened in message.opens]
     acknowledging = {entry.acknowledge for entry in entries} - {""}
     runs = [[title], *([_run(line, acknowledging)] for line in lines if line)]
     links = {entry.link: entry for entry in entries if entry.link}

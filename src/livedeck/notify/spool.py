@@ -79,7 +79,7 @@ ALTER TABLE life ADD COLUMN is_silenced INTEGER NOT NULL DEFAULT 0
 ALTER TABLE spool ADD COLUMN entries TEXT NOT NULL DEFAULT '[]'
 """,
 }
-"""Schema of a file -> the change that makes the next one of it."""
+"""Schema version of a file -> statements that upgrade it to the next version."""
 
 KEPT = timedelta(days=1)
 """Time for which sent messages are kept, because the rate limit counts them."""
@@ -321,8 +321,8 @@ class Spool:
                 self._db.executemany(
                     "INSERT OR REPLACE INTO open VALUES (?, ?, ?, ?, ?, ?)",
                     [
-                        (known.target, known.life, known.dedup_key, known.route, known.entry.to_json(), receipt)
-                        for known in opens
+                        (opened.target, opened.life, opened.dedup_key, opened.route, opened.entry.to_json(), receipt)
+                        for opened in opens
                     ],
                 )
                 ends = message.ends if state != WAITING else ()
@@ -419,7 +419,7 @@ class Spool:
 
 
 def moved(life: Life, ahead: timedelta) -> Life:
-    """Return a life with times by a clock that is `ahead` of its own."""
+    """Return a life with the times of another clock. `ahead`: time by which that clock is ahead of the present one."""
     return replace(
         life,
         since=life.since + ahead,

@@ -39,7 +39,7 @@ _NOWHERE_PRIVATE = Egress()
 
 
 class Reply(Protocol):
-    """Result of a request. `status`: 0 without one. `text`: words for a person. `body`: for programs, unmasked."""
+    """Result of a request. `status`: 0 if no reply came. `text`: words for a person. `body`: for programs, unmasked."""
 
     @property
     def status(self) -> int: ...
@@ -108,7 +108,7 @@ class CheckedTarget(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Webhook:
-    """Webhook. `secrets`: keys of the signature, one for each (empty: no signature). `clock`: seconds since 1970."""
+    """Webhook. `secrets`: keys, each of which signs the body (empty: no signature). `clock`: seconds since 1970."""
 
     post: Post
     address: str
@@ -147,9 +147,9 @@ def is_success(status: int) -> bool:
 
 
 def signature(secrets: Sequence[str], timestamp: int, body: bytes) -> str:
-    """Return the header of a signed body: the time in seconds since 1970, and an HMAC-SHA-256 by each secret.
+    """Return the header of a signed body: the time in seconds since 1970, and an HMAC-SHA-256 with each secret.
 
-    A receiver that checks the time takes no old request that somebody repeats.
+    A receiver that checks the time refuses an old request that somebody sends again.
     """
     signed = f"{timestamp}.".encode() + body
     digests = [hmac.new(secret.encode(), signed, sha256).hexdigest() for secret in secrets]
@@ -166,7 +166,7 @@ _CHILD = Path(__file__).with_name("apprise_child.py")
 
 
 class TargetError(Exception):
-    """A target cannot be made of its address; the text says why and what to do."""
+    """A target cannot be made from its address; the text says why and what to do."""
 
 
 class AppriseTarget:

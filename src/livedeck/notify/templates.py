@@ -33,7 +33,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
 
 
 class Template(Record):
-    """Words of the messages to a target. Empty: the usual ones."""
+    """Words of the messages to a target. Empty: the default words."""
 
     title: str = ""
     text: str = ""

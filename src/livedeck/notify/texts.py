@@ -78,7 +78,7 @@ def shown_status(entry: Entry) -> Status:
 
 
 def is_over(entry: Entry) -> bool:
-    """Return whether the entry tells the end of an alarm, or of a test."""
+    """Return whether the entry reports the end of an alarm, or of a test."""
     return entry.is_cleared or entry.status is Status.RESOLVED
 
 
@@ -253,7 +253,7 @@ def _label(entry: Entry) -> str:
 
 
 def _counted(entries: Sequence[Entry]) -> str:
-    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. A lower severity than the first is named."""
+    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. Names a severity that is below the first."""
     first, counts = entries[0], Counter[tuple[str, str]]()
     for entry in entries:
         is_lower = first.status in BEGINNINGS and entry.severity is not first.severity
@@ -304,7 +304,7 @@ def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) ->
 
 
 def _cut(text: str, most: int) -> str:
-    """Cut a text to `most` characters and a sign, without half of a place for a link."""
+    """Cut a text to `most` characters and an ellipsis. A place for a link that would be halved is left out."""
     return re.sub(rf"{MASK[0]}+[0-9a-f]{{0,7}}$", "", text[:most]) + "…"
 
 

@@ -20,13 +20,13 @@ _LONG = 64 * 2**10
 """Bytes of a playlist that is read in a thread."""
 
 _NOT_OF_HOST = frozenset({0, 407, 511})
-"""HTTP statuses that are no reply of the host: none, and those of a proxy or network that wants a login."""
+"""HTTP statuses that the host did not send: 0 (no reply), and demands of a proxy or network for a login."""
 
 _MAX_PRESENCES = 12
 """Maximum number of segments in a round whose presence is checked without reading them."""
 
 _APART_SEGMENTS = 2
-"""Segments by which two renditions may be apart: a player that switches asks for the same place in the other."""
+"""Maximum distance of two renditions in segments: a player that switches requests the same place in the other."""
 
 
 class Looks(Protocol):
@@ -34,7 +34,7 @@ class Looks(Protocol):
 
     @property
     def blindness(self) -> str:
-        """Reason why no segment is judged now; empty if they are."""
+        """Reason why no segment is judged now; empty if segments are judged."""
 
     @property
     def deaths(self) -> int:
@@ -100,8 +100,8 @@ class _Round:
 
         A playlist that this round cannot read again excuses no segment.
 
-        Players do not miss a segment that left the playlist before it was asked for, or that a playlist named in part
-        because it was read while it was written.
+        A segment that left the playlist before its request is no fault for players. Neither is a cut-off address from a
+        playlist that was read while it was written.
         """
         for playlist in dict.fromkeys(playlist for playlist, *_ in self.suspects):
             answer, found = await self.playlist(playlist)
@@ -202,7 +202,7 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
 async def _compare(
     work: _Round, memory: Memory, rungs: Sequence[Rung], lowest: Media, head_before: int
 ) -> dict[str, str]:
-    """Compare one rendition, each round another, with the lowest. Returns its name -> distance; empty if together."""
+    """Compare a rendition with the lowest, another one each round. Returns its name -> distance; empty if together."""
     if len(rungs) < 2:
         return {}
     rung = rungs[1 + memory.viewer.rounds % (len(rungs) - 1)]
@@ -242,8 +242,8 @@ async def _hear(
 ) -> tuple[int | None, Sight | None]:
     """Return the number of the newest segment of a separate sound track, and its sight.
 
-    Without its playlist the sound is unknown, and missing if that of the picture is still served. The sight is None if
-    no new segment was decoded.
+    Without its playlist the sound is unknown, and counts as missing while the playlist of the picture is served. The
+    sight is None if no new segment was decoded.
     """
     if not rungs or not rungs[0].sound:
         return None, None

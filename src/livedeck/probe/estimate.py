@@ -12,13 +12,13 @@ from livedeck.probe.playlist import Master, Media, Part, Rung, Unusable, read_pl
 from livedeck.record import Record
 
 _AT_ONCE = 8
-"""Maximum number of events under way; the limits of the requests are the fetcher's."""
+"""Maximum number of events read at a time. The fetcher limits the requests."""
 
 
 class Planned(Record):
     """Traffic of an event on air.
 
-    `lowest`: rendition to read. `rate`: in bit/s; None if unknown, for a `reason`. `requests`: per second.
+    `lowest`: rendition to read. `rate`: in bit/s; None if unknown, with the `reason`. `requests`: per second.
     """
 
     event_id: str

@@ -65,7 +65,7 @@ MAX_SECONDS = 10
 """Seconds after which the process ends by itself, if nobody else is left to kill it."""
 
 _NOBODY = 65534
-"""User and group of a process that was root. It need not have a name."""
+"""User and group that replace root. They need no name."""
 
 _VIDEO = ("h264", "hevc", "av1", "libdav1d", "vp9")
 _AUDIO = ("aac", "aac_latm", "mp3", "mp3float", "ac3", "eac3", "opus", "flac")
@@ -117,7 +117,7 @@ def shut_doors() -> None:
 def _refuse_calls() -> None:
     """Let the kernel refuse all system calls but those of `_CALLS`, from now on (Linux: seccomp).
 
-    A kernel without such filters leaves the limits alone to hold.
+    On a kernel without such filters only the limits hold.
     """
     import ctypes
 
@@ -199,7 +199,7 @@ class Eye:
         self._last: VideoFrame | None = None
 
     def see(self, frame: VideoFrame) -> None:
-        """Add a key frame. Broken ones are left out."""
+        """Add a key frame. Broken frames are left out."""
         if not frame.is_corrupt:
             self.cells.append(_scaled(frame, COLUMNS, ROWS, "gray"))
             self._last = frame
@@ -217,8 +217,8 @@ class Eye:
 class Ear:
     """Sound of a segment: loudest momentary loudness (LUFS, -inf if unknown), and peak of each channel (dBFS).
 
-    The filters are FFmpeg's: `ebur128` measures loudness, and `astats` peaks, which `ebur128` rounds to 0.001 of full
-    scale, so that -60 dBFS is its first step.
+    FFmpeg's filter `ebur128` measures loudness, and `astats` measures peaks, because `ebur128` rounds peaks to steps of
+    0.001 of full scale (-60 dBFS).
     """
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ def _is_allowed(stream: VideoStream | AudioStream, codecs: Collection[str]) -> b
 
 
 def _decoded(stream: VideoStream | AudioStream | None, packet: Packet[Any] | None) -> list[Any]:
-    """Return the frames of a packet: none if it is broken, as the first of a segment may be. None: the last ones."""
+    """Return the frames of a packet: none if it is broken, as the first may be. `packet`: None for the last frames."""
     try:
         return stream.decode(packet) if stream else []
     except MemoryError:

@@ -28,13 +28,13 @@ REQUEST_SECONDS, ROUND_SECONDS = 5.0, 8.0
 """Maximum duration of a request, and of all requests of a round together."""
 
 AT_ONCE, AT_ONCE_OF_HOST = 4, 2
-"""Maximum number of requests under way, and of those to one host."""
+"""Maximum number of requests under way, and of requests under way to one host."""
 
 REQUEST_WEIGHT = 600
 """Bytes of a request and its reply without the body: headers, TCP acknowledgements and packets."""
 
 _LAG = 1.0
-"""Seconds by which a request may end after its time. Beyond them this machine was too slow to judge the host."""
+"""Seconds by which a request may end after its timeout. Beyond them, this machine was too slow to judge the host."""
 
 _MAX_HOSTS = 500
 """Number of hosts that are remembered."""
@@ -120,7 +120,7 @@ class Fetcher:
             if (wait := self._held_until.get(host, begin) - begin) > 0:
                 return Answer(error=f"{host} wants a pause of {wait:.0f} s", is_held=True)
             answer = await self._ask(part, want, home, seconds, begin)
-            if answer.is_reset and answer.seconds < seconds:  # hosts close kept connections as a request comes
+            if answer.is_reset and answer.seconds < seconds:  # a host may close a kept connection at that moment
                 answer = await self._ask(part, want, home, seconds - answer.seconds, begin)
             self.weights[host_of(home)] += REQUEST_WEIGHT + len(answer.body)
             return answer

@@ -154,7 +154,7 @@ def _master(found: Any, address: str) -> Master:
 
 
 def _sound(tracks: Sequence[Any], address: str) -> tuple[str, str]:
-    """Return address and name of the sound that players take without a wish of the viewer.
+    """Return address and name of the sound that players choose by default.
 
     The address is empty if this sound is in the segments of the picture. The name is empty if there is no other sound.
     """

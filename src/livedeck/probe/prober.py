@@ -44,8 +44,8 @@ _log = Log("livedeck.probe")
 class _Target:
     """Event to probe.
 
-    `due`: next round, `began_at`: last one, in seconds of the clock. `weight`, `sent`: mean bytes and requests of
-    a round.
+    `due`, `began_at`: times of the next and the last round, in seconds of the clock. `weight`, `sent`: mean bytes and
+    requests of a round.
     """
 
     event: Viewed
@@ -277,5 +277,5 @@ class Prober:
 
 
 def _path(address: Address) -> tuple[str, str]:
-    """Return the part of an address that a new signature keeps, and the reason if there is no address."""
+    """Return the part of an address that stays when it is signed anew, and the reason if there is no address."""
     return address.text.partition("?")[0], address.reason

@@ -267,8 +267,8 @@ def load_display(**flags: Any) -> DisplaySettings:
     """Return the display settings in force. Ignores faults of other settings. Raises SettingsError."""
     document, names = read_document(config_path()), DisplaySettings.model_fields
     in_file = Layer({name: value for name, value in document.values.items() if name in names}, document.location)
-    given = {name: value for name, value in flags.items() if name in names and value is not None}
-    values, origins = _merge((_flag_layer(given), _environment_layer(DisplaySettings), in_file))
+    chosen = {name: value for name, value in flags.items() if name in names and value is not None}
+    values, origins = _merge((_flag_layer(chosen), _environment_layer(DisplaySettings), in_file))
     return _validate(DisplaySettings, values, origins)
 
 

@@ -184,7 +184,7 @@ class _Judging(BaseModel):
 
 
 def _check_playlist(text: str, *, is_template: bool = False) -> str:
-    """Check the address of a playlist. In a template the id of the event or stream takes a place in the path."""
+    """Check the address of a playlist. The path of a template has a field for the id of the event or stream."""
     if not text or (text == OFF and not is_template):
         return text
     parts = urlsplit(text)
@@ -286,12 +286,12 @@ class _Target(BaseModel):
 
     @property
     def template(self) -> Template:
-        """Words of the messages to it."""
+        """Template of the messages to this target."""
         return Template(self.title, self.text)
 
     @property
     def options(self) -> dict[str, str]:
-        """Options of its kind that are set, by name."""
+        """Options of the target's kind that are set, by name."""
         return {name: value for name in OPTIONS if (value := getattr(self, name))}
 
 
@@ -658,7 +658,7 @@ class ProbeSettings(BaseModel):
     )
     interval: Number = Field(default=10, ge=4, le=300, description="seconds between two rounds of an event")
     budget_kbit: Number = Field(
-        default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; over it rounds become rarer"
+        default=2000, ge=50, le=1_000_000, description="maximum kbit/s of all events; above it, rounds become rarer"
     )
     pictures: bool = Field(default=True, description="judge picture and sound; needs `pip install '.[media]'`")
     cmcd: bool = Field(
@@ -764,7 +764,7 @@ class EngineSettings(BaseModel):
         default=15,
         ge=5,
         le=60,
-        description="seconds; a lease lasts nine tenths of them, and their end reveals a dead collector",
+        description="seconds; leases expire after nine tenths of them, which reveals a dead collector",
     )
 
     @model_validator(mode="after")
@@ -870,7 +870,7 @@ class DisplaySettings(BaseModel):
     ascii: bool = Field(default=False, description="use only ASCII characters")
     graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
         default="auto",
-        description="how posters are drawn; `auto`: as the terminal says in its variables, otherwise half blocks",
+        description="how posters are drawn; `auto`: by the variables of the terminal, otherwise half blocks",
     )
     bell: bool = Field(default=True, description="ring the bell of the terminal for a new alarm")
     notification: Literal["osc9", "osc99", "osc777", "off"] = Field(
@@ -993,7 +993,7 @@ class Settings(SharingSettings, LimitSettings, DisplaySettings, PlatformSettings
         return self._withheld_token_reason
 
     def withholding_token(self, reason: str) -> Self:
-        """Record the reason why the token is not used; return the settings."""
+        """Record the reason why the token is not used, and return these settings."""
         self._withheld_token_reason = reason
         return self
 

@@ -42,7 +42,7 @@ UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes in a request to the upload address, which go to the disk as they arrive."""
 
 Authorize = Callable[[Request], str]
-"""Returns the caller's workspace id, empty if the address has none; raises the documented error."""
+"""Function that returns the caller's workspace id, empty if the address has none; raises the documented error."""
 
 _HEAD_FAULTS = {400: "the length of the body is ambiguous", 431: "request header fields too large"}
 
@@ -115,17 +115,17 @@ def _route(world: World, path: str, methods: dict[str, Endpoint[Any]], authorize
         if profile == "strict":
             refuse_undocumented(request, endpoint.names("query"), endpoint.names("header"))
         if endpoint.takes_body and endpoint.body == "json":
-            await request.body()  # first: no other request may write between the reads and the writes of a handler
+            await request.body()  # first: while the handler waited for it, another request could write
         return await endpoint.handler(api_request)
 
     return _FirstRoute(path, answer, methods=[*methods])
 
 
 class _FirstRoute(Route):
-    """Route that answers every method on its path, so that `subtitles/reorder` is never taken for the id of a track."""
+    """Route that takes every method on its path, so that `subtitles/reorder` is never read as the id of a track."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return a full match for a wrong method too: `handle` answers it with 405."""
+        """Return a full match for a wrong method too: `handle` refuses it with 405."""
         match, child_scope = super().matches(scope)
         return (Match.FULL if match is Match.PARTIAL else match), child_scope
 
@@ -189,7 +189,7 @@ class SimulatorMiddleware:
         await self._answer(scope, receive, send_dated)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request, or say in the documented form why not."""
+        """Respond to the request, with the documented error if it fails."""
         try:
             await self._world.faults.late.land_due(self._world.now())
             await self._through_faults(scope, _bounded(scope, receive), send)
@@ -211,7 +211,7 @@ class SimulatorMiddleware:
         return internal()
 
     async def _through_faults(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request: with the scenario up to date and through the faults that hit it."""
+        """Bring the scenario up to date, and respond to the request through the faults that hit it."""
         world, request = self._world, scope.get(SEEN)
         world.timeline.catch_up(world.now())
         if request is None:
@@ -243,7 +243,7 @@ class SimulatorMiddleware:
 
 
 def _noting(app: ASGIApp, request: SeenRequest) -> ASGIApp:
-    """Return the app, which notes in `request` that a change was carried out, whatever becomes of the answer."""
+    """Return the app, which notes in `request` that a change was carried out, even if the reply is lost."""
     if request.method in {"GET", "HEAD"}:
         return app
 

@@ -110,8 +110,8 @@ class Crowd:
 class Listener(socket.socket):
     """Listening socket that leaves descriptors for files.
 
-    At the descriptor limit, plain asyncio logs hundreds of lines a second and answers nobody. Here a connection over
-    the limit replaces one without a request, or is closed at once. The log says so once.
+    At the descriptor limit, plain asyncio logs hundreds of lines a second and serves nobody. Here a connection over the
+    limit replaces one without a request, or is closed at once. The log says so once.
     """
 
     @classmethod

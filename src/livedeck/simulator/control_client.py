@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 ANSWER_SECONDS = 30.0
-"""Seconds that the client waits for an answer, in addition to those that a request itself asks the server to wait."""
+"""Seconds that the client waits for a reply, in addition to the wait that a request asks of the server."""
 
 Pattern: TypeAlias = Mapping[str, object]
 """Request pattern: criteria by name, such as `{"operation": "enable_event"}`."""
@@ -25,7 +25,7 @@ Table: TypeAlias = str | Path
 
 
 class Entry(TypedDict, total=False):
-    """Entry of the journal: a request and its answer. `status`: 0 if there was none."""
+    """Entry of the journal: a request and its reply. `status`: 0 without a reply."""
 
     n: int
     at: str
@@ -102,10 +102,10 @@ class Connection:
         media: str = "application/json",
         wait: float = 0,
     ) -> bytes:
-        """Send a request and return the body of its answer. `path` is relative to `control_url`.
+        """Send a request and return the body of its reply. `path` is relative to `control_url`.
 
         Raises:
-            ControlError: The simulator refused it, or gave no answer within `ANSWER_SECONDS` after `wait`.
+            ControlError: The simulator refused it, or did not reply within `ANSWER_SECONDS` after `wait`.
         """
         address = urlsplit(self.control_url)
         connect = HTTPSConnection if address.scheme == "https" else HTTPConnection
@@ -127,7 +127,7 @@ class Connection:
         return text
 
     def ask(self, method: str, path: str, body: Mapping[str, object] | bytes | None = None, *, wait: float = 0) -> Any:
-        """Send a request and return the data of its answer. Raises ControlError like `send`."""
+        """Send a request and return the data of its reply. Raises ControlError like `send`."""
         return json.loads(self.send(method, path, body, wait=wait))["data"]
 
     def post_table(self, path: str, table: Table) -> str:
@@ -220,7 +220,7 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Journal: the last requests of your client and their answers, oldest first.
+    """Journal: the last requests of your client and their replies, oldest first.
 
     Criteria of a pattern are keywords, or keys of `pattern` if their name has a dot, such as `json.name`.
     """
@@ -234,7 +234,7 @@ class Requests:
         return entries
 
     def find(self, pattern: Pattern | None = None, *, limit: int = 100, **criteria: object) -> list[Entry]:
-        """Return the entries that match, and of more than `limit` the newest."""
+        """Return the entries that match; of too many, the newest `limit`."""
         body = {"pattern": {**(pattern or {}), **criteria}, "limit": limit}
         entries: list[Entry] = self._connection.ask("POST", "/requests/find", body)
         return entries
@@ -254,13 +254,13 @@ class Requests:
         within: float | None = None,
         **criteria: object,
     ) -> None:
-        """Check how many entries match: `exactly`, `at_least` or `at_most` a number. Without one, at least 1.
+        """Check the number of entries that match: by default at least 1.
 
         Args:
             pattern: Criteria whose name has a dot.
-            exactly: The number of entries.
-            at_least: The lowest number of entries.
-            at_most: The highest number of entries.
+            exactly: Required number of entries.
+            at_least: Minimum number of entries.
+            at_most: Maximum number of entries.
             within: Seconds of this machine to wait until the check holds.
             criteria: The other criteria.
 
@@ -371,7 +371,7 @@ class Platform:
             app: The simulator as an ASGI app, if it runs in this process.
 
         Raises:
-            ControlError: The simulator does not answer, or refuses the token.
+            ControlError: The simulator does not reply, or refuses the token.
         """
         connection = Connection(control_url.rstrip("/"), control_token)
         shown = connection.ask("GET", "/platform")

@@ -19,7 +19,7 @@ _PRIVATE = "/_control", "/_clock"
 
 
 class CrossOrigin:
-    """Middleware that adds CORS headers, and answers preflight requests, for everything but the control API."""
+    """Middleware that adds CORS headers, and responds to preflight requests, for everything but the control API."""
 
     def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
         self._app = app

@@ -107,7 +107,7 @@ def summary(endpoint: Endpoint[Any]) -> str:
 
 @cache
 def _examples() -> dict[str, Schema]:
-    """Return parameters, body and answer of each operation of the demo workspace made from the seed 1."""
+    """Return example parameters, body and reply of each operation, in the demo workspace of seed 1."""
     examples: dict[str, Schema] = json.loads((DATA / "examples.json").read_text(encoding="utf-8"))
     return examples
 
@@ -158,7 +158,7 @@ def _request_body(endpoint: Endpoint[Any], schemas: Mapping[Any, Schema], exampl
 
 
 def _error_responses(endpoint: Endpoint[Any], error: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield the answer of each error status; a conflict is described with its reasons."""
+    """Yield the reply of each error status; a conflict is described with its reasons."""
     names = _PATH_NAME.findall(endpoint.path)
     codes = {*_ANY_CODES, *endpoint.errors, *endpoint.conflicts}
     codes |= {400301} if any(_is_uuid(endpoint, name) for name in names) else set()

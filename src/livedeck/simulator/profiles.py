@@ -28,7 +28,7 @@ def check_profile(name: str) -> None:
 
 
 def refuse_undocumented(request: Request, query: Collection[str], headers: Collection[str]) -> None:
-    """Raise the documented error for what `strict` refuses; `query` and `headers` are the names that are known.
+    """Raise the documented error for what `strict` refuses; `query`, `headers`: documented names.
 
     It refuses unknown names in the query, unknown `X-` header fields, and a body without a `Content-Type`.
     """
@@ -58,7 +58,7 @@ def check_leniently(model: type[M], given: Any) -> M:
 
 
 def _page_in_range(written: str) -> dict[str, str]:
-    """Return the nearest allowed `per_page`, or nothing for what is no number."""
+    """Return the nearest allowed `per_page`; nothing for a text that is no number."""
     if not (written.isascii() and written.isdecimal()):
         return {}
     return {"per_page": str(min(max(int(written[:20]), 1), MAX_PER_PAGE))}

@@ -1,4 +1,4 @@
-"""Recorder: recognises each request for faults and journal, and keeps what was sent and answered."""
+"""Recorder: recognises each request for faults and journal, and keeps request and reply."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SEEN = "livedeck.seen"
 """Key of the `SeenRequest` in a scope; absent for the control API and the clock."""
 
 REFUSED = "livedeck.refused"
-"""Key in a scope of True if the simulator refused the framing or the size of the request."""
+"""Key in a scope: True if the simulator refused the framing or the size of the request."""
 
 HITS = "livedeck.hits"
-"""Key in a scope of the ids of the faults that hit the request."""
+"""Key in a scope: ids of the faults that hit the request."""
 
 Recognise = Callable[[Scope], SeenRequest]
 
@@ -39,7 +39,7 @@ _TEXTS = ("text/", "application/json", "application/xml", "application/x-www-for
 
 
 def recogniser(world: World, endpoints: Sequence[Endpoint[Any]]) -> Recognise:
-    """Return the function that says which operation, objects and token a request has."""
+    """Return the function that recognises operation, objects and token of a request."""
     routes = [(endpoint.method, compile_path(endpoint.path)[0], endpoint.operation) for endpoint in endpoints]
 
     def recognise(scope: Scope) -> SeenRequest:
@@ -67,7 +67,7 @@ def recogniser(world: World, endpoints: Sequence[Endpoint[Any]]) -> Recognise:
 
 
 def _whose(world: World, authorization: str) -> str:
-    """Return whose token a request brings: served, other, wrong or none."""
+    """Return the owner of a request's token: served, other, wrong or none."""
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token:
         return "wrong" if authorization else "none"
@@ -108,7 +108,7 @@ class Recorder:
 
 
 class _Recording:
-    """Request in progress, and its answer so far."""
+    """Request in progress, and its reply so far."""
 
     def __init__(self, world: World, request: SeenRequest, scope: Scope, receive: Receive, send: Send) -> None:
         self._world, self._request, self._scope, self._receive, self._send = world, request, scope, receive, send
@@ -131,7 +131,7 @@ class _Recording:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer, and keep its beginning."""
+        """Send a part of the reply, and keep its beginning."""
         if message["type"] == "http.response.start":
             self._status = message["status"]
             self._headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"]]
@@ -145,7 +145,7 @@ class _Recording:
         await self._send(message)
 
     def settle(self, outcome: str = "") -> None:
-        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: by default that of the answer."""
+        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: by default that of the reply."""
         journal = self._world.journal
         if self._is_settled or not journal.limit or journal.clears != self._clears:
             return

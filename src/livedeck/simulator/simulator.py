@@ -208,7 +208,7 @@ class Simulator:
 
     @property
     def user_name(self) -> str:
-        """Name of the user. No answer of the platform contains names of users, projects or folders."""
+        """Name of the user. No reply of the platform contains names of users, projects or folders."""
         return USER_NAME
 
     def folders(self) -> Iterator[tuple[str, str]]:
@@ -219,7 +219,7 @@ class Simulator:
 
     @property
     def scenario(self) -> Scenario | None:
-        """Scenario in play, also after its end; None without one."""
+        """Scenario in play, even after its end; None without one."""
         return scenarios.playing(self._world)
 
     def progress(self) -> dict[str, object]:
@@ -234,7 +234,7 @@ class Simulator:
 
     @property
     def journal(self) -> Journal:
-        """Last requests and their answers."""
+        """Last requests and their replies."""
         return self._world.journal
 
     def on_air(self) -> list[str]:
@@ -284,7 +284,7 @@ def _load(scenario: str | Path | Scenario) -> Scenario:
 
 
 def _read_workspace(workspace: str | Path) -> Table | None:
-    """Read a workspace of one's own; return None for a shipped one. Raises SimulatorError with every problem."""
+    """Read a custom workspace; return None for a shipped one. Raises SimulatorError with every problem."""
     path = Path(workspace)
     if path.suffix != ".toml":
         if str(workspace) not in workspaces.names():

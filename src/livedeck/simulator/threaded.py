@@ -45,7 +45,7 @@ class ThreadedSimulator:
             self._thread.join()
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as an ASGI app in the caller's event loop; the simulator works in its own."""
+        """Serve as an ASGI app in the caller's event loop; the simulator works in its own."""
         here = asyncio.get_running_loop()
 
         async def receive_here() -> Message:

@@ -1,7 +1,7 @@
 """Addresses with masked secrets: scheme, host, port and app stay readable, and a mask covers the rest. Pure.
 
 A path may hold a key, the part before the host a password, and any parameter a token, so no list of secret parameters
-is complete. Of an address that cannot be parsed, only the scheme stays readable.
+is complete. If an address cannot be parsed, only its scheme stays readable.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ MAX_MARKS = 4
 """Maximum number of marks on a letter: Vietnamese needs two, Thai and Arabic three, Hebrew four."""
 
 MAX_JOINS = 3
-"""Maximum number of characters that are joined to an emoji or letter and take no cells: a family has four members."""
+"""Maximum number of joiners after an emoji or letter: the emoji of a family of four has three."""
 
 BLANK_LETTER = "␣"
 """Replacement for a letter that looks blank. Without it, a name of such letters would look empty."""

@@ -49,7 +49,7 @@ _CREDENTIAL = re.compile(
 """Pattern of text that is labelled as a secret. It finds secrets that were never parsed as such."""
 
 _TICKET = re.compile(r"WzEsI[\w-]+\.[\w-]+", re.ASCII)
-"""Pattern of the end of a link that acknowledges an alarm (`Links`): it is a permission, also in an escaped address."""
+"""Pattern of the end of a link that acknowledges an alarm (`Links`). This end alone grants the permission."""
 
 _ESCAPE = re.compile(r"((?:\\+x[0-9a-f]{2})+)|\\+(?:u([0-9a-f]{4})|(.))", re.IGNORECASE | re.DOTALL)
 _BASE64, _NO_WORD = re.compile(r"[A-Za-z0-9+/_-]{11,}"), re.compile(r"[A-Z0-9+]")
@@ -152,7 +152,7 @@ class SecretRegister:
                 del self._by_gram[gram]
 
     def _mask_alone(self, text: str, lengths: Sequence[int]) -> str:
-        """Mask secrets of these lengths that stand alone. Of two with the same beginning, mask the longer one."""
+        """Mask secrets of these lengths that stand alone. If two begin alike, mask the longer one."""
         parts, masked_to, folded = list[str](), 0, _folded(text)
         for found in _STARTS.finditer(text):
             start = found.start()

@@ -110,7 +110,7 @@ class Pixels(NamedTuple):
 class Link(NamedTuple):
     """Role of words that run a command when clicked.
 
-    `command`: name of an action, or a word that the dialog of the words interprets. `argument`: argument of `command`.
+    `command`: name of an action, or a word that the dialog with the link interprets. `argument`: argument of `command`.
     """
 
     role: StyleRole | Shade
@@ -323,7 +323,7 @@ ELLIPSIS = "…"
 
 
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
-    """Return the end of a text for a cut to `cells` cells: the last word, or the end of a long last word.
+    """Return the end that stays if a text is cut to `cells` cells: the last word, or the end of a long last word.
 
     The last word distinguishes the names of a series. `measure`: returns the number of cells of a text; large letters
     need a different function.

@@ -100,7 +100,7 @@ class Evidence(Protocol):
 
 
 def evidence_text(fault: Evidence, limit: int = 1000) -> Shown:
-    """Return what a fault measured and the limit: `fps 15.0, expected over 20.0 as mean of 10 s, usual 25`.
+    """Return the measured value of a fault and its limit: `fps 15.0, expected over 20.0 as mean of 10 s, usual 25`.
 
     `limit`: maximum number of characters.
     """

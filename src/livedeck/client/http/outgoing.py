@@ -224,7 +224,7 @@ class Outgoing:
 
 
 class Incoming:
-    """Reply that is being received. `headers`: by name, ignoring case. `address`: its own, after redirects."""
+    """Reply that is being received. `headers`: by name, ignoring case. `address`: of the reply, after redirects."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status: int = response.status_code
@@ -234,7 +234,7 @@ class Incoming:
 
     @property
     def redirect(self) -> str | None:
-        """Address that the reply leads to; None if it is no redirect. Raises httpx.InvalidURL."""
+        """Address that the reply redirects to; None if it is no redirect. Raises httpx.InvalidURL."""
         response = self._response
         return str(response.url.join(response.headers["Location"])) if response.has_redirect_location else None
 

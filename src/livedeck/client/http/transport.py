@@ -86,7 +86,7 @@ _Message = MutableMapping[str, Any]
 TransportFactory = Callable[
     [_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]], Awaitable[None]
 ]
-"""Factory of an ASGI app in place of the platform, without a socket."""
+"""ASGI app that replaces the platform, without a socket."""
 
 HttpTransport = httpx.AsyncBaseTransport
 """Transport of httpx that sends the requests in place of the client's own connections."""
@@ -321,7 +321,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections. Does nothing in another event loop, whose end has closed them."""
+        """Close the connections. Does nothing in another event loop, because the end of their own has closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 

@@ -63,10 +63,10 @@ class Cdn:
             link: Address of the file.
             to: Path of the target.
             summary: Words for the call in error texts.
-            kind: What the content should be. A page or an error in its place is not written.
+            kind: Expected content. A page or an error in its place is not written.
             name: Name of the file on the platform; empty if unknown.
             size: Size of the file in bytes as the platform states it; None if it states none.
-            replace: Write also if the target exists.
+            replace: Replace an existing target.
             unchecked: Accept any complete content.
             progress: Called with the bytes received and the total.
 

@@ -59,8 +59,8 @@ def parse(content: bytes) -> tuple[Cue, ...]:
 def cues_out_of_order(cues: Sequence[Cue], duration: float | None = None) -> tuple[str, ...]:
     """Return warnings about valid but odd times: out of order or overlapping, each with its first line.
 
-    `duration`: of the video in seconds, if known; cues after its end are odd too. Players show such cues late, stacked
-    or not at all.
+    `duration`: length of the video in seconds, if known; cues after its end are odd too. Players show such cues late,
+    stacked or not at all.
     """
     late = [after for before, after in pairwise(cues) if after.start < before.start]
     over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]

@@ -42,10 +42,11 @@ class Shortfall(Record):
 class Page(Sequence[T], Generic[T]):
     """Page of a list, and a sequence of its items: it has a length, and can be iterated over and indexed.
 
-    `page` and `per_page` are as answered, or as requested if the reply lacks them. `total`: items on all pages, None if
-    the reply lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id, which are left
-    out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`: the reply states
-    a page, a size or a total. `is_null`: the reply holds null instead of rows, which is no sign of the end.
+    `page` and `per_page` are those of the reply, or of the request if the reply lacks them. `total`: items on all
+    pages, None if the reply lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id,
+    which are left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`:
+    the reply states a page, a size or a total. `is_null`: the reply holds null instead of rows, which is no sign of the
+    end.
     """
 
     items: tuple[T, ...]
@@ -94,7 +95,7 @@ class Page(Sequence[T], Generic[T]):
         return page if page.items or page.unreadable else None
 
     def _is_all_before(self, page: Page[T]) -> bool:
-        """Return whether the list ends with this page, by the total of `page`, the next one, else by its own total."""
+        """Return whether the list ends with this page, by the total of the next page, `page`, else by its own."""
         total = self.total if page.total is None else page.total
         return total is not None and (self.page - 1) * self.per_page + len(self) + len(self.unreadable) >= total
 
@@ -102,7 +103,7 @@ class Page(Sequence[T], Generic[T]):
 class _Walk:
     """Pass over a list from its first page to its apparent end.
 
-    `ids`: ids of the rows. `total`: the last stated one, None without any. `totals`: all stated ones. `is_idle`: it
+    `ids`: ids of the rows. `total`: the last stated total; None without any. `totals`: all stated totals. `is_idle`: it
     ended at a page without new items. `is_end_shown`: it ended at a reply that only the end of the list explains.
     """
 

@@ -1,4 +1,4 @@
-"""Reads only what a QoS reply adds to the one before. The platform repeats up to 3600 samples in each.
+"""Reads only the samples that a QoS reply adds to the last one, because the platform repeats up to 3600 in each.
 
 The result is always the same as after reading the whole reply: samples are reused only if their bytes are the same in
 both replies, one after the other. Anything else is read whole.
@@ -62,7 +62,7 @@ class LastAnswers(Generic[T]):
     def keep(self, event_id: str, body: bytes, samples: T, *, is_whole: bool) -> None:
         """Keep a reply whose samples are all readable, and forget replies that are due to be read whole.
 
-        `is_whole`: this one was read whole, so it is kept only if `is_plain`.
+        `is_whole`: this reply was read whole; such a reply is kept only if `is_plain`.
         """
         now, before = self._timer(), self._kept.pop(event_id, None)
         self._kept = {key: kept for key, kept in self._kept.items() if kept.until > now}

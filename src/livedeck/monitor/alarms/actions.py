@@ -1,6 +1,6 @@
 """Apply operators' alarm actions, from any deck, to the alarms of this process (monitoring.md, "Shared alarms"). Pure.
 
-Every process receives the same actions, in any order, and derives the same alarms from them: of two actions, the later
+Every process receives the same actions, in any order, and derives the same alarms from them: the later of two actions
 counts.
 """
 
@@ -29,7 +29,7 @@ _MAX_ALARMS = 2000
 """Maximum number of alarms with actions in memory, because a deck runs for weeks. The most recent actions stay."""
 
 _NOTE_LASTS = timedelta(hours=1)
-"""Time that a note also applies to later occurrences of the fault."""
+"""Time for which a note also applies to later occurrences of the fault."""
 
 _HIDDEN_STATES = {
     ActionKind.SHELVE: AlarmState.SHELVED,
@@ -77,7 +77,7 @@ class AlarmActions(Record):
 
 
 def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
-    """Return `known` with these actions added. Of too many alarms, those with the most recent actions stay."""
+    """Return `known` with these actions added. Beyond the limit, alarms with older actions are dropped."""
     by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for action in actions:
         by_key[action.key].append(action)
@@ -107,7 +107,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the alarm's acknowledgement that is in force, and the time of the one before. Either may be None."""
+    """Return the alarm's acknowledgement that is in force, and the time of the previous one. Either may be None."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)
@@ -253,7 +253,7 @@ def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
 
 
 def _holds(acknowledgement: AlarmAction, alarm: Alarm, now: datetime) -> bool:
-    """Return whether an acknowledgement is of this occurrence, covers its severity and has not expired."""
+    """Return whether an acknowledgement belongs to this occurrence, covers its severity and has not expired."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now
     is_meant = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)

@@ -99,7 +99,7 @@ def announce(
 
 
 def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
-    """Return the alarms in their announced state: no new alarm that waits, and no waiting change of another alarm."""
+    """Return the alarms as announced: without new alarms that wait, and without the waiting changes of others."""
     if not held:
         return alarms.values()
     before = {key: onset.before for key, onset in held.items()}

@@ -127,8 +127,8 @@ class AlarmEngine:
     def begun_windows(self, at: datetime) -> tuple[Silence, ...]:
         """Return the silences of maintenance windows that run at a time and that no row has yet."""
         found = [window.silence(at) for window in self._windows]
-        known = self._silences.latest
-        return tuple(each for each in found if each and each.covers(at) and each.id not in known)
+        latest = self._silences.latest
+        return tuple(each for each in found if each and each.covers(at) and each.id not in latest)
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
         """Return the action of this command if it was carried out before, else None.
@@ -171,7 +171,7 @@ class AlarmEngine:
             until = None if is_note else alarm.shelved_until
         verdict = alarm.verdict if command.kind is ActionKind.CLOSE else ""  # else acknowledged after it had cleared
         reasons = {ActionKind.NOTE: alarm.note, ActionKind.CLOSE: verdict}
-        given = AlarmAction(
+        action = AlarmAction(
             command.uid,
             key,
             alarm.since,
@@ -183,8 +183,8 @@ class AlarmEngine:
             until,
             reasons.get(kind, alarm.reason),
         )
-        self.take([given])
-        return given
+        self.take([action])
+        return action
 
     def handle(self, key: AlarmKey, action: Callable[[Alarm], Alarm | None], now: datetime) -> bool:
         """Apply a person's action to an alarm. Returns False if nothing changes. Raises AlarmRefused."""
@@ -313,7 +313,7 @@ class AlarmEngine:
         """Return the keys of new or waiting alarms that an incident may still explain.
 
         The events that have not replied since the onset, together with those of the same wave, are enough for an
-        incident. A slow machine polls each event so seldom that a fault of all shows first as a fault of one.
+        incident. On a slow machine a fault of all events first shows on one, because each event is polled so rarely.
         """
         onsets = self._onsets(steps, _OF_ENCODERS, state)
         if not onsets:
@@ -356,7 +356,7 @@ class AlarmEngine:
         return {**new, **waiting}
 
     def waiting(self) -> Mapping[AlarmKey, datetime]:
-        """Return alarm -> time until which its onset waits for an incident at most."""
+        """Return alarm -> latest time until which its onset waits for an incident."""
         return {key: held.until for key, held in self._held.items()}
 
     def seconds_to_announcement(self, now: datetime) -> float:
@@ -469,7 +469,7 @@ class AlarmEngine:
         return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the alarms without obsolete ones; of too many, clear the least urgent that have returned."""
+        """Return the alarms without obsolete ones. Of too many, the least urgent RETURNED ones become CLEARED."""
         kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:
@@ -496,7 +496,7 @@ class AlarmEngine:
 
 
 def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
-    """Return the ids of the events on air, and DECK if there are any: their alarms concern a broadcast."""
+    """Return the ids whose alarms concern a broadcast: the events on air, and DECK if there are any."""
     ids = frozenset(event.id for event in events if event.phase.tally.expects_signal)
     return ids | {DECK} if ids else ids
 

@@ -53,8 +53,8 @@ class ExplainCase(Record):
     """Input of `explain`.
 
     `at`: this machine's clock. `alarms`: alarms of the event, and of the deck. `judged`: input for judging the event;
-    None if it was not recorded. `limits`: limits in force; None if they were not recorded. `waiting`: alarm -> time
-    until which its onset waits for an incident at most (this machine's clock).
+    None if it was not recorded. `limits`: limits in force; None if they were not recorded. `waiting`: alarm -> latest
+    time until which its onset waits for an incident (this machine's clock).
     """
 
     state: EventState
@@ -322,12 +322,12 @@ def limits_read(judged: Judged, kind: str) -> tuple[str, ...]:
             detector.classify(features, thresholds)
     elif isinstance(detector, EventDetector) and judged.case:
         [*detector.observe(judged.case, thresholds)]
-    known = {item.name for item in fields(judged.thresholds)}
-    return tuple(name for name in noted.names if name in known)
+    names = {item.name for item in fields(judged.thresholds)}
+    return tuple(name for name in noted.names if name in names)
 
 
 def _decides(case: ExplainCase, kind: str, ahead: Iterable[Forecast]) -> Iterator[DecidingLimit]:
-    """Yield the limits that decide: all that the kind reads, or those of all kinds that are not the default."""
+    """Yield the limits that decide: all that the kind reads; for all kinds, only those that are not the default."""
     judged, limits, state = case.judged, case.limits, case.state
     assert judged is not None
     assert limits is not None

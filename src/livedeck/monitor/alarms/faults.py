@@ -77,12 +77,12 @@ class MonitorState(Record, dict=True):
     """Input of an evaluation of the alarms, at `now` (this machine's clock).
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
-    once. `ended`: events that ended on air in the last minute. `notify_fault`: fault of the notifications.
-    `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
-    collectors that poll together. `list_doubt`: events that the list lacks without reason; None if no event is.
-    `expected`: ids of events that only the history has, and that may still exist. `unit_question`: question about the
-    unit of the bit rates, or empty. `failing_alike`: ids of events whose calls fail in the same way as those of several
-    others. `is_probing`: this process probes playlists. `probe_fault`: fault of the probe itself, or empty.
+    once. `ended`: events that ended on air in the last minute. `notify_fault`: fault of the notifications. `silence`:
+    silence of the collector; None if it responds, or without a collector. `sharing`: fault among collectors that poll
+    together. `list_doubt`: events that the list lacks without reason; None without any. `expected`: ids of events that
+    only the history has, and that may still exist. `unit_question`: question about the unit of the bit rates, or empty.
+    `failing_alike`: ids of events whose calls fail in the same way as those of several others. `is_probing`: this
+    process probes playlists. `probe_fault`: fault of the probe itself, or empty.
     """
 
     events: tuple[EventState, ...]

@@ -75,8 +75,9 @@ class AlarmHistory(NamedTuple):
 def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[AlarmRecord]:
     """Return the transitions that were announced as an alarm, without infos, because nobody is notified of them.
 
-    The history has onsets at their true times. An onset of a kind that waits for an incident was never announced if it
-    was hidden before the longest wait, nor was one in a silence. A hidden or silenced alarm that became visible was.
+    The history has onsets at their true times. An onset that waits for an incident was not announced if it was hidden
+    within the longest wait. An onset in a silence was not announced either. A hidden or silenced alarm was announced
+    when it became visible.
     """
     log, wait = [*log], timedelta(seconds=limits.shared_hold_most)
     hidden = _times_of(log, {AlarmTransition.SUPPRESSED})
@@ -199,7 +200,7 @@ def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: Alar
 
 
 def _operator_hours(recorded: AlarmHistory) -> float:
-    """Return operator hours: each watched hour counts once for each person who acted on an alarm in it, at least once.
+    """Return operator hours: each watched hour counts for each person who acted on an alarm in it, and at least once.
 
     The history does not record who had a deck open.
     """
@@ -286,8 +287,8 @@ def _times_to_acknowledge(recorded: AlarmHistory) -> Iterator[float]:
             continue
         onsets.append(answer.since)
         before = bisect_right(raised[answer.key], answer.at)
-        told = raised[answer.key][before - 1] if before else answer.since
-        yield max(0.0, (answer.at - told).total_seconds())
+        raised_at = raised[answer.key][before - 1] if before else answer.since
+        yield max(0.0, (answer.at - raised_at).total_seconds())
 
 
 def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:

@@ -114,7 +114,7 @@ def _continue(alarm: Alarm, fault: ActiveFault) -> Alarm:
     after = _describe(alarm, fault._replace(diagnosis=keep_diagnosis(alarm.diagnosis, fault.diagnosis)))
     if not is_worse(after, alarm):
         return after
-    since = after.since if after.flapping else max(after.since, fault.since)  # the fault may only have been due before
+    since = after.since if after.flapping else max(after.since, fault.since)  # LATE_START is raised before its fault
     return replace(after, since=since, needs_ack=True, acknowledged_until=None)
 
 
@@ -269,8 +269,8 @@ def _asks_again(alarm: Alarm, now: datetime, stops: tuple[NotWatched, ...]) -> b
     if not alarm.is_ongoing or alarm.needs_ack:
         return False
     if until := alarm.acknowledged_until:
-        given = alarm.acknowledged_at or alarm.changed
-        return watched_seconds(given, now, stops) >= (until - given).total_seconds()
+        acknowledged_at = alarm.acknowledged_at or alarm.changed
+        return watched_seconds(acknowledged_at, now, stops) >= (until - acknowledged_at).total_seconds()
     return alarm.state is AlarmState.SUPPRESSED
 
 

@@ -102,7 +102,7 @@ def without_acknowledgement(alarm: Alarm, earlier: datetime | None) -> Alarm:
 def shelve(
     alarm: Alarm, minutes: float | None, reason: str, now: datetime, *, on_air: bool, limits: AlarmLimits
 ) -> Alarm:
-    """Return the alarm shelved for some minutes. `minutes`: None for until it clears. Raises AlarmRefused."""
+    """Return the alarm shelved. `minutes`: how long; None to shelve it until it clears. Raises AlarmRefused."""
     _refuse_out_of_service(alarm)
     maximum = limits.shelved_most / 60
     if minutes is None and not alarm.is_ongoing:

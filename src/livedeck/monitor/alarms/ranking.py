@@ -53,9 +53,8 @@ def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[
     """Sort events: first those with alarms, in the order of `alarms`, which has the most urgent first.
 
     An ongoing warning or critical alarm that is not shelved or out of service moves its event. The other events follow:
-    on air by grade, unknown, late, scheduled, draft, completed (newest first). In a group the earliest start is first,
-    and of equal starts the first name. Events on air are sorted by grade and not by score, because scores change with
-    every sample.
+    on air by grade, unknown, late, scheduled, draft, completed (newest first). Each group is sorted by start, then by
+    name. Events on air are sorted by grade and not by score, because scores change with every sample.
     """
     moving = [alarm.event_id for alarm in alarms if _moves_event(alarm)]
     ranks = {event_id: rank for rank, event_id in reversed(list(enumerate(moving)))}

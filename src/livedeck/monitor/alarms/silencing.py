@@ -50,7 +50,7 @@ def case_event(state: EventState) -> CaseEvent:
 
 
 def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
-    """Return an alarm as matchers see it. `events`: events by id; of an unknown event only its name is known."""
+    """Return an alarm as matchers see it. `events`: events by id; any other event has only a name."""
     names = {alarm.event_id: alarm.subject} if alarm.event_id else {}
     names |= {event_id: event_id for event_id in alarm.affects if event_id not in names}
     affected = [events.get(event_id, CaseEvent(event_id, name)) for event_id, name in names.items()]
@@ -77,7 +77,7 @@ def _names_kind(silence: Silence, kind: str) -> bool:
 def silence_of(
     silences: Iterable[Silence], case: Case, at: datetime, *, on_air: bool
 ) -> tuple[Silence, datetime] | None:
-    """Return the silence that covers an alarm at a time, and its end for this alarm; of several, the last to end.
+    """Return the silence that covers an alarm at a time, and its end for this alarm. If several do, the last to end.
 
     `on_air`: the alarm concerns a broadcast.
     """
@@ -161,7 +161,7 @@ def _on_air(states: Iterable[EventState]) -> list[CaseEvent]:
 def may_cover(silence: Silence, event: CaseEvent) -> bool:
     """Return whether a silence may cover an alarm of an event.
 
-    Its severity and target do not matter, nor its kind, unless only livedeck itself has such alarms.
+    The severity and target of the alarm do not matter. Its kind matters only if livedeck itself alone has such alarms.
     """
     if any(_is_of_deck(matcher) for matcher in silence.matchers):
         return False

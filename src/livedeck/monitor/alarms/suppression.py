@@ -34,12 +34,12 @@ def hidden_by(
 ) -> Cover:
     """Return the parent that hides this alarm, if any. `before`: this alarm at the last step.
 
-    An incident hides alarms that began with it or later; older alarms have another cause, and its members hide them no
-    more than it does. An alarm that was on the board before the platform stopped replying stays there. An info hides
-    nothing. A parent of the same event does not hide an alarm at a later stage, such as an encoder that is away for
-    half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because the signs of one
-    fault do not end together. `waiting`: alarms that are not announced yet. They hide no alarm that was on the board
-    for longer than such a wait, or people would see neither.
+    An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
+    its members hide them. An alarm that was on the board before the platform stopped replying stays there. An info
+    hides nothing. A parent of the same event does not hide an alarm at a later stage, such as an encoder that is away
+    for half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because the signs of
+    one fault do not end together. `waiting`: alarms that are not announced yet. They hide no alarm that was on the
+    board for longer than such a wait, or people would see neither.
 
     A parent that is shelved or out of service goes on hiding its symptoms, unless a person hid it alone. It never hides
     an alarm that is on the board.
@@ -68,7 +68,7 @@ def possible_parents(kind: str, event_id: str) -> tuple[str, ...]:
 
 
 def _parents(kind: str, event_id: str) -> tuple[str, ...]:
-    """Return the parents of a kind. A kind that only the history knows has API_BLIND alone."""
+    """Return the parents of a kind. A kind that only the history knows has only API_BLIND."""
     if kind in _PARENTS:
         return _PARENTS[kind]
     return () if event_id == DECK else (API_BLIND,)
@@ -112,7 +112,7 @@ def _hides(parent: str, case: _Case) -> bool:
 def _was_open(case: _Case, blind: Alarm) -> bool:
     """Return whether an event's alarm, or an incident, was on the board before the platform stopped replying.
 
-    Samples or replies that are missing since shortly before are explained by that.
+    The missing replies of the platform also explain samples or replies that have been missing since shortly before.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.shared_window)
     is_explained = alarm.kind in _ABSENCES and alarm.since >= blind.since - window

@@ -103,8 +103,8 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
     if is_same and all(mark > newest for mark in changed):
         return analysis
     oldest = analysis.checkpoints[0]
-    known = series.head(analysis.readings, bisect_right(analysis.readings.time, oldest.memory.last_time))
-    return SignalAnalysis(known, checkpoints=(oldest,), coverage=analysis.coverage)
+    judged = series.head(analysis.readings, bisect_right(analysis.readings.time, oldest.memory.last_time))
+    return SignalAnalysis(judged, checkpoints=(oldest,), coverage=analysis.coverage)
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
@@ -396,10 +396,10 @@ class _Fold:
 
 
 def _duty_evidence(duty: DutyRule, cycle: DutyCycle, excess: Excess, watched: float) -> Evidence:
-    """Return the share of an intermittent fault and its limit, both of the period whose limit it breaks.
+    """Return the share of an intermittent fault and its limit, in the period whose limit it breaks.
 
-    Such as `no audio in 13 % of the last 10 min (4 s in every 30 s)` and `under 3.3 %`. `watched`: watched seconds of
-    that period.
+    For example: `no audio in 13 % of the last 10 min (4 s in every 30 s)` and `under 3.3 %`. `watched`: watched seconds
+    of that period.
     """
     begun = max(cycle.since, cycle.last - excess.period)
     span, spells = max(1.0, cycle.last - begun), max(1, excess.spells)

@@ -151,7 +151,7 @@ class _Trial:
         self._known: dict[tuple[tuple[str, float], ...], Mapping[str, int]] = {}
 
     def onsets(self, **values: float) -> Mapping[str, int]:
-        """Return kind -> number of samples until its onset. `values`: of the samples to come; other values stay."""
+        """Return kind -> number of samples until its onset. `values`: values of the samples to come; others stay."""
         key = tuple(sorted(values.items()))
         if key not in self._known:
             self._known[key] = self._onsets(values)

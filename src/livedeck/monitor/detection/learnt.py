@@ -85,13 +85,13 @@ class Learnt(Record):
         whole = start_of(readings, point.memory.first_time)
         if self.rules != _digest(rules, point) and whole:
             return SignalAnalysis()
-        known = series.head(readings, bisect_right(readings.time, point.memory.last_time + _RESOLUTION))
-        if not len(known):
+        judged = series.head(readings, bisect_right(readings.time, point.memory.last_time + _RESOLUTION))
+        if not len(judged):
             resumed = Checkpoint(point.memory.resumed(), {}, {}, point.past, None, 0)
             return SignalAnalysis(checkpoints=(resumed,), coverage=self.coverage)
-        memory = replace(point.memory.copy(), last_time=known.time[-1])  # with the time as recorded
+        memory = replace(point.memory.copy(), last_time=judged.time[-1])  # with the time as recorded
         checkpoints = (*whole, point._replace(memory=memory))
-        return SignalAnalysis(known, checkpoints=checkpoints, coverage=self.coverage)
+        return SignalAnalysis(judged, checkpoints=checkpoints, coverage=self.coverage)
 
 
 def parse_learnt(text: str) -> Learnt | None:

@@ -80,10 +80,10 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """Return the planned start of the event: that of its pending stream if it is still ahead, else the later one.
+    """Return the planned start of the event: its pending stream's if that is still ahead, else the later of the two.
 
-    The event has a planned start of its own. The pending stream's start wins, because only that one changes when
-    somebody schedules or reschedules. Returns the only one if the other is missing, and None if both are missing.
+    The other one is the event's `scheduled.time`. The stream's wins, because only it changes when somebody reschedules.
+    Returns the only one if the other is missing, None without any.
     """
     stream, of_event = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None

@@ -33,8 +33,8 @@ _VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.
 _ALIKE, _SOUNDS_ALIKE, _STREAMS_ALIKE, _SURE = 3, 10, 3, 30
 """Minimum numbers of evidence for kbit/s.
 
-To ask: pictures in a row, or small samples in a row, of one stream; or streams with a picture. To choose kbit/s without
-asking: samples in a row of one stream that look like kbit/s.
+To ask for the unit: pictures in a row, or small samples in a row, of one stream; or streams with a picture. To choose
+kbit/s without asking: samples in a row of one stream that look like kbit/s.
 """
 
 _CONTRADICTIONS = 3
@@ -182,7 +182,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
-    """Return the unit that a history used for the same samples. Returns None if it has none of them with a rate.
+    """Return the unit that a history used for the same samples. Returns None if it has no such sample with a rate.
 
     `samples`: as the platform sent them.
     """

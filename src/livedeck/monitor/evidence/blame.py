@@ -75,7 +75,7 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
         Sight.REQUEST: "Check base_url and the rights of the token; watch the players.",
     }
 )
-"""Failure -> advice that is better than that of its cause."""
+"""Failure -> advice that is more exact than the advice of its cause."""
 
 _NO_TIME = "no connection to the platform in time"
 
@@ -158,8 +158,8 @@ def blame(facts: Facts) -> Blame:
 def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blame:
     """Return the blame of a silent platform, with the evidence of the probed playlists.
 
-    A reply of any kind proves a nearer cause than the playlists do, and keeps it. `cause`, `place`: cause by the
-    playlists, and its name. `words`: evidence of the playlists.
+    A cause that a reply has proven stays, because it is nearer. `cause`, `place`: cause by the playlists, and its name.
+    `words`: evidence of the playlists.
     """
     if found.cause in {Culprit.UNKNOWN, Culprit.OWN_LINK, Culprit.NONE} - {cause}:
         return _blame(cause, f"{place}: {words}", place)

@@ -82,8 +82,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "good lists in which the restream is connected for 30 s",
         ),
         "ENDED_ON_AIR": Claim(
-            "gone: two whole lists, and two replies to requests by id, without the event, and no new sample. Otherwise "
-            "the event itself, as read again, with its stream finished, removed or replaced",
+            "gone: no new sample, and two whole lists and two replies to requests by id that lack the event. "
+            "Otherwise: the event, as read again, with its stream finished, removed or replaced",
             "≠ unlisted",
             "an acknowledgement. For a gone event also the event in a list, or a good reply by its id; for any other "
             "event also a stream on air, or 10 min. An info ends after a minute",
@@ -146,8 +146,8 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "",
             "two rounds of the probe without one",
         ),
-        "VIEWER_SLOW": _of_rounds("segments that take most of their own time, on no other host", "they come fast"),
-        "VIEWER_RUNGS": _of_rounds("a rendition that is missing, or far behind another", "all are there", "three"),
+        "VIEWER_SLOW": _of_rounds("segments that take most of their length to fetch, on no other host", "they do not"),
+        "VIEWER_RUNGS": _of_rounds("a rendition that is missing, or far behind another", "all are near", "three"),
         "VIEWER_LATE": _of_rounds(
             "a latency by the dates of the playlist, not falling, and no clock skew", "it is below the limit", "three"
         ),
@@ -181,7 +181,7 @@ def claims_table() -> str:
         f'| <a id="{kind}"></a>{kind} | {claim.needs} | {_quoted(claim.meanwhile)} | {claim.ends} |'
         for kind, claim in CLAIMS.items()
     )
-    head = "| Kind | Evidence | Said meanwhile | Ends with |\n|---|---|---|---|"
+    head = "| Kind | Evidence | Shown until then | Ends with |\n|---|---|---|---|"
     return "\n".join([head, *rows])
 
 

@@ -100,7 +100,7 @@ class Coverage(Record):
         return sum(piece.seconds for piece in self.pieces(since, until))
 
     def gaps(self, since: float, until: float) -> tuple[Span, ...]:
-        """Return the ranges between two spans that touch a range."""
+        """Return the gaps between spans that touch a range."""
         between = (Span(before.until, after.since) for before, after in zip(self.spans, self.spans[1:], strict=False))
         return tuple(gap for gap in between if gap.until > since and gap.since < until)
 

@@ -8,7 +8,7 @@ _TICK = 1.0
 """Resolution of a `Date` header in seconds: the header has no fractions."""
 
 CACHED_AFTER = 5.0
-"""Seconds: a reply that is older than its request by more counts as cached. A clock may be wrong by as much."""
+"""Seconds: a reply that is older than its request by more counts as cached. Less may come from a wrong clock."""
 
 
 class Dated(Record):

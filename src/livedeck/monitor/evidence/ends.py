@@ -81,7 +81,7 @@ class _Doubt:
     the first and the last list without it since the last new sample; None without such a list. `denials`: dates of the
     first and the last "not found" since the event was last served or sent a sample. `answer`: last result by id that is
     not a failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
-    sample; None if none did since the first list.
+    sample; None without one since the first list.
     """
 
     known: Known
@@ -155,7 +155,7 @@ class Doubts:
         return tuple(event_id for event_id in known if event_id in self._doubts)
 
     def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
-        """Take what viewers prove about the events in doubt. `patience`: seconds that a live one is kept longer."""
+        """Take the probe's proofs about the events in doubt. `patience`: extra seconds for a LIVE event."""
         self._witnesses, self._patience = found, patience
 
     def expect(self, event_ids: Iterable[str]) -> None:

@@ -104,7 +104,7 @@ class OwnWatch:
 
     def note(self, stop: NotWatched, pulse: Pulse) -> None:
         """Store a time without watching that ends with `pulse`. Unless its cause is SLOW, drop earlier measurements."""
-        kept = [known for known in self.stops if stop.until - known.until < _KEPT_FOR]
+        kept = [earlier for earlier in self.stops if stop.until - earlier.until < _KEPT_FOR]
         self.stops = (*kept, stop)[-_KEPT:]
         if stop.why is not Why.SLOW:
             self._first = self._last = pulse
@@ -205,7 +205,7 @@ _UNLIMITED = 1000.0
 
 
 def _cause(before: Pulse | None, pulse: Pulse) -> Why:
-    """Return the cause of the gap between two pulses. Only a process that follows a rehearsal is not measured."""
+    """Return the cause of the gap between two pulses. Without measurements, the process follows a rehearsal."""
     if pulse.used is None:
         return Why.OUTRUN
     if before is None:

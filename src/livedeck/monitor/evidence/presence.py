@@ -20,11 +20,11 @@ ANSWERS_APART = 4.0
 """
 
 LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
-"""Time after the last sample from which a reply about the event shows whether it was completed, and time within which
-such a reply is waited for."""
+"""Time after the last sample from which a reply shows whether the event was completed, and time for which such a reply
+is awaited."""
 
 LEAST_WAIT = 15.0
-"""Minimum of the learnt part of the wait (s), before the time until the next sample is due is added.
+"""Minimum of the learnt part of the wait (s). The time until the next sample is due is added to it.
 
 Used until the stream's delay is learnt.
 """
@@ -39,8 +39,8 @@ _ALMOST_ALL = 0.99
 def may_have_ended(event: EventState, skew: float, now: datetime) -> bool:
     """Return whether samples have stopped, and no later reply shows whether somebody completed the event.
 
-    After `LOOK_WITHIN` of silence the answer is no: the platform does not say. `skew`: lead of the server's clock (s).
-    `now`: this machine's clock.
+    After `LOOK_WITHIN` of silence returns False, because no reply is expected to show it any more. `skew`: lead of the
+    server's clock (s). `now`: this machine's clock.
     """
     left, ahead = event.phase.ingest.since, timedelta(seconds=skew)
     if event.phase.ingest.state is not IngestState.INTERRUPTED or left is None:

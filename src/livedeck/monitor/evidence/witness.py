@@ -89,7 +89,7 @@ _DEFAULTS = Thresholds()
 def contradiction(state: EventState, now: datetime | None, thresholds: Thresholds = _DEFAULTS) -> str:
     """Return how the playlist contradicts the platform's list; empty if it does not, or if nothing is known.
 
-    `now`: server time; None to leave out what depends on it.
+    `now`: server time; None to skip the checks that need it.
     """
     viewer = state.viewer
     if viewer is None or not viewer.is_playing:

@@ -135,7 +135,7 @@ def _may_be_same(record: AlarmRecord, other: AlarmRecord) -> bool:
 
 
 def _change(record: AlarmRecord) -> object:
-    """Return the values by which two processes' records of one change of an alarm are equal.
+    """Return the values that are equal in two processes' records of the same change of an alarm.
 
     Texts and figures may differ, and so may the severity, because each process judges by its own polls.
     """

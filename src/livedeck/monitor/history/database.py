@@ -90,9 +90,9 @@ CREATE TABLE IF NOT EXISTS viewer_round (  -- rounds of the probe; times in ms s
 """Statement that adds the table of the probe's rounds to a file of any version (`viewers.write`)."""
 
 ADDED = {"silence": SILENCES, "viewer_round": VIEWER_ROUNDS}
-"""Tables that a file has from its first such row on -> the statement that adds them.
+"""Table that is added to a file with its first row -> the statement that adds it.
 
-An older version shows no file with a table that it does not know.
+An older version refuses a file with an unknown table.
 """
 
 _OF_ALARMS = """
@@ -213,8 +213,8 @@ class OpenFiles:
     """Files to which this process has connections.
 
     The system drops all locks of a process on a file once the process closes any descriptor of it. SQLite guards its
-    own descriptors, so nothing else may open such a file: another process would take itself for the last one and delete
-    the write-ahead log, and all that is written afterwards would be lost.
+    own descriptors, so nothing else may open such a file. Otherwise another process would believe that it is the last
+    one and delete the write-ahead log, and all later writes would be lost.
     """
 
     def __init__(self) -> None:
@@ -223,7 +223,7 @@ class OpenFiles:
 
     @contextmanager
     def unless_open(self, path: Path) -> Iterator[bool]:
-        """Yield whether this process may open the file by itself. No connection is added meanwhile."""
+        """Yield whether this process may open the file without SQLite. No connection is added during the block."""
         with self._lock:
             try:
                 status = path.stat()

@@ -98,7 +98,7 @@ class History(HistoryReads):
 
     @property
     def lasting_fault(self) -> str:
-        """Current fault that calls for a person, or a notice; a lock that may be only another deck's write is none."""
+        """Current fault that needs a person, or a notice; not a lock that another deck's write may explain."""
         return self._queue.lasting_fault
 
     async def flush(self) -> bool:

@@ -141,8 +141,8 @@ def _size(path: Path) -> int:
 def vacuum(path: Path) -> tuple[int, int]:
     """Give the free pages of a file back to the disk. Returns its size in bytes before and after.
 
-    Decks may use the file meanwhile. Raises StorageError, also if the disk or the temporary folder has no room for a
-    copy.
+    Decks may use the file meanwhile. Raises StorageError, such as when the disk or the temporary folder has no room for
+    a copy.
     """
     before = _size(path)
     for folder in {path.parent, Path(gettempdir())}:

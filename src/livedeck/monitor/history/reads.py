@@ -133,7 +133,7 @@ class HistoryReads(ABC):
     @property
     @abstractmethod
     def failures(self) -> int:
-        """Number of failed queries. If it rises while a reader asks several, the results are incomplete."""
+        """Number of failed queries. If it rises during several queries, their results are incomplete."""
 
     async def whole(self, reading: Awaitable[T]) -> T:
         """Return the result of a reading of this history. Raises NotReadError if one of its queries failed."""

@@ -82,8 +82,8 @@ class Salvage(Record):
         until: Last time of a saved row.
         lost_since: First time of a lost sample; None if no sample is known to be lost.
         lost_until: Last time of a lost sample.
-        unreadable: Number of pages that cannot be read completely, and of those that the file lacks at its end.
-        fault: Reason why more may be lost than can be told: the salvage stopped early, or the file is no history.
+        unreadable: Number of pages that are not fully readable, or are missing at the end of the file.
+        fault: Reason why the loss is not fully known: the salvage stopped early, or the file is no history.
     """
 
     saved: Mapping[str, int] = field(default_factory=dict)

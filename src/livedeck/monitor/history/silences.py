@@ -1,7 +1,7 @@
 """Silences in the history: a row of the table `silence` for each action of a person.
 
-Every process appends rows; none changes the rows of another. The table is added before the first silence: an older
-version shows no file with a table that it does not know.
+Every process appends rows; none changes the rows of another. The table is added with the first silence, because older
+versions refuse a file with an unknown table.
 """
 
 from __future__ import annotations

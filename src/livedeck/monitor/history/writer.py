@@ -175,7 +175,7 @@ class SampleWriter:
         return [row for row in rows if row[1] < newest and row[1] not in times]
 
     def _roll_up(self, stream: Stream, rows: Sequence[Row]) -> Stream:
-        """Make the roll-ups of the slots of these rows in `sample`, also again. Returns the updated stream."""
+        """Make or renew the roll-ups of the slots of these rows in `sample`. Returns the updated stream."""
         slots = [row[1] // SLOT for row in rows]
         first, end = min(stream.rolled, *slots), max(stream.rolled, max(slots) + 1)
         samples.roll_up(self.db, stream, first, end)

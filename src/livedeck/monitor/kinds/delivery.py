@@ -96,7 +96,7 @@ def _classify_missing(features: SampleFeatures, _thresholds: Thresholds) -> Leve
 
 
 def _missing_fields(features: SampleFeatures) -> list[str]:
-    """Return the API names of the missing fields, of those that every sample with a picture must have."""
+    """Return the API names of the missing fields that every sample with a picture must have."""
     video = ["bitrate_video"] if isnan(features.video) else []
     fps = ["frame_rate"] if isnan(features.fps) else []
     return video + fps + (["status"] if features.status == NO_STATUS else [])
@@ -144,7 +144,7 @@ def _describe_hits(words: str, hits: int, share: Share, limit: int) -> Evidence:
 
 
 def _describe_loss(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    """Return the share that raises the warning; of fewer samples, those of the shorter window."""
+    """Return the share that raises the warning; without one, the samples with loss in the shorter window."""
     hits, limit = features.loss_hits, _loss_limit(features, thresholds)
     short, long = thresholds.loss_share, thresholds.loss_share_long
     if hits < limit and features.loss_hits_long >= long.hits:

@@ -132,7 +132,7 @@ _ENDS = {
 
 
 def is_of_gone_event(alarm: Alarm) -> bool:
-    """Return whether an ENDED_ON_AIR alarm says that its event is gone, by its text: the history has nothing else."""
+    """Return whether the text of an ENDED_ON_AIR alarm says that its event is gone. The history has nothing else."""
     return alarm.actual.startswith(f"{_ENDS[EndWay.GONE]},")
 
 
@@ -157,7 +157,7 @@ def _observe_stale(case: EventCase, thresholds: Thresholds) -> Iterable[Observat
 
 
 def _with_viewers(observation: Observation, case: EventCase, thresholds: Thresholds) -> Observation:
-    """Return the observation with what viewers prove about it. It is milder while they get newer pictures."""
+    """Return the observation with the probe's evidence. It is milder while viewers get newer pictures."""
     if case.viewer is None:
         return observation
     features = case.analysis.features

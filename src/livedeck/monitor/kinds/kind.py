@@ -51,7 +51,7 @@ class Observation(NamedTuple):
 
     `is_escalated`: the finding gets the kind's `escalated_severity`. `is_milder`: viewers still get the programme, so a
     critical finding is a warning. `is_withdrawn`: the observation proved to be no fault, so the finding gets the
-    severity INFO. `blame`: cause that is more exact than that of the kind, or NO_BLAME.
+    severity INFO. `blame`: more exact cause than that of the kind, or NO_BLAME.
     """
 
     actual: str
@@ -139,7 +139,7 @@ class EventCase(Record):
 
     @property
     def last_answer(self) -> datetime:
-        """Time of the last good reply (server time); of the first failure without one, `now` without any call."""
+        """Time of the last good reply (server time). Without one: of the first failure; without any call: `now`."""
         return self.quality.since or self.now
 
     @property
@@ -168,12 +168,12 @@ class DeckCase(Record):
     """Input of a DeckDetector: the state of the deck itself.
 
     `history_error`: reason why nothing can be recorded, or empty. `notify_fault`: fault of the notifications.
-    `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among
-    collectors that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this
-    machine's clock. `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events
-    on air without a good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on
-    air, while the platform is silent only those probed since; None without a probe. `probe_fault`: fault of the probe
-    itself, or empty.
+    `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among collectors
+    that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this machine's clock.
+    `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events on air without a
+    good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on air (while the
+    platform is silent, only those probed since); None without a probe. `probe_fault`: fault of the probe itself, or
+    empty.
     """
 
     connection: ConnectionStatus

@@ -57,7 +57,7 @@ class Look(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Verdict of a kind on a round. DEADBAND: the round proves nothing. `since`: start of the fault; None: now."""
+    """Verdict of a kind on a round. DEADBAND: the round proves nothing. `since`: start of the fault; None for now."""
 
     level: Level
     actual: str = ""

@@ -116,14 +116,13 @@ class Silenced(Record):
 class Alarm:
     """Present or past fault.
 
-    Of the fault: `event_id`: DECK for the deck's own alarms. `since`: start of the fault according to the data.
-    `present`: the fault exists now. `cleared_at`: end of the fault; None while it is ongoing. `stage`: rises when an
-    ongoing fault deserves attention again. `activations`: starts of the fault in the last 10 min. `flapping`: too many
-    activations to ring each time. `escalated`: so many activations that a warning is critical. `affects`: event ids of
-    a PLATFORM incident. `found`: nobody saw the onset, which was before the first look at the event, or in unwatched
-    time.
+    Fault: `event_id`: DECK for the deck's own alarms. `since`: start of the fault according to the data. `present`: the
+    fault exists now. `cleared_at`: end of the fault; None while it is ongoing. `stage`: rises when an ongoing fault
+    deserves attention again. `activations`: starts of the fault in the last 10 min. `flapping`: too many activations to
+    ring each time. `escalated`: so many activations that a warning is critical. `affects`: event ids of a PLATFORM
+    incident. `found`: nobody saw the onset, which was before the first look at the event, or in unwatched time.
 
-    Of the state: `changed`: start of `state`. `needs_ack`: nobody has acknowledged the alarm yet. `acknowledged_at`,
+    State: `changed`: start of `state`. `needs_ack`: nobody has acknowledged the alarm yet. `acknowledged_at`,
     `acknowledged_until`: time and expiry of this occurrence's acknowledgement. `answered_by`, `answered_at`: author and
     time of the last acknowledgement (given or taken back), shelving or unshelving. `shelved_until`: end of the shelf;
     None without an end. `reason`: reason for the shelf or for out of service. `parent`: kind of the alarm that hides

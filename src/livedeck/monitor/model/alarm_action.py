@@ -49,7 +49,7 @@ ACKNOWLEDGEMENTS = frozenset({ActionKind.ACKNOWLEDGE, ActionKind.CLOSE, ActionKi
 SHELVINGS = frozenset(
     {ActionKind.SHELVE, ActionKind.SHELVE_ALONE, ActionKind.UNSHELVE, ActionKind.OUT_OF_SERVICE, ActionKind.IN_SERVICE}
 )
-"""Two groups of kinds. Of two actions in a group, the later replaces the earlier."""
+"""Two groups of kinds. A later action replaces an earlier one of its group."""
 
 
 class AlarmCommand(Record):
@@ -132,9 +132,9 @@ def take_back_until(alarm: Alarm, actor: str) -> datetime | None:
 
     An acknowledgement that expires earlier sets that time.
     """
-    given, is_past_info = alarm.acknowledged_at, alarm.severity is Severity.INFO and not alarm.is_ongoing
-    if given is None or given != alarm.answered_at or not is_acknowledged(alarm) or is_past_info:
+    acknowledged_at, is_past_info = alarm.acknowledged_at, alarm.severity is Severity.INFO and not alarm.is_ongoing
+    if acknowledged_at is None or acknowledged_at != alarm.answered_at or not is_acknowledged(alarm) or is_past_info:
         return None
     if person(alarm.answered_by) != person(actor):
         return None
-    return min(given + TAKE_BACK_FOR, alarm.acknowledged_until or given + TAKE_BACK_FOR)
+    return min(acknowledged_at + TAKE_BACK_FOR, alarm.acknowledged_until or acknowledged_at + TAKE_BACK_FOR)

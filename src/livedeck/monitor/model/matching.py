@@ -18,8 +18,8 @@ MAX_CHARS = 500
 class MatchField(StrEnum):
     """Property of an alarm that a matcher compares.
 
-    EVENT: id of the event. NAME: its name. PROJECT: id of its project or folder. CONTENT: what it carries. KIND: kind
-    of the alarm. TARGET: id or name of the affected part, such as a restream.
+    EVENT: id of the event. NAME: its name. PROJECT: id of its project or folder. CONTENT: its content. KIND: kind of
+    the alarm. TARGET: id or name of the affected part, such as a restream.
     """
 
     EVENT = "event"

@@ -168,13 +168,13 @@ class EventRecord(Record):
 
     @property
     def planned(self) -> datetime | None:
-        """Planned start: that of a stream that has not begun, else that of the event."""
+        """Planned start of the stream if it has not begun, else of the event."""
         is_pending = self.is_waiting and self.finished_at is None
         return (self.started_at if is_pending else None) or self.scheduled
 
     @property
     def is_waiting(self) -> bool:
-        """True if the event waits for its planned start, also if it is late."""
+        """True if the event waits for its planned start, even if it is late."""
         return self.tally in {BroadcastState.SCHEDULED, BroadcastState.LATE}
 
     @property

@@ -129,8 +129,8 @@ class Rulings(Record):
             elif isinstance(ruling, UnitChoice):
                 units[ruling.origin] = max(units.get(ruling.origin, ruling), ruling, key=_order_of_unit)
             else:
-                known = choices.get(ruling.event_id, ruling)
-                choices[ruling.event_id] = max(known, ruling, key=_order_of_choice)
+                earlier = choices.get(ruling.event_id, ruling)
+                choices[ruling.event_id] = max(earlier, ruling, key=_order_of_choice)
         return Rulings(marks, choices, units)
 
     def lacks(self, ruling: Ruling) -> bool:

@@ -110,7 +110,7 @@ class MaintenanceWindow(Record):
     passes: Severity | None = None
 
     def silence(self, now: datetime) -> Silence | None:
-        """Return the silence of the window that covers `now`, or else of the next one; None without hours.
+        """Return the window's silence that covers `now`, or else its next one; None without hours.
 
         Every process makes the same silence, so a person's action on it counts everywhere.
         """

@@ -28,13 +28,13 @@ OFTEN_UNLISTED = ("scheduled", "reconnect_window", "restreams", "poster", "video
 class Snapshot(Record):
     """Complete state at `at` (this machine's clock). `seq`: grows by one with each snapshot.
 
-    Of events: `events`: worst first. `ended`: events that ended on air in the last minute. `unreadable`: number of
-    events left out because their id could not be read. `shortfall`: events that the last list announced but lacks; None
-    if it is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists polled on
-    demand. `withheld`: event id -> facts about its keys and addresses, in a snapshot without them; None if the snapshot
-    has them, or if an older version made it.
+    Events: `events`: worst first. `ended`: events that ended on air in the last minute. `unreadable`: number of events
+    left out because their id could not be read. `shortfall`: events that the last list announced but lacks; None if it
+    is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists polled on demand.
+    `withheld`: event id -> facts about its keys and addresses, in a snapshot without them; None if the snapshot has
+    them, or if an older version made it.
 
-    Of alarms: `alarms`: alarms that need an operator now, most urgent first. `quiet`: alarms that are hidden or cleared
+    Alarms: `alarms`: alarms that need an operator now, most urgent first. `quiet`: alarms that are hidden or cleared
     less than 5 min ago. `silences`: silences that run or are planned, in the order of their start. `bells`: alarms that
     ring now. `flood`: the last 10 min brought more alarms than a person can follow.
 

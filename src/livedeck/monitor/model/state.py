@@ -151,8 +151,8 @@ class Ingest(Record):
 class Phase(Record):
     """Tally and ingest of an event.
 
-    `reference_time`: start of the event; its clock counts up from it on air, and down to it before. For a completed
-    event its end. `elapsed`: seconds on air of a completed event. Each is None if unknown.
+    `reference_time`: start of the event, to which its clock counts down, and from which it counts up on air; end of a
+    completed event. `elapsed`: seconds on air of a completed event. Each is None if unknown.
     """
 
     tally: BroadcastState
@@ -242,15 +242,14 @@ class HealthAssessment(Record):
 class QosState(Record):
     """Samples of an event and their freshness.
 
-    Of the polls: `as_of`: time of the last good reply (this machine's clock). `failing_since`: time of the first
-    failure since `as_of`. `error`: reason of the last failure, or empty. `failure`: kind of the last failure since
-    `as_of`.
+    Polls: `as_of`: time of the last good reply (this machine's clock). `failing_since`: time of the first failure since
+    `as_of`. `error`: reason of the last failure, or empty. `failure`: kind of the last failure since `as_of`.
 
-    Of the samples: `cadence`: learnt seconds between samples. `lag`: usual delivery delay (s); None if unknown.
-    `is_overdue`: at the last reply the newest sample was older than `lag`. `is_frozen`: samples arrive, but their time
-    stands still. `not_watched`: times between samples that no reply covers (server clock). `future_samples`: number of
-    samples left out of the last reply because they are dated in the future. `unreadable`: field -> number of samples
-    without a readable value.
+    Samples: `cadence`: learnt seconds between samples. `lag`: usual delivery delay (s); None if unknown. `is_overdue`:
+    at the last reply the newest sample was older than `lag`. `is_frozen`: samples arrive, but their time stands still.
+    `not_watched`: times between samples that no reply covers (server clock). `future_samples`: number of samples left
+    out of the last reply because they are dated in the future. `unreadable`: field -> number of samples without a
+    readable value.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -348,7 +347,7 @@ class EventState(Record):
 
     @property
     def is_fed(self) -> bool:
-        """True if nothing says that the encoder is away. Only then does a failing playlist blame its host."""
+        """True if nothing shows that the encoder is away. Only then is a failing playlist the fault of its host."""
         return self.phase.tally is BroadcastState.ON_AIR and self.late_since is None
 
 

@@ -607,16 +607,16 @@ class Thresholds(Record, kw_only=True):
     viewer_witness: Annotated[float, Limit("s", "older rounds of the probe are no witness of the present")] = 25.0
     viewer_witness_segments: Annotated[
         float,
-        Limit("segments", "a live witness is this much, and the latency, ahead of the newest sample: buffers play on"),
+        Limit("segments", "a live witness is ahead of the newest sample by this and the latency: buffers play on"),
     ] = 2.0
     viewer_witness_rounds: Annotated[
-        int, Limit("rounds", "without dates in the playlist, its head must move in this many rounds of the silence")
+        int, Limit("rounds", "without dates in the playlist, its head must move in this many rounds during the silence")
     ] = 3
     viewer_unlisted: Annotated[
         float, Limit("s", "ENDED_ON_AIR of a missing event waits this much longer while viewers still get it")
     ] = 60.0
     viewer_after: Annotated[
-        float, Limit("s", "a playlist that still plays this long after the end of its event is told")
+        float, Limit("s", "a playlist that still plays this long after the end of its event is reported")
     ] = 60.0
 
     attention: Annotated[AlarmLimits, Limit("table", "limits of the alarms themselves")] = AlarmLimits()

@@ -29,7 +29,7 @@ class Source(StrEnum):
 
     @property
     def is_probed(self) -> bool:
-        """True if the address is judged: a playlist; an encrypted one without its picture and sound."""
+        """True if the address is judged. Picture and sound of an encrypted playlist are not judged."""
         return self in {Source.PLAYLIST, Source.ENCRYPTED}
 
 

@@ -77,7 +77,7 @@ class Viewing(Record):
 
     @property
     def _counted(self) -> tuple[ViewerState, ...]:
-        """States whose counters differ by the findings of these rounds. A new probe counts from zero."""
+        """States between which to count. An empty one precedes the first round of a probe, which counts from zero."""
         return (ViewerState(), *self.rounds) if self.rounds[0].rounds <= 1 else self.rounds
 
 

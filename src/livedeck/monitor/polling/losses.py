@@ -1,4 +1,4 @@
-"""Measure the share of lost replies, a state of the link and no fault of an event (monitoring.md, "Lost replies")."""
+"""Measure the share of lost replies: a state of the link, not a fault of an event (monitoring.md, "Lost replies")."""
 
 from __future__ import annotations
 

@@ -202,8 +202,8 @@ async def _fetch_cues(api: Api, key: ResourceKey) -> ItemList:
     track = await api.subtitles.get(key.id, key.track)
     if not track.url or not track.url.reveal():
         raise Incomplete("the track has no file yet: its speech is being recognised")
-    what = "read subtitle file"
-    return ItemList(checked_cues(await api.cdn.content(track.url, MAX_TRACK_BYTES, what), what))
+    summary = "read subtitle file"
+    return ItemList(checked_cues(await api.cdn.content(track.url, MAX_TRACK_BYTES, summary), summary))
 
 
 async def _fetch_event(api: Api, key: ResourceKey) -> ItemList:

@@ -114,7 +114,7 @@ _REMEMBERED = 60.0
 """Seconds that the time of the last request for an on-demand list is remembered; longer than any interval."""
 
 _LONG_ROUND = 4.0
-"""Seconds: the budget of a longer wait between rounds is not available to the next round."""
+"""Maximum seconds of a wait between rounds whose budget the next round may use."""
 
 _PULSE_GAP = 2.0
 """Maximum seconds between two polls of the event list while calls begin to fail."""
@@ -126,7 +126,7 @@ Calls sent within `_SAME_TRY` seconds count as one try. A call that waits counts
 """
 
 _LONG_WAIT = 0.1
-"""Seconds from which a round's wait for replies is subtracted from the lateness of the next calls."""
+"""Minimum seconds of a round's wait for replies that is subtracted from the lateness of the next calls."""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every call to the platform would have now."""

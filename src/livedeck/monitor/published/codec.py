@@ -363,10 +363,10 @@ def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | Non
     else:
         parts, last = (
             [
-                *(state.event for state in one.events),
-                *(cached for key, cached in one.lists.items() if key.kind is ResourceKind.EVENT),
+                *(state.event for state in source.events),
+                *(cached for key, cached in source.lists.items() if key.kind is ResourceKind.EVENT),
             ]
-            for one in (snapshot, before)
+            for source in (snapshot, before)
         )
         if encoded is not None and len(parts) == len(last) and all(map(is_, parts, last)):
             return encoded

@@ -21,7 +21,7 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, MOST_QUIET = 3, 60.0, 300.0
-"""A cycle ends after this many of its periods without a spell, but after no fewer and no more than these seconds."""
+"""Number of its periods without a spell that end a cycle, and minimum and maximum of this time in seconds."""
 
 
 class _Slot(NamedTuple):

@@ -39,24 +39,24 @@ class ProfileChange(NamedTuple):
 class SampleFeatures(NamedTuple):
     """Sample with its context. Times are epoch seconds; a missing rate is NaN, a missing status -1.
 
-    Of the sample itself: `video`, `audio` in bit/s; `fps` in frames/s; `status`. `usual`: usual values. `step`: step
-    from the previous sample. `cadence`: seconds between samples. `is_warm`: the run of samples is long enough to be
-    judged. `is_dark`: there is no moving picture, so the other picture rates mean nothing. `window`: median video, mean
-    audio and mean frame rate of the newest seconds.
+    Sample: `video`, `audio` in bit/s; `fps` in frames/s; `status`. `usual`: usual values. `step`: step from the
+    previous sample. `cadence`: seconds between samples. `is_warm`: the run of samples is long enough to be judged.
+    `is_dark`: there is no moving picture, so the other picture rates mean nothing. `window`: median video, mean audio
+    and mean frame rate of the newest seconds.
 
-    Of the status: `drift_hits`, `severe_hits`, `loss_hits`, `loss_hits_long`: number of samples with status 3 or 4,
-    with 4, with 5, and with 5 in the longer window. `is_heavy_loss`: loss has exceeded its share for the hold.
+    Status: `drift_hits`, `severe_hits`, `loss_hits`, `loss_hits_long`: number of samples with status 3 or 4, with 4,
+    with 5, and with 5 in the longer window. `is_heavy_loss`: loss has exceeded its share for the hold.
 
-    Of the levels: `is_fps_low`: the frame rate is too far below its usual value. `is_fps_pending`: the sender may have
-    chosen it. `witnesses`: number of signs that a low video rate is a shortage: frame rate, sound (`is_sound_short`),
-    loss (`is_lossy`). `is_ragged`: a constant video rate is low and unsteady. `ragged_since`: start of this state after
-    its hold, else None. `fps_charge`, `dip`: seconds of an excursion of the frame rate, or of a dip of the video rate,
-    that ends with this sample. `change`: change to a level that becomes usual with this sample, or None.
+    Levels: `is_fps_low`: the frame rate is too far below its usual value. `is_fps_pending`: the sender may have chosen
+    it. `witnesses`: number of signs that a low video rate is a shortage: frame rate, sound (`is_sound_short`), loss
+    (`is_lossy`). `is_ragged`: a constant video rate is low and unsteady. `ragged_since`: start of this state after its
+    hold, else None. `fps_charge`, `dip`: seconds of an excursion of the frame rate, or of a dip of the video rate, that
+    ends with this sample. `change`: change to a level that becomes usual with this sample, or None.
 
-    Of the stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `known`: covered seconds of a
-    stream without one of them; None if it is covered since its start. `may_be_silent`: it is covered since its start,
-    and neither it nor an earlier stream of the event had sound. `quiet_since`: start of near silence after its hold,
-    else None.
+    Stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `known`: covered seconds of a stream
+    that had no picture or no sound; None if it is covered since its start. `may_be_silent`: it is covered since its
+    start, and neither it nor an earlier stream of the event had sound. `quiet_since`: start of near silence after its
+    hold, else None.
     """
 
     time: float

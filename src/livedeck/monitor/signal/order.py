@@ -14,7 +14,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 T = TypeVar("T")
 
 _STEPS, _NEW_STEPS = 21, 2
-"""Number of newest steps whose median is the cadence; number of similar steps in a row that set a new one at once."""
+"""Number of newest steps whose median is the cadence; number of similar steps in a row that set it at once."""
 
 _ALIKE = 1.25
 """Steps are similar if the longest is shorter than this multiple of the shortest."""

@@ -232,7 +232,7 @@ async def enable_event(request: ApiRequest[None]) -> Response:
 
 
 async def complete_event(request: ApiRequest[None]) -> Response:
-    """Complete the event: its stream ends, ingest is refused, and a recording follows. A repeat is allowed."""
+    """Complete the event: its stream ends, ingest is refused, and a recording follows. The call may be repeated."""
     complete(request.world, find_event(request), request.world.now())
     return success()
 

@@ -69,7 +69,7 @@ class SimulatorClock:
         return self._state
 
     def state_now(self) -> ClockState:
-        """Return the state in a form that shows the time of now at the time of now."""
+        """Return the state, counted from the current time."""
         return replace(self._state, base=self.now(), set_at=time.time())
 
     @property
@@ -93,7 +93,7 @@ class SimulatorClock:
     ) -> None:
         """Jump to a time, step by seconds, change the speed, and pause or resume, as one change of the state.
 
-        What is not given stays. Raises ValueError without a change.
+        Omitted values stay. Raises ValueError, without a change.
         """
         state = self._state
         try:
@@ -125,7 +125,7 @@ class SimulatorClock:
     async def wait(self, epoch: int, seconds: float) -> None:
         """Wait for another epoch than `epoch`, at most for `seconds`. Call it in one loop only.
 
-        An earlier epoch is another one, too: a simulator that started anew counts from 0.
+        An earlier epoch counts too, because a restarted simulator counts from 0.
         """
         if self._state.epoch == epoch:
             with suppress(TimeoutError):

@@ -41,7 +41,7 @@ class Shape:
     """Behaviour of an encoder: rates in bit/s and frames/s, their noise, and its faults.
 
     `noise` is a share of the video rate, `jitter` a number of frames. `ramp`: seconds from the first packet to the full
-    rate. `connected`, `disconnected`: seconds of each, in turn.
+    rate. `connected`, `disconnected`: seconds of each state, alternating.
     """
 
     video: float = 4_500_000
@@ -198,7 +198,7 @@ def change_state(states: EncoderStates, state: EncoderState) -> EncoderStates:
 
 
 def first_sent_at(states: EncoderStates, now: float) -> float | None:
-    """Return the time of the first sending state up to `now`, or None. A recorded stream begins by itself."""
+    """Return the time of the first sending state up to `now`, or None. Recorded streams do not count."""
     sending = (state.at for state in states if state.sending and state.shape != RECORDED)
     return next((at for at in sending if at <= now), None)
 

@@ -27,7 +27,7 @@ class Hls:
     def address(self, event_id: str, origin: str) -> str:
         """Return the address of an event's master playlist. `origin`: scheme and host that the caller used.
 
-        The events are spread over `hosts` by their id, unless the caller came by another name.
+        The events are spread over `hosts` by their id, unless the caller used another host name.
         """
         parts = urlsplit(origin)
         host, port = parts.netloc.removesuffix(f":{parts.port}"), "" if parts.port is None else f":{parts.port}"

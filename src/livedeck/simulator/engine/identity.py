@@ -1,4 +1,4 @@
-"""Identifiers and keys that depend on the seed only, so that two simulators with one seed answer alike."""
+"""Identifiers and keys that depend on the seed only, so that two simulators with one seed reply alike."""
 
 from __future__ import annotations
 

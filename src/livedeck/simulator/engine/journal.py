@@ -1,4 +1,4 @@
-"""Journal: the last requests and their answers, in memory only."""
+"""Journal: the last requests and their replies, in memory only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEAR_MISSES = 3
 class Entry:
     """Request and its end. `n` counts the requests since the start, in the order of their ends.
 
-    `headers` and `text`: those of the answer. Of a body only text is kept, at most `BODY_MATCHED` bytes.
+    `headers` and `text`: those of the reply. Only text of a body is kept, at most `BODY_MATCHED` bytes.
     """
 
     n: int
@@ -129,7 +129,7 @@ class Journal:
         return (entry for entry in self._entries if pattern.matches(entry.request, entry.answer))
 
     def first_missing(self, patterns: Sequence[RequestPattern]) -> int:
-        """Return the index of the first pattern that no entry matches after those of the earlier patterns."""
+        """Return the index of the first pattern that no entry matches after the entries of the earlier patterns."""
         entries = iter([*self._entries])
         for index, pattern in enumerate(patterns):
             if not any(pattern.matches(entry.request, entry.answer) for entry in entries):
@@ -137,9 +137,9 @@ class Journal:
         return len(patterns)
 
     def near_misses(self, pattern: RequestPattern, *, with_matches: bool = False) -> list[NearMiss]:
-        """Return the entries that almost match, the nearest first, of equal ones the newest.
+        """Return the entries that almost match, nearest first; equally near ones newest first.
 
-        `with_matches`: entries that match, too, because they came at a wrong place of an order.
+        `with_matches`: include entries that match, because they may have come in the wrong order.
         """
         misses = (
             NearMiss(entry, pattern.distance(entry.request, entry.answer), pattern)

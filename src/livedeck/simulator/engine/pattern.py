@@ -32,8 +32,8 @@ Json = Any
 class SeenRequest:
     """Request as a pattern sees it. `body` grows up to `BODY_MATCHED` bytes while it arrives.
 
-    `token`: whose token it brought (served, other, wrong, none). `ids` and `names`: kind of object -> its id and name.
-    `is_carried_out`: it changed something, also if its answer was lost or it was carried out later.
+    `token`: owner of its token (served, other, wrong, none). `ids` and `names`: kind of object -> its id and name.
+    `is_carried_out`: it changed something, even if its reply was lost or it was carried out later.
     """
 
     method: str
@@ -86,7 +86,8 @@ class Difference:
 class RequestPattern:
     """Criteria on a request, all of which must hold. An empty pattern matches any request.
 
-    Raises PatternError with every wrong field. `of_journal`: the pattern may ask for the answer and the time, too.
+    Raises PatternError with every wrong field. `of_journal`: the pattern may have criteria for the reply and the time,
+    too.
     """
 
     def __init__(self, table: Mapping[str, Json], *, of_journal: bool = False) -> None:
@@ -286,7 +287,7 @@ def _without_sets(pattern: str) -> str:
 
 
 def _share(difference: Difference) -> float:
-    """Return the weight of a failed criterion; of a path, only by its unequal segments."""
+    """Return the weight of a failed criterion; a path counts by the share of its unequal segments."""
     if difference.field != "path" or not isinstance(difference.expected, str):
         return PATH_WEIGHT if difference.field == "path" else 1
     wanted, segments = difference.expected.split("/")[1:], str(difference.actual[0]).split("/")[1:]

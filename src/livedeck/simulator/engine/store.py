@@ -107,7 +107,7 @@ class Query:
 
 
 class Store:
-    """Documents, in memory (None) or in a file that belongs to this process alone.
+    """Documents, in memory (`path` None) or in a file that belongs to this process alone.
 
     Raises SimulatorError if the file is unusable or in use by another process.
     """
@@ -431,8 +431,8 @@ class Files:
         path = self.path(storage_id)
         status = path.stat()
         version = status.st_ino, status.st_mtime_ns, status.st_size
-        known, digest = self._digests.get(storage_id, (None, ""))
-        if known != version:
+        stamp, digest = self._digests.get(storage_id, (None, ""))
+        if stamp != version:
             digest = await asyncio.to_thread(digest_of, path)
             self._digests[storage_id] = version, digest
         return digest
@@ -447,7 +447,7 @@ class Files:
         return {file.name for file in folder.iterdir() if file.suffix != ".part"} if folder else set()
 
     def add(self, other: Files) -> None:
-        """Take over each file of `other` that is missing or another one here; the disk holds its content once."""
+        """Link each file of `other` that is missing or different here, so that the disk holds its content once."""
         for name in other.names():
             source, target = other.path(name), self.path(name)
             if not (target.exists() and target.samefile(source)):

@@ -20,7 +20,7 @@ from livedeck.simulator.errors import ApiError
 _log = logging.getLogger("livedeck.simulator")
 
 _REFUSAL = "refusal"
-"""Kind of the documents that hold why a step was refused, each with the index of its step as id."""
+"""Kind of the documents with the reason why a step was refused. Their id is the index of the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class TimelineEntry:
     """Step at a time (epoch seconds); `label` names it, `index` is its place in the scenario's table.
 
     `after`: index of the step whose request must come first; then `at` counts from that request, in seconds. `when`:
-    this step's own request, for which `after` is its own index.
+    pattern of the request that this step waits for; `after` is then its own index.
     """
 
     at: float
@@ -89,7 +89,7 @@ class Timeline:
 
     @property
     def playback(self) -> Playback | None:
-        """Scenario in play, also after its end or a stop."""
+        """Scenario in play, even after its end or a stop."""
         return self._playback
 
     def start(self, playback: Playback) -> None:
@@ -146,7 +146,7 @@ class Timeline:
         return any(pattern.reads_body for _, pattern in self._awaited())
 
     def notice(self, request: SeenRequest, now: float) -> None:
-        """Take a request for those that steps wait for, until the scenario's end. The steps follow it."""
+        """Record a request that steps wait for, until the scenario's end. Their times count from it."""
         came = [index for index, pattern in self._awaited() if pattern.matches(request)]
         if came and self._playback and now <= self._playback.ends_at:
             self._requested |= dict.fromkeys(came, now)
@@ -158,7 +158,7 @@ class Timeline:
                 self._disk.refuse(error)
 
     def refused_waiting(self, at: float) -> list[Refusal]:
-        """Try each waiting step on the present state, which stays, and return those that the state refuses."""
+        """Try each waiting step on the present state without changing it. Return those that the state refuses."""
         refusals = []
         for entry in self._waiting:
             try:

@@ -49,7 +49,7 @@ def kept_clock(store: Store) -> SimulatorClock | None:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """State that every route works on. `start`: what a reset restores. `archive`: the snapshots."""
+    """State that every route works on. `start`: state that a reset restores. `archive`: the snapshots."""
 
     store: Store
     clock: SimulatorClock

@@ -31,7 +31,7 @@ _EXTENDED = 0xFFFFFF
 """Value of the time field that says that the time follows in four more bytes."""
 
 _WHOLE, _SAME_STREAM, _SAME_SIZE, _CONTINUED = range(4)
-"""Forms of a head: each leaves out more of what the last head of its chunk stream said."""
+"""Forms of a head: each omits more of the fields that are the same as in the last head of its chunk stream."""
 
 _HEAD_SIZES = (11, 7, 3, 0)
 

@@ -21,10 +21,10 @@ HANDSHAKE_SECONDS, PUBLISH_SECONDS = 5.0, 10.0
 """Seconds from the connection to the end of the handshake, and to a publication."""
 
 PEER_BITS, ALL_BITS = 60_000_000, 200_000_000
-"""Maximum bits a second of a connection, and of all together. A faster one is read later."""
+"""Maximum bits a second of a connection, and of all together. A faster one is read with a delay."""
 
 MAX_REFUSALS, REFUSAL_SECONDS = 20, 60.0
-"""Refusals that a peer gets a reply to, in that time. Further ones are closed without a word."""
+"""Maximum number of refusals with a reply to a peer in that time. Further connections are closed without a reply."""
 
 _MAX_PEERS = 1000
 """Peers whose refusals the listener counts."""
@@ -65,7 +65,7 @@ async def listen(publishers: Publishers, host: str, port: int) -> AsyncIterator[
 
 
 class _Listener:
-    """Connections, and what they share."""
+    """Connections and their shared state."""
 
     def __init__(self, publishers: Publishers) -> None:
         self.publishers = publishers
@@ -88,7 +88,7 @@ class _Listener:
         return bits / 8 * self.publishers.cadence
 
     def may_reply(self, host: str, now: float) -> bool:
-        """Record a refusal. Returns False if the peer has had enough of them."""
+        """Record a refusal. Returns False if the peer has reached its limit of replies."""
         if host not in self._refusals and len(self._refusals) >= _MAX_PEERS:
             self._refusals.pop(next(iter(self._refusals)))
         times = self._refusals.setdefault(host, deque(maxlen=MAX_REFUSALS))

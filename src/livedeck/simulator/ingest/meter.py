@@ -38,14 +38,14 @@ A shorter pause cannot lower the speed of 10 s below `SLOW`.
 """
 
 _IDLE_GAP = 0.01
-"""Seconds between two arrivals from which on the line counts as idle."""
+"""Minimum seconds between two arrivals during which the line counts as idle."""
 
 _FRAMES, _ENOUGH, _INTERVALS = 300, 10, 7
 """Frame intervals that the meter remembers and needs, and key-frame intervals that it remembers."""
 
 SLOW, UNEVEN, SEVERE, MISSING, LATE = 0.95, 0.2, 0.5, 0.05, 0.9
-"""Limits: media s per s of a slow stream; deviation of a key-frame interval (two); share of missing frames; share of
-the wall clock by which media must advance in a beat."""
+"""Limits: media seconds a second of a slow stream; two deviations of a key-frame interval; share of missing frames;
+share of the wall clock by which media must advance in a beat."""
 
 
 class Verdict(StrEnum):
@@ -179,7 +179,7 @@ class Meter:
         return self._judge(now, now - before.at, start, end)
 
     def _follow(self, elapsed: float) -> float:
-        """Return the offset between wall clock and media; the anchor follows it by the drift of a clock, at most."""
+        """Return the offset between wall clock and media; the anchor follows it no faster than a clock drifts."""
         if self._smallest is not None:
             self._offsets.append(self._smallest)
             self._smallest = None
@@ -243,7 +243,7 @@ class Meter:
         return max(0, round((time - before) / usual) - 1) if usual else 0
 
     def _key_deviation(self) -> float:
-        """Return the deviation of the last key-frame interval from the median of those before, or of an overdue one."""
+        """Return the deviation of the last or overdue key-frame interval from the median of the intervals before."""
         *earlier, last = self._key_intervals or (0.0,)
         if self._last_key is None or self._end is None or not last:
             return 0.0

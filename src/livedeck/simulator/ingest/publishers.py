@@ -156,7 +156,7 @@ class Publishers:
         return floor(self._world.now() / self.cadence + 0.05)
 
     def objection(self, publisher: Publisher) -> str | None:
-        """Return why the publisher may not go on, or None. It reads the clock only."""
+        """Return why the publisher may not go on, or None. Looks only at the clock."""
         return None if self._world.clock.state is publisher.clock else CLOCK_MOVED
 
     def _check(self, publisher: Publisher, now: float) -> str | None:

@@ -28,7 +28,7 @@ class Reply(NamedTuple):
 
 
 class Publish(NamedTuple):
-    """Wish to publish with a stream key. Answer with `Session.accept` or `Session.refuse`."""
+    """Request to publish with a stream key. Reply with `Session.accept` or `Session.refuse`."""
 
     key: str
 

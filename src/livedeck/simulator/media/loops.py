@@ -40,7 +40,7 @@ SOUND = Track(48_000, (94 * 1024, 94 * 1024, 94 * 1024, 93 * 1024))
 
 @dataclass(frozen=True)
 class Loop:
-    """Loop of a picture or sound: its init segment and its segments. A still picture has one."""
+    """Loop of a picture or sound: its init segment and its segments. A still picture has one segment."""
 
     track: Track
     init: bytes

@@ -50,7 +50,7 @@ def media(
     is_ended: bool,
     is_encrypted: bool,
 ) -> str:
-    """Return the playlist of a rung or of the sound. `date`: returns the date to show of a time (epoch seconds)."""
+    """Return the playlist of a rung or of the sound. `date`: returns the date to show for a time (epoch seconds)."""
     lines = [
         "#EXTM3U",
         "#EXT-X-VERSION:7",

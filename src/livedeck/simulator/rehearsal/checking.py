@@ -31,7 +31,7 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Place in a table that is wrong, and the reason. `path`: such as `steps[3].event`. `line`: that of its text."""
+    """Place in a table that is wrong, and the reason. `path`: such as `steps[3].event`. `line`: in the TOML text."""
 
     path: str
     line: int | None
@@ -45,7 +45,7 @@ class Problem:
 
 
 class TableError(ApiError):
-    """Answer to a table that is wrong: every problem, with its line if the table came as TOML."""
+    """Reply to a wrong table: every problem, with its line if the table came as TOML."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(400, 400400, "invalid parameters", [(problem.path, problem.reason) for problem in problems])
@@ -64,7 +64,7 @@ class TableError(ApiError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Table as it came. `text`: its TOML, or None. `folder`: the place of TOML files that it names, or None."""
+    """Table as received. `text`: its TOML, or None. `folder`: the place of TOML files that it names, or None."""
 
     name: str
     table: Mapping[str, Any]
@@ -118,7 +118,7 @@ def check_workspace(source: Source) -> None:
 
 
 def _play(scenario: Scenario) -> Iterator[Flaw]:
-    """Yield what the copy refuses, and the alarms about events or parts that it does not have."""
+    """Yield the steps that the copy refuses, and the alarms about events or parts that it lacks."""
     with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles()) as world:
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served])
@@ -162,7 +162,7 @@ def _alarm_flaws(events: Mapping[str, Document], alarms: Sequence[Expected]) -> 
 
 
 def _request_flaws(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Flaw]:
-    """Yield the events and operations of answers, allowed changes and waiting steps that there are not."""
+    """Yield the unknown events and operations in answers, allowed changes and waiting steps."""
     operations = [endpoint.operation for endpoint in ENDPOINTS]
     requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}
     requests |= {f"allowed[{index}]": request for index, request in enumerate(scenario.allowed)}
@@ -225,7 +225,7 @@ class Lines:
         return base
 
     def of(self, path: str) -> int | None:
-        """Return the line of the field, or of the table that it is in or absent from."""
+        """Return the line of the field, or of the nearest table around it."""
         path = path[:_LONGEST_PATH]
         while path and path not in self._lines:
             if f"{path}[0]" in self._lines:

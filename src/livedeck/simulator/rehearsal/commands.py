@@ -66,7 +66,7 @@ class SetArguments(RequestBody):
 
 
 class CreateArguments(RequestBody):
-    """Fields of a new event, and its id; without one, the seed and the name make it."""
+    """Fields of a new event, and its id, which by default is derived from seed and name."""
 
     fields: NewEventFields
     event_id: Uuid = UNSET
@@ -104,7 +104,7 @@ def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArg
 
 
 def change_encoder(world: World, at: float, event: Document, changes: Mapping[str, Any]) -> Document:
-    """Change the encoder of an event; the simulated encoder that follows a real or a recorded one is clean.
+    """Change the encoder of an event. A simulated encoder after a real or recorded one has the shape clean.
 
     Raises the documented error if the event takes no encoder.
     """

@@ -128,16 +128,16 @@ def create_event(world: World, at: float, event_id: str, fields: Document) -> Do
 
 
 def set_fields(world: World, at: float, event: Document, fields: Document) -> None:
-    """Replace fields of an event; a stream with recorded samples sends them."""
+    """Replace fields of an event. If samples of its stream are recorded, its encoder sends them."""
     world.store.update("event", _changed(world, at, event, fields))
 
 
 def _changed(world: World, at: float, event: Document, fields: Document) -> Document:
     changed: dict[str, Any] = event | fields
     if "restreams" in fields:
-        known = {row["id"]: row for row in event["restreams"]}
+        restreams = {row["id"]: row for row in event["restreams"]}
         changed["restreams"] = [
-            {**_restream(world, event, row["id"]), **known.get(row["id"], {}), **row} for row in fields["restreams"]
+            {**_restream(world, event, row["id"]), **restreams.get(row["id"], {}), **row} for row in fields["restreams"]
         ]
     stream, before = fields.get("stream"), event["stream"]
     if "stream" in fields and before and (stream is None or stream["id"] != before["id"]):

@@ -45,7 +45,7 @@ NEEDED = {
     "hls-missing": "every",
     "cdn-down": "host",
 }
-"""Kind of fault -> the field that it cannot do without."""
+"""Kind of fault -> its required field."""
 
 _OWN_FIELDS = {name for names in KIND_FIELDS.values() for name in names}
 _STATUSES = {"redirect": (300, 399), "answer": (200, 599)}

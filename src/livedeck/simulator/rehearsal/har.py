@@ -95,10 +95,10 @@ def _har_entry(entry: Document, origin: str) -> Document:
 def _har_response(entry: Document) -> Document:
     headers, status = entry["answer"]["headers"], entry["status"]
     first = dict(reversed(headers))
-    known = {one.value: one.phrase for one in HTTPStatus}
+    phrases = {one.value: one.phrase for one in HTTPStatus}
     return {
         "status": status,
-        "statusText": known.get(status, ""),
+        "statusText": phrases.get(status, ""),
         "httpVersion": _VERSION,
         "cookies": [],
         "headers": _pairs(headers),

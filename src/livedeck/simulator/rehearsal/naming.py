@@ -1,4 +1,4 @@
-"""Events, rooms, profiles and restreams by their name or id; an unknown name is answered with the names there are."""
+"""Find events, rooms, profiles and restreams by name or id. The error for an unknown name lists the existing names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_NAMES = 20
 def find_document(world: World, kind: str, wanted: str) -> Document:
     """Return the event or room (`kind`) of the served workspace with this name, or of any workspace with this id.
 
-    Raises the documented error: 404 with the names there are, or 409 with the ids of all that have the name.
+    Raises the documented error: 404 with the existing names, or 409 with the ids of all objects of this name.
     """
     if is_uuid(wanted):
         document = world.store.get(kind, wanted.lower())
@@ -60,7 +60,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def there_are(names: Iterable[str], wanted: str = "") -> str:
-    """Return the end of an error that says which names there are, first those that are close to `wanted`."""
+    """Return the end of an error that lists the existing names, first those that are close to `wanted`."""
     names = [*dict.fromkeys(names)]
     close = get_close_matches(wanted, names)
     names = [*close, *(name for name in names if name not in close)]

@@ -21,7 +21,7 @@ _SECRET_NAME = re.compile(
 _IN_JSON = re.compile(r'(?<!\\)"(?P<name>(?:[^"\\]|\\.)*)"\s*:\s*"(?P<value>(?:[^"\\]|\\.)*)(?:"|\\?$)')
 _IN_URL = re.compile(r"(?<![\w\[\].%-])(?P<name>[\w\[\].%-]+)=(?P<value>[^&\s\"'#<>\\]+)")
 _LEAST = 4
-"""Characters from which a secret is removed wherever it occurs; a shorter one only from its own field."""
+"""Minimum length of a secret that is removed wherever it occurs; a shorter one is removed only from its own field."""
 
 
 def is_secret(name: str) -> bool:

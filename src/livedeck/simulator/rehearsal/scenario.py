@@ -19,8 +19,8 @@ class Step:
     """Command, `at` seconds from the start.
 
     `target`: the name or id of an event or room, "*" for every event with an unfinished stream, empty if the command
-    has none. `index`: its place in the table. `after`: index of the step whose request `at` counts from, None for the
-    start; its own index with `when`, the pattern of that request.
+    has none. `index`: its place in the table. `after`: index of the step from whose request `at` counts; None for the
+    start. `when`: pattern of this step's own request; `after` is then its own index.
     """
 
     at: float
@@ -85,9 +85,9 @@ class Answer:
 class Scenario:
     """Timeline on a workspace. `lasts`: seconds. Steps ascend by time. `table`: the whole file as read.
 
-    `template`: table of its workspace, None for a shipped one. `shapes`: its own ones, as rows. `seed`, `start`,
-    `quiet_speed`: those that it asks for, or None. `answers`: reactions that a drill grades. `allowed`: patterns of
-    changes that are neither right nor wrong.
+    `template`: table of its workspace, None for a shipped one. `shapes`: its custom shapes, as rows. `seed`, `start`,
+    `quiet_speed`: as in the file, or None. `answers`: reactions that a drill grades. `allowed`: patterns of changes
+    that are neither right nor wrong.
     """
 
     name: str

@@ -375,7 +375,7 @@ def _is_answered(alarm: Expected, given: Mapping[str, Any]) -> bool:
 
 
 def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield what contradicts itself in an answer: a change or a note needs its own par and limit."""
+    """Yield the contradictions in an answer: a change or a note needs its own par and limit."""
     if {"request", "note"} <= {*row}:
         yield f"{path}.note", "must be left out beside request"
     has_action = not {"request", "note"}.isdisjoint(row)

@@ -93,7 +93,7 @@ def start(world: World, scenario: Scenario, seed: int, workspaces: Sequence[Work
 
 
 def playing(world: World) -> Scenario | None:
-    """Return the scenario in play, also after its end or a stop."""
+    """Return the scenario in play, even after its end or a stop."""
     playback = world.timeline.playback
     return None if playback is None else _kept(playback.name, playback.table)
 
@@ -117,7 +117,7 @@ def go_on(world: World) -> None:
 
 
 def _kept(name: str, kept: Mapping[str, Any]) -> Scenario:
-    """Return a scenario from the form in which a playback holds it, with the table of its workspace."""
+    """Return the scenario of a stored playback, with the table of its workspace."""
     scenario, _ = draft(name, kept["scenario"], {kept["workspace"]: kept["template"]} if kept["template"] else {})
     return replace(scenario, workspace=kept["workspace"], template=kept["template"])
 

@@ -1,4 +1,4 @@
-"""Shapes of one's own: each from a shipped one, with some fields changed."""
+"""Custom shapes: each is a shipped one with some fields changed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def use_shapes(world: World, rows: Mapping[str, Any]) -> None:
 
 
 def own_shapes(world: World) -> dict[str, Any]:
-    """Return the rows of the shapes that are no shipped ones, by name."""
+    """Return the rows of the custom shapes, by name."""
     kept = world.store.get("world", "shapes")
     return dict(kept["rows"]) if kept else {}
 

@@ -31,7 +31,7 @@ from livedeck.simulator.rehearsal.shapes import use_kept_shapes
 FORMAT = 1
 MOST_SNAPSHOTS = 20
 MOST_BYTES = 1024**3
-"""Bytes of all snapshots together, and of one with everything in it."""
+"""Maximum bytes of all snapshots together, and of the members of one."""
 
 FAULTS = ("faults", "fault-counts")
 """Documents of the faults in force and of their counts."""
@@ -61,7 +61,8 @@ def take(world: World, state: State) -> None:
 def restore(world: World, state: State, keep: frozenset[str] = frozenset()) -> None:
     """Restore `state`; the tokens in force stay, and the parts in `keep` (clock, faults).
 
-    Changes that a fault still delays are dropped. A process that is killed meanwhile has the state before or after.
+    Changes that a fault still delays are dropped. If the process is killed meanwhile, the data file has the old state
+    or the new one, never a mix.
     """
     store = Store()
     store.mirror(state.store)
@@ -228,7 +229,7 @@ def _unpack(tar: BinaryIO, size: int, path: Path) -> str:
 
 
 def show(path: Path) -> Document:
-    """Return a snapshot in the form of the control API; `seed` and `clock` are None for a file that is none."""
+    """Return a snapshot in the form of the control API; `seed` and `clock` are None for a file that is no snapshot."""
     try:
         with path.open("rb") as tar:
             _, size = next(_members(tar), ("", 0))

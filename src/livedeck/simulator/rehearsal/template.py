@@ -61,7 +61,7 @@ class PictureRow(RequestBody):
 class EventRow(EventSettings):
     """Event. `stream`, `finished`: begin and end of its stream. `encoder`: pairs of a begin and a shape, ascending.
 
-    `count`: so many events with this name and a number. `parent`: name of a project or folder.
+    `count`: number of events with this name and a number. `parent`: name of a project or folder.
     """
 
     name: Name

@@ -1,4 +1,4 @@
-"""Truth of a scenario: its faults, the expected alarms and answers, and the changes that came, at their times."""
+"""Truth of a scenario: its faults, the expected alarms and answers, and the changes that came, with their times."""
 
 from __future__ import annotations
 

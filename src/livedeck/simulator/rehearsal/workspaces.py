@@ -49,7 +49,7 @@ def posted_tables(store: Store) -> dict[str, Table]:
 def find_table(name: str, posted: Mapping[str, Table], folder: Path | None = None) -> Table:
     """Return the table of a workspace: a shipped one, a posted one, or the file `NAME.toml` in `folder`.
 
-    Raises LookupError, with the names there are, and OSError or ValueError for a file that cannot be read.
+    Raises LookupError, which lists the existing names, and OSError or ValueError for a file that cannot be read.
     """
     if name in names():
         return read_table("workspaces", name)
@@ -79,7 +79,8 @@ def _iso(value: datetime | date | time) -> str:
 def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], table: Table | None = None) -> None:
     """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
 
-    The clock, the tokens and the posted tables stay. `table`: that of the first workspace (None: shipped by its name).
+    The clock, the tokens and the posted tables stay. `table`: that of the first workspace (None: the shipped one of its
+    name).
     """
     start, files = world.clock.now(), set[str]()
     with world.store.transaction():
@@ -251,7 +252,7 @@ class _WorkspaceBuilder:
 
 @lru_cache(64)
 def _timestamp(start: datetime, offset: str) -> str:
-    """Return the time of an offset; the numbered events of a row have the same ones."""
+    """Return the time of an offset. Cached, because the numbered events of a row share their offsets."""
     return format_timestamp(start + timedelta(seconds=seconds_of(offset)))
 
 

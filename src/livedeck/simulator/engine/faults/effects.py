@@ -21,19 +21,19 @@ from livedeck.simulator.engine.faults.payload import PAYLOAD_FAULTS, break_json,
 from livedeck.simulator.errors import of_status
 
 ABORT = "livedeck.abort"
-"""Key of the function that cuts the connection, in a scope's extensions; absent without a connection.
+"""Key in a scope's extensions: function that cuts the connection. Absent without a connection.
 
 It takes `reset`: True to send a TCP reset in place of an orderly end.
 """
 
 SKEW = "livedeck.skew"
-"""Key of the seconds by which the response's `Date` is ahead, in a scope's extensions."""
+"""Key in a scope's extensions: seconds by which the response's `Date` is ahead."""
 
 SETTLE = "livedeck.settle"
-"""Key of the function that tells the journal the outcome of a request that never ends, in a scope's extensions."""
+"""Key in a scope's extensions: function that reports the outcome of a request that never ends to the journal."""
 
 HLS_HITS = "livedeck.hls"
-"""Key of the faults that the routes of HLS carry out, in a scope."""
+"""Key in a scope: faults that the routes of HLS carry out."""
 
 TICK = 0.05
 """Seconds between two pieces of a body whose bandwidth is limited."""
@@ -45,7 +45,7 @@ class ConnectionCut(ConnectionError):  # noqa: N818  named after the event, not 
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """Fault that hits a request at `now` (epoch seconds), and the app that would have answered.
+    """Fault that hits a request at `now` (epoch seconds), and the app that would have replied.
 
     `dice`: number from 0 to 1 that the seed fixes. `late`: the queue of delayed changes. `clears`: how often the queue
     was cleared before.
@@ -61,7 +61,7 @@ class Strike:
 
     @property
     def is_dropped(self) -> bool:
-        """True if the workspace was created anew since the request came: it must not change the new one."""
+        """True if the workspace was created anew since the request came. The request must not change the new one."""
         return self.late.clears != self.clears
 
     @property
@@ -88,8 +88,8 @@ def apply_faults(
 ) -> ASGIApp:
     """Return the app wrapped in the faults.
 
-    Faults that change a response are inside `encode`, which compresses it. Faults that answer are outside it, and those
-    that act on the connection outside these.
+    Faults that change a response are inside `encode`, which compresses it. Faults that replace it are outside, and
+    faults of the connection are outermost.
     """
 
     def wrapped(app: ASGIApp, *, is_content: bool) -> ASGIApp:
@@ -156,7 +156,7 @@ async def _lose(strike: Strike, scope: Scope, receive: Receive, _send: Send) -> 
 
 
 async def _reset_peer(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
-    """Reset the connection, after that many bytes of the body if the fault says so."""
+    """Reset the connection, after `after` bytes of the body if the fault sets that."""
     if strike.fault.after is not None:
         start, body = await _hold_answer(strike.app, scope, receive)
         await send(start)
@@ -263,7 +263,7 @@ async def _drip(strike: Strike, scope: Scope, receive: Receive, send: Send) -> N
 
 
 async def _limit_bandwidth(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
-    """Let the request in and the answer out at `kbit_per_s`."""
+    """Let the request in and the reply out at `kbit_per_s`."""
     rate = strike.fault.kbit_per_s * 1000 / 8 * strike.pace  # bytes in a second of this machine
     came = Allowance(rate)
 
@@ -320,7 +320,7 @@ async def _send_part(start: Message, body: bytes, size: int, scope: Scope, send:
 
 
 async def _close_slowly(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send the whole answer, announce the end of the connection, and close it later."""
+    """Send the whole reply, announce the end of the connection, and close it later."""
     start, body = await _hold_answer(strike.app, scope, receive)
     headers = [(name, value) for name, value in start["headers"] if name != b"connection"]
     await send({**start, "headers": [*headers, (b"connection", b"close")]})

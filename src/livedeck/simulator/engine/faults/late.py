@@ -1,4 +1,4 @@
-"""Requests that were answered before they are carried out."""
+"""Requests whose reply is sent before they are carried out."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ HLS_KINDS = (
 class Fault:
     """Kind of fault and the requests that it hits. It lasts from `since` until `until` (epoch seconds).
 
-    `match`: table of a request pattern. Of the requests that match, it hits those whose number since its start is in
-    `nth`; without `nth`, all after the first `skip`, at most `times` (None: no limit), each with the probability
-    `chance`. The other fields belong to single kinds (simulator.md, "Faults").
+    `match`: table of a request pattern. Requests that match are numbered from its start. With `nth`, it hits these
+    numbers. Otherwise it hits, with the probability `chance`, those after the first `skip`, at most `times` (None: no
+    limit). The other fields belong to single kinds (simulator.md, "Faults").
     """
 
     id: str
@@ -192,7 +192,7 @@ class Faults:
 
 
 def _hits(fault: Fault, counted: FaultCounts, roll: float) -> bool:
-    """Return whether the fault hits the request with this count; `counted.hits` has those before it."""
+    """Return whether the fault hits the request with this count. `counted.hits`: number of earlier hits."""
     if fault.nth:
         return counted.seen in fault.nth
     is_due = counted.seen > fault.skip and (fault.times is None or counted.hits < fault.times)

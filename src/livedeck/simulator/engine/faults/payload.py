@@ -1,4 +1,4 @@
-"""Faults in what an answer holds: invalid, odd or outdated payloads."""
+"""Faults in the content of a reply: invalid, odd or outdated payloads."""
 
 from __future__ import annotations
 

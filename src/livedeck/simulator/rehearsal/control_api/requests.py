@@ -43,7 +43,7 @@ class EntryList(Parameters):
 
 
 class Search(RequestBody):
-    """Pattern that entries match, and how many of them to return, the newest."""
+    """Pattern that entries match, and the maximum number of newest ones to return."""
 
     pattern: Pattern = Field(default_factory=dict)
     limit: Annotated[int, integer(1, 1000)] = 100
@@ -132,7 +132,7 @@ async def forget_requests(request: ApiRequest[None]) -> Response:
 
 
 def _journal(request: ApiRequest[Any]) -> Journal:
-    """Return the journal. Raises the error that it is turned off."""
+    """Return the journal. Raises an error if it is turned off."""
     journal = request.world.journal
     if not journal.limit:
         raise conflict("the journal is turned off: start with --journal N")
@@ -140,7 +140,7 @@ def _journal(request: ApiRequest[Any]) -> Journal:
 
 
 async def _until(journal: Journal, seconds: float, is_so: Callable[[], bool]) -> None:
-    """Wait until something is so, or for these seconds of this machine."""
+    """Wait until `is_so` returns True, at most for `seconds` of this machine."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while not is_so() and (left := end - loop.time()) > 0:
@@ -162,7 +162,7 @@ def _verdict(
     is_known: bool,
     with_matches: bool = False,
 ) -> Document:
-    """Return the result.
+    """Return the result of a check in the form of the control API.
 
     `failed`: the pattern whose requests did not come as expected; None if all is well. `is_known`: no dropped request
     can change the result.

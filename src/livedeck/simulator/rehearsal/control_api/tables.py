@@ -51,7 +51,7 @@ def is_toml(request: ApiRequest[Any]) -> bool:
 class Tables:
     """Shipped and posted tables of one sort.
 
-    `kind`: that of the documents of posted ones. `folder`: the folder of shipped ones, which names the sort.
+    `kind`: kind of the documents of posted ones. `folder`: folder of shipped ones; its name is the plural of the sort.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class Tables:
         return data({"name": name, "deleted": True})
 
     def posted(self, request: ApiRequest[Any], name: str) -> Document:
-        """Return a posted table. Raises the documented error, with the names there are."""
+        """Return a posted table. Raises the documented error, which lists the posted names."""
         document = request.world.store.get(self.kind, name)
         if document is None:
             raise self.unknown(request, name)
