@@ -675,6 +675,12 @@ def lines_of(process: subprocess.Popen[bytes], seconds: float) -> Iterator[bytes
         yield from lines
 
 
+def processor_seconds(process_id: int) -> float:
+    """Return the seconds that the main thread of a process has used the processor and waited for it."""
+    used, waited, _ = Path(f"/proc/{process_id}/schedstat").read_text(encoding="ascii").split()
+    return (int(used) + int(waited)) / 1e9
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the state of a process is read from /proc")
 def test_a_process_that_was_stopped_prints_the_time_that_it_did_not_watch() -> None:
     with watcher() as process:
@@ -686,10 +692,16 @@ def test_a_process_that_was_stopped_prints_the_time_that_it_did_not_watch() -> N
             assert time.monotonic() < until
         stopped = time.time()
         list(lines_of(process, 2.0))  # the rest of its output, and 2 s in which nothing can come
+        before = processor_seconds(process.pid)
         process.send_signal(signal.SIGCONT)
         resumed = time.time()
-        told = next(line for line in lines_of(process, _DEADLINE) if b'"not_watched": "stopped"' in line)
-        found = json.loads(told)
-        since, until_ = (datetime.fromisoformat(found[name]).timestamp() for name in ("since", "until"))
-        assert since <= stopped + 0.5
-        assert until_ >= resumed - 0.5
+        gaps = (json.loads(line) for line in lines_of(process, _DEADLINE) if b'"not_watched"' in line)
+        over_the_stop = (
+            gap["not_watched"]
+            for gap in gaps
+            if datetime.fromisoformat(gap["since"]).timestamp() <= stopped + 0.5
+            and datetime.fromisoformat(gap["until"]).timestamp() >= resumed - 0.5
+        )
+        why = next(over_the_stop)
+        is_idle = processor_seconds(process.pid) - before < 0.05 * (resumed - stopped)
+        assert why == "stopped" if is_idle else why in {"stopped", "slow"}  # a busy machine makes it wait after SIGCONT
