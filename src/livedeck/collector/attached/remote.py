@@ -122,7 +122,7 @@ class _News:
         self.rule_changes += snapshot.rule_changes
 
     def add_changes(self, changes: tuple[AlarmChange, ...]) -> None:
-        """Add transitions of alarms without other true times."""
+        """Add transitions of alarms, whose times are also the true ones."""
         self.changes += changes
         self.log += changes
 
@@ -330,7 +330,7 @@ class Remote:
         return replace(seen, link=link, events=tuple(unseen(state, link.blame) for state in seen.events), ended=())
 
     def _unwatched(self, seen: Snapshot) -> Snapshot:
-        """Return the snapshot with the stops of this deck. Until a newer one comes, nothing in it is known."""
+        """Return the snapshot with the stops of this deck, and as unknown until a newer one comes."""
         stops = self._own_watch.stops
         if not stops:
             return seen

@@ -227,7 +227,7 @@ class Engine:
     def note(self, work: str, error: SharedStoreError | None = None) -> None:
         """Note the success or failure of one kind of work in Redis.
 
-        A refusal makes this collector apart, because the others do not get its work. Any other failure causes a claim
+        A refusal sets this collector apart, because the others do not get its work. Any other failure causes a claim
         at once, which shows whether Redis is reachable.
         """
         if isinstance(error, RefusedError):
