@@ -324,7 +324,7 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 def _outages(holes: Spans, watched: Spans) -> Spans:
     """Return the watched parts of holes (`watched` includes the times of alarms about silence).
 
-    A watched part of a hole that is shorter than `_EDGE` proves nothing.
+    A watched part proves nothing if it is shorter than `_EDGE`.
     """
     watched_holes = common(holes, watched)
     return tuple(span for span in watched_holes if span in holes or span.seconds >= _EDGE)
