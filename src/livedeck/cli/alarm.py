@@ -105,7 +105,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add to a command EVENT, KIND and --target, which name an alarm, the format, and the flags of the platform."""
+    """Add to a command what names an alarm (EVENT, KIND, --target), the format, and the flags of the platform."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),

@@ -290,9 +290,9 @@ class _Reader:
         place = f"{self.where(path)}: {path[-1]}: {source}"
         if source == "file":
             argument = self.folder / expand_user(argument)
-        if (known := f"{source}\0{argument}") not in self._secrets:
-            self._secrets[known] = read(place, argument)
-        return self._secrets[known]
+        if (key := f"{source}\0{argument}") not in self._secrets:
+            self._secrets[key] = read(place, argument)
+        return self._secrets[key]
 
     def _fault(self, path: Keys, text: str) -> click.UsageError:
         name = ".".join(str(part) for part in path if isinstance(part, str))
