@@ -494,7 +494,7 @@ class Deck(ExactApp):
         return self._selection.missing_text("event") or "no event is selected"
 
     def event_absence(self) -> Absence:
-        """Return why the event that was selected last is not."""
+        """Return why the last selected event is selected no longer."""
         return self._selection.absence
 
     def has_chosen_event(self) -> bool:

@@ -405,7 +405,7 @@ class EventList(BaseScreen):
         """Show the details of the selected event."""
 
     def paint_soon(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the details of the selected event, after a burst of keys only those of the last one."""
+        """Show the details of the selected event; in a burst of keys, only after the last key."""
         if self.ctx.has_keys_waiting():  # the next key selects another event before anybody sees this one
             self._owe_details()
         else:
