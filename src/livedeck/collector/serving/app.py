@@ -79,7 +79,7 @@ def collector_app(
         notifier: Sends notifications; None if this collector sends none.
         links: Makes links that acknowledge an alarm, and those of the calendar; None if this collector makes none.
         find_life: Finds the alarm of a notification, for webhooks.
-        pagerduty_secret: Signs the webhooks of PagerDuty; empty if there are none.
+        pagerduty_secret: Secret that signs the webhooks of PagerDuty; empty without one.
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
