@@ -433,7 +433,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault], until: datetime) -> 
 def _worst(facts: EventFacts) -> Span | None:
     """Return the five minutes on air with the most bad seconds; seconds with a warning decide between equal ones.
 
-    They end with the stream at the latest. Returns None if there are neither.
+    They end with the stream at the latest. Returns None without bad seconds and warnings.
     """
     warned = common(
         joined(
