@@ -258,7 +258,7 @@ class NotWatchedSpan(TypedDict):
 
 
 class DecidingLimit(TypedDict):
-    """Limit that decides. `setting`: its setting; None for the default. `by`: person who chose the value."""
+    """Limit that decides. `setting`: name of its setting; None for the default. `by`: person who chose the value."""
 
     name: str
     value: str
