@@ -1,4 +1,4 @@
-"""Base classes of all screens, with the frame around a screen and the way of snapshots to it."""
+"""Base classes of all screens, with the frame around a screen and the path of snapshots to it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ NO_EVENT = {
 
 
 def no_event_line(ctx: Context, action: str) -> Line:
-    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows the others.
+    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows others.
 
     The screen has a snapshot, so the event was in it.
     """
