@@ -159,7 +159,7 @@ def _check_identities(items: Iterable[Item]) -> None:
             raise item.fault("this is not a whole id, and the platform lists no videos")
         identity = (item.kind, item.id) if item.id else (item.kind, name, str(item.content.get("parent_id") or ""))
         if first := seen.get(identity):
-            raise item.fault(f"this is the object of {first.where} again: give each its id, or another name")
+            raise item.fault(f"this is the same object as in {first.where}: give each its id, or another name")
         seen[identity] = item
 
 
