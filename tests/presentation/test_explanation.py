@@ -138,7 +138,7 @@ def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where(
     lines = dict(explanation_lines(found, lambda keys: f"line 41 of {keys[0]}"))
     assert lines["silent"] == [
         "AUDIO_LOW: shelved: rehearsal by anna@regie until 13:00:00Z",
-        "every kind of samples: old data",
+        "every kind that samples raise: old data",
     ]
     assert lines["would alarm"] == ["Unknown: samples are not judged"]
     assert lines["alarms"] == ["No open alarms, but samples are not judged"]

@@ -105,7 +105,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add to a command EVENT, KIND and --target, which name an alarm, the format, and the flags of the platform."""
+    """Add to a command what names an alarm (EVENT, KIND, --target), the format, and the flags of the platform."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),
@@ -320,7 +320,7 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
 
 
 async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple[str, Alarm] | int:
-    """Return the subject and the named alarm; if it is missing, print so and return the exit code.
+    """Return the subject and the named alarm, or print that the alarm is missing, and return the exit code.
 
     An alarm of no event, such as API_BLIND, is named by the subject that `alarm list` prints.
     """

@@ -216,8 +216,8 @@ GUESSES = {
 }
 """First guesses of new users -> the commands that they mean.
 
-A key is words. It may end with an unknown flag, a missing argument, or `*`: any unknown word in a group, any word too
-many after a command. A flag or an argument counts in every command below the words before it.
+A key is the path of a group or command, then an unknown word or flag, a missing argument, or `*`: any unknown word in
+the group, or any extra word after the command. A flag or an argument counts in every command below the path.
 """
 
 MOVED_FLAGS = {

@@ -91,7 +91,7 @@ def complete(described: Described, words: Iterable[str], incomplete: str) -> Ite
 
 
 def _options(described: Described, path: str) -> dict[str, Any]:
-    """Return the options of the command at that path, each by all its names."""
+    """Return the options of the command at that path, by each of their names."""
     return {name: facts for facts in described[path]["options"] for name in facts["names"]} | _HELP
 
 

@@ -213,7 +213,7 @@ async def _run(
     over: asyncio.Event | None = None,
     **rest: Any,
 ) -> int:
-    """Show the feed until the user leaves, its clock can be `followed` no longer, or `over` is set.
+    """Show the feed until the user leaves, `over` is set, or the clock `followed` can be followed no longer.
 
     Returns the exit code.
     """

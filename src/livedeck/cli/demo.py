@@ -141,8 +141,8 @@ def command(
 def say_how_to_break(simulator: Simulator, control_url: str, stack: ExitStack | AsyncExitStack) -> str:
     """Print the control address and a line of curl that breaks something.
 
-    Returns the notice for the deck, which covers them; it is empty, and nothing printed, without a screen or an event
-    on air.
+    Returns a notice for the deck, because the deck covers these lines. Without a screen or an event on air, prints
+    nothing and returns an empty text.
     """
     name = next((name for name in simulator.on_air() if "/" not in name), None)
     if name is None or no_screen_reason():

@@ -36,7 +36,7 @@ _REST = 0.02
 """Seconds between two rounds of requests, so that a server that holds none is not flooded."""
 
 _TRIES = 3
-"""Readings in a row until one is exact."""
+"""Maximum number of readings in a row to get an exact one."""
 
 _DOUBT = 10.0
 """Seconds of the followed clock that may pass during the round trip of an exact reading."""
@@ -45,7 +45,7 @@ _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
 
 _LATENESS = 0.5
-"""Maximum seconds by which the news of a change is late. What this clock ran too far meanwhile is no jump back."""
+"""Maximum seconds by which the news of a change is late. This clock may run too far meanwhile: that is no jump back."""
 
 _BACK = 2.0
 """Seconds that the simulator's clock may always be behind this clock before that counts as a jump back."""
@@ -139,7 +139,7 @@ class FollowedClock:
         return self._shown
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for `seconds` of this clock, also if its speed changes meanwhile; never while it is paused."""
+        """Wait for `seconds` of this clock, even if its speed changes meanwhile. While paused, this never ends."""
         until = self.monotonic() + seconds
         await asyncio.sleep(0)
         while self.monotonic() < until:
@@ -187,17 +187,17 @@ class FollowedClock:
     def _take(self, reading: ClockReading, received: float, doubt: float) -> None:
         """Take a reading that arrived at `received` (monotonic s), unless it cannot be followed.
 
-        The simulator's time has grown since by an unknown share of `doubt` seconds. A time in that range confirms this
-        clock.
+        Since the reading, the simulator's time has grown by an unknown share of `doubt` seconds. A time in that range
+        confirms this clock.
         """
-        line, known = self._line(received), self._reading
+        line, before = self._line(received), self._reading
         if reading.speed > MAX_SPEED:
             speed = f"the rehearsal runs {reading.speed:g} times as fast as real time"
             self.fault = NoClockError(f"--follow-clock: {speed}: too fast to follow; at most {MAX_SPEED:g}")
-        elif line - reading.now - doubt > _BACK + (0.0 if known.paused else _LATENESS * known.speed):
+        elif line - reading.now - doubt > _BACK + (0.0 if before.paused else _LATENESS * before.speed):
             shows = f"{datetime.fromtimestamp(reading.now, UTC):%H:%M:%S}Z"
             self.fault = WentBackError(f"--follow-clock: the rehearsal is at {shows}, before the time shown here")
-        elif reading[1:] != known[1:] or not -_ROUNDING <= line - reading.now <= doubt + _ROUNDING:
+        elif reading[1:] != before[1:] or not -_ROUNDING <= line - reading.now <= doubt + _ROUNDING:
             self._shown = self.monotonic()
             self._reading, self._at = reading._replace(now=reading.now + doubt / 2), received
         else:

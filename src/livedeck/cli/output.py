@@ -46,7 +46,7 @@ def echo_lines(lines: Iterable[Line]) -> None:
 
 
 def _styles() -> Mapping[StyleRole, Mapping[str, Any]]:
-    """Return styles in the terminal's own colours, whose ground is unknown. Other roles look like plain text."""
+    """Return styles in the terminal's own colours, whose background is unknown. Other roles look like plain text."""
     from livedeck.text.segments import StyleRole
 
     return {

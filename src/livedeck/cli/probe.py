@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from livedeck.probe.rounds import Memory
 
 _PAUSES = (4.0, 20.0)
-"""Shortest and longest pause between two rounds (s). In between it is 1.6 target durations: a head must move."""
+"""Shortest and longest pause between two rounds (s). Between these it is 1.6 target durations, so that a head moves."""
 
 
 @click.command(cls=Plugin)

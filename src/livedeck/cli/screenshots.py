@@ -143,7 +143,7 @@ class FixedClock:
         self.before = before
 
     def now(self) -> datetime:
-        """Return `EVENING`, or the time that long before it."""
+        """Return the time `before` seconds before `EVENING`."""
         return EVENING - timedelta(seconds=self.before)
 
     def monotonic(self) -> float:

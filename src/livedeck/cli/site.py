@@ -25,13 +25,13 @@ _STYLE = """[data-md-color-scheme] .md-nav__link--active,
 [data-md-color-scheme] .md-nav__link--active * { color: var(--md-typeset-color); }
 .md-typeset a { text-decoration: underline; }
 """
-"""Active links as readable as the text, and links that colour alone does not tell."""
+"""Style that makes active links as readable as the text, and underlines links, so that not only colour marks them."""
 
 _SCRIPT = """addEventListener("load", () => setTimeout(() => {
   for (const box of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")) box.tabIndex = 0;
 }, 0));
 """
-"""The keyboard reaches and scrolls wide tables and code."""
+"""Script that lets the keyboard reach and scroll wide tables and code."""
 
 _OPENAPI = 'Output of `livedeck docs openapi`. `collector.md`, "Routes" explains the requests.'
 

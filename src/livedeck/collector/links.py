@@ -1,7 +1,8 @@
-"""Signed links: of one alarm, once and for a short time, and of the calendar (collector.md, "Links", "Calendar"). Pure.
+"""Signed links: to one alarm, for one acknowledgement, and to the calendar (collector.md, "Links", "Calendar"). Pure.
 
 A link is for a message to a pager or a chat. Whoever has it may do this one thing, so it names the alarm as it was, its
-end, and the sender of the message. Its id becomes the id of the action, so the history itself knows that it was used.
+own expiry, and the sender of the message. Its id becomes the id of the action, so the history itself knows that it was
+used.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class LinkRefused(Exception):  # noqa: N818  a refusal, no error
 
 
 class Ticket(Record):
-    """Part of a link after its last slash. Times are by this machine's clock, with its steps.
+    """Part of a link after its last slash. Times are by this machine's clock, steps of the clock included.
 
     `shown`: the alarm when the link was made. `until`: end of the link. `sender`: name of the route or person that
     sent the link. `uid`: id of the acknowledgement.

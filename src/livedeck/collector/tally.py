@@ -35,7 +35,7 @@ Transport = Literal["udp", "tcp"]
 
 
 class Receiver(Record):
-    """Receiver of tally messages. `numbers`: event id -> number of its display. `screen`: for 5.0."""
+    """Receiver of tally messages. `numbers`: event id -> number of its display. `screen`: its number, for 5.0."""
 
     name: str
     host: str
@@ -156,7 +156,7 @@ class _Tcp:
 
 
 class _Errors(asyncio.DatagramProtocol):
-    """Refusals of datagrams. `last`: the last one, or None."""
+    """Refusals of datagrams. `last`: the newest refusal, or None."""
 
     last: Exception | None = None
 

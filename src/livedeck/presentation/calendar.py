@@ -17,7 +17,7 @@ CONTENT_TYPE = "text/calendar; charset=utf-8"
 """Media type of a calendar over HTTP."""
 
 CALENDAR_DAYS = timedelta(days=30)
-"""Age of the oldest entries. Entries ahead have no limit."""
+"""Maximum age of an entry. Future entries have no limit."""
 
 REFRESH = timedelta(minutes=15)
 """Interval at which the calendar asks subscribers to fetch it again."""

@@ -38,7 +38,7 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
 def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
     """Return the word for no alarms: `clear`, or `measuring` while an event on air has not been judged yet.
 
-    Empty with warnings or critical alarms, and while the data prove neither.
+    Empty with warnings or critical alarms, and while the data prove neither word.
     """
     has_alarms = any(alarm.severity is not Severity.INFO for alarm in snapshot.alarms)
     if has_alarms or not is_seen(snapshot, render_time):
@@ -84,9 +84,9 @@ def list_text(doubt: ListDoubt) -> str:
     """
     if doubt.served:
         return served_text(doubt.listed, doubt.served)
-    known = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} polled by id, no reply yet"
+    words = f"the {doubt.missing} known {'event is' if doubt.missing == 1 else 'events are'} polled by id, no reply yet"
     if not doubt.listed:
-        return f"The list is empty; {known}"
+        return f"The list is empty; {words}"
     return f"The list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events: polled by id, no reply yet"
 
 
@@ -182,7 +182,7 @@ def skew_text(attachment: Attachment | None) -> str:
 def behind_text(link: ConnectionStatus) -> str:
     """Return the lateness of the process that polls: `this machine is 3 s behind`.
 
-    Empty while it is in time, and while the cause of the connection's state says it.
+    Empty while it is on time, or if the cause of the connection's state says so already.
     """
     is_told = link.own.behind < 1 or link.blame.is_own
     return "" if is_told else f"this machine is {link.own.behind:.0f} s behind"

@@ -258,7 +258,7 @@ class NotWatchedSpan(TypedDict):
 
 
 class DecidingLimit(TypedDict):
-    """Limit that decides. `setting`: its setting; None for the default. `by`: person who chose the value."""
+    """Limit that decides. `setting`: name of its setting; None for the default. `by`: person who chose the value."""
 
     name: str
     value: str
@@ -414,7 +414,7 @@ class Evidence(TypedDict):
 
 
 class NotKnown(TypedDict):
-    """Doubt of an event since a time.
+    """Doubt about an event, and its start.
 
     `cause`: nearest cause, such as `own stop` or `platform`. `text`: the cause in words.
     """
@@ -513,10 +513,11 @@ class Shortfall(TypedDict):
 
 
 class ListDoubt(TypedDict):
-    """Known events that the event list lacks, although the list claims to be whole. `since`: time of the first lack.
+    """Known events that the event list lacks, although the list claims to be whole.
 
-    `listed`: number of events in the list. `missing`: number of known events that the list lacks. `served`: number of
-    these events that the platform still serves. `expected`: number of these events that are only in the history.
+    `since`: time of the first such list. `listed`: number of events in the list. `missing`: number of known events that
+    the list lacks. `served`: number of these events that the platform still serves. `expected`: number of these events
+    that are only in the history.
     """
 
     since: str | None
@@ -1055,9 +1056,10 @@ class SilenceChanged(TypedDict):
 
 
 class DrillScore(TypedDict):
-    """Score of a drill. `score`: from 0 to 100; None if `void` says why. Compare scores of equal `hash` and `rules`.
+    """Score of a drill. Compare scores of equal `hash` and `rules`.
 
-    `number`: of the drills on this machine; left out in a report.
+    `score`: from 0 to 100; None if `void` has a reason. `number`: place among the drills on this machine; left out in a
+    report.
     """
 
     schema: NotRequired[str]
@@ -1080,9 +1082,10 @@ class Drills(TypedDict):
 
 
 class DrillIncident(TypedDict):
-    """Answer of a drill. `injected`, `raised`: by the simulator's clock. `seen`, `acknowledged`, `acted`: s after it.
+    """Answer of a drill. `injected`, `raised`: by the simulator's clock.
 
-    `event`: None for the platform. `credit`: from 0 to 1; None if `void` says why.
+    `seen`, `acknowledged`, `acted`: seconds after `raised`. `event`: None for the platform. `credit`: from 0 to 1; None
+    if `void` has a reason.
     """
 
     alarm: str
@@ -1111,7 +1114,7 @@ class DrillChange(TypedDict):
 
 
 class DrillAlarm(TypedDict):
-    """Alarm that the deck missed, since its cause, or raised without a cause."""
+    """Alarm that the deck missed (`at`: time of its cause), or raised without a cause (`at`: time of the raise)."""
 
     alarm: str
     event: str | None

@@ -165,9 +165,9 @@ def project(state: EventState, render_time: RenderTime) -> str:
     parent, names = state.event.parent_id, render_time.folders
     if not parent:
         return "no project or folder"
-    known = names.get(parent, "")
-    end = "" if known and [*names.values()].count(known) == 1 else f" …{parent[-ID_END:]}"
-    return safe(f"{known or 'project or folder'}{end}", 60)
+    named = names.get(parent, "")
+    end = "" if named and [*names.values()].count(named) == 1 else f" …{parent[-ID_END:]}"
+    return safe(f"{named or 'project or folder'}{end}", 60)
 
 
 def _project_words(state: EventState, render_time: RenderTime) -> Value:

@@ -79,7 +79,7 @@ def _opened(explanation: Explanation) -> list[str]:
 
 
 def _is_unjudged(explanation: Explanation) -> bool:
-    """Return whether no kind of samples is judged. So nothing can be foreseen."""
+    """Return whether no samples are judged, so that nothing can be foreseen."""
     return any(not item.key.kind for item in explanation.silent)
 
 
@@ -139,7 +139,7 @@ def _silent(explanation: Explanation) -> list[str]:
 
 
 def _silent_name(item: SilentKind) -> str:
-    return item.key.kind or "every kind of samples"
+    return item.key.kind or "every kind that samples raise"
 
 
 def _class_text(explanation: Explanation) -> str:

@@ -121,7 +121,7 @@ PROJECTS = TableView(name="projects", group="project")
 """Named view that needs no settings."""
 
 ALL = "all"
-"""Name of no view: all rows and columns, worst first."""
+"""Name for a table without a view: all rows and columns, worst first."""
 
 
 def read_view(
@@ -190,7 +190,10 @@ PINNED = "pinned"
 def _grouped(
     schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime
 ) -> list[tuple[str, list[T]]]:
-    """Return the pinned rows, then the groups in the order of their first rows, with heads. Empty if all is one."""
+    """Return the pinned rows, then the groups in the order of their first rows, with heads.
+
+    Empty if the view has no group and nothing is pinned.
+    """
     title, pinned = schema.groups.get(view.group), render_time.pinned if schema.has_pins else frozenset[str]()
     if title is None and not pinned:
         return []

@@ -145,10 +145,10 @@ def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
 
 
 def _parents(thread: Thread, by_key: Mapping[AlarmKey, Sequence[Thread]]) -> Iterator[Thread]:
-    """Yield the alarms that can have hidden this one, the widest first: present then, and graver than an info.
+    """Yield the alarms that can have hidden this one, the widest first: present then, and not of severity info.
 
-    They can be hidden themselves, as RECONNECTING by PLATFORM. Occurrences of one alarm follow each other, so the last
-    that began before this one was hidden is the only candidate.
+    They can be hidden themselves, as RECONNECTING by PLATFORM. Occurrences of one alarm follow each other, so only the
+    last that began before this one was hidden is a candidate.
     """
     at, event_id = thread.hidden_at, thread.first.event_id
     if at is None:
@@ -209,9 +209,9 @@ def act_text(record: AlarmRecord) -> str:
 
 
 def _handled(incident: Incident, _: RenderTime, cells: int = 0) -> Line:
-    """Return the last act of a person on the lead, after `not acknowledged` if it waits for that.
+    """Return the last act of a person on the lead, after `not acknowledged` if the lead awaits that.
 
-    Also says so if the whole log of the lead has no act.
+    `not acknowledged` stands alone if the log has the whole lead and no act on it.
     """
     lead = incident.lead
     act = next((act_text(record) for record in reversed(lead.records) if _is_act(record)), "")
@@ -265,7 +265,7 @@ def incident_title(incident: Incident) -> str:
 def incident_lines(incident: Incident, cells: int, rows: int) -> list[Line]:
     """Return cause, values, acts and notes of people, hidden alarms and timeline of an incident.
 
-    Entries that do not fit in `rows` lines are counted. People, hidden alarms and timeline have a line each at least.
+    Entries that do not fit in `rows` lines are counted. People, hidden alarms and timeline have at least one line each.
     """
     record, room, has_members = incident.lead.last, max(1, cells - LABEL_CELLS), bool(incident.members)
     lines = _fact("cause", wrap(record.cause, StyleRole.TEXT, room))

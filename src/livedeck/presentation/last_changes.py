@@ -116,7 +116,7 @@ SAME_FAULT = timedelta(seconds=10)
 
 
 def _alarm_changes(alarm: Alarm, state: EventState | None, render_time: RenderTime) -> Iterator[_Change]:
-    """Yield onset and end of an alarm. Faults in the samples have episodes, and are left to these."""
+    """Yield onset and end of an alarm. Omits an alarm whose episode is shown."""
     since = render_time.to_server(alarm.since)
     episodes, fault = state.episodes if state else (), (alarm.kind, alarm.target)
     same = [episode for episode in episodes if (episode.kind, episode.target) == fault]

@@ -51,7 +51,7 @@ Period = tuple[float, float]
 
 
 class Measure(NamedTuple):
-    """Measure of samples: field of `Readings`, unit and its value, role, rows of a curve and of a tall one."""
+    """Measure of samples: field of `Readings`, unit, value of one unit, role, rows of a curve and of a tall curve."""
 
     name: str
     unit: str
@@ -111,7 +111,7 @@ class Plot(Record):
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
     def _cells(self, period: Period) -> range:
-        """Return the cells of a time without samples. It begins when the sample before it is over."""
+        """Return the cells of a time without samples. It begins one cadence after the sample before it."""
         since, until = period
         before = bisect_right(self.samples.time, since) - 1
         if before >= 0:
@@ -132,7 +132,7 @@ def plot_axis(start: float, end: float, width: int) -> Axis:
 
 
 def missing_between(times: Sequence[float], cadence: float) -> list[Period]:
-    """Return the times between two samples between which some are missing (monitoring.md, "Order and holes")."""
+    """Return each time between two samples in which others are missing (monitoring.md, "Order and holes")."""
     return [(before, after) for before, after in pairwise(times) if after - before > longest_step(cadence)]
 
 
@@ -242,7 +242,7 @@ def _begin(columns: int, rows: int, limits: tuple[float, float], ticks: Sequence
 
 
 def _draw(places: Sequence[tuple[float, float]], marker: str, starts: Iterable[int] | None = None) -> None:
-    """Draw points, given by cell and value; with `starts`, the indexes of first points, also the lines from them."""
+    """Draw points, given by cell and value. `starts`: indexes of the points that begin a line; None for no lines."""
     cells, values = zip(*places, strict=True)
     signal = figure.signal(cells, values, marker=marker).lines(starts is not None)
     for index in starts or ():

@@ -23,7 +23,7 @@ DUE_SECONDS = 600.0
 """Seconds before the start of an event when the deck begins to check it by itself (interface.md, "Preflight")."""
 
 SHORT_WINDOW = 60
-"""Minimum length of a reconnect window that an encoder can restart in, in seconds."""
+"""Minimum seconds of a reconnect window in which an encoder can restart."""
 
 NEAR = 15 * 60.0
 """Minimum number of seconds between the starts of two events that one crew can run."""
@@ -308,15 +308,15 @@ def _window(facts: PreflightFacts) -> Iterator[Item]:
 def _restreams(facts: PreflightFacts) -> Iterator[Item]:
     every = facts.event.restreams or ()
     in_use = enabled(every)
-    known = [(restream, facts.has_destination(place)) for place, restream in enumerate(every) if restream in in_use]
-    without_key = [restream for restream, is_complete in known if is_complete is False]
+    checked = [(restream, facts.has_destination(place)) for place, restream in enumerate(every) if restream in in_use]
+    without_key = [restream for restream, is_complete in checked if is_complete is False]
     if without_key:
         names = ", ".join(safe(restream.name or "unnamed", 30) for restream in without_key)
         advice = "livedeck event edit EVENT --restreams FILE"
         yield Item("restreams", Mark.NO_GO, f"no address or key: {names}", advice, "event.edit")
     elif not facts.knows("restreams"):
         yield Item("restreams", Mark.UNKNOWN, _NOT_REPORTED)
-    elif any(is_complete is None for _, is_complete in known):
+    elif any(is_complete is None for _, is_complete in checked):
         yield Item("restreams", Mark.UNKNOWN, "their addresses and keys are neither recorded nor sent")
     elif not every:
         yield Item("restreams", Mark.GO, "none")

@@ -150,8 +150,8 @@ def held(
 ) -> list[T | None]:
     """Return the columns with each value repeated until the next sample, if that comes within `spacing` seconds.
 
-    So an empty column is a gap. Columns after a sample before the axis get the first value on it. `times`: times of the
-    samples (epoch s). `until`: time up to which the newest one is repeated (epoch s).
+    So an empty column is a gap. If a sample before the axis reaches into the first columns, they get the first value on
+    the axis. `times`: times of the samples (epoch s). `until`: time up to which the newest one is repeated (epoch s).
     """
     found = list(columns)
     first = next((value for value in found if value is not None), None)

@@ -39,7 +39,7 @@ class WaitingEdit(NamedTuple):
 class Relay(Record):
     """Row of a relay profile. `locked_at`: time at which a change was refused because the profile broadcasts.
 
-    Only a refused change proves that a profile broadcasts. No response proves that it does not. `is_double`: an earlier
+    Only a refused change proves that a profile broadcasts; no reply can prove the opposite. `is_double`: an earlier
     profile of the room sends to the same destination.
     """
 
@@ -102,7 +102,7 @@ def doubled(room: Room) -> tuple[RelayProfile, ...]:
 
 
 def profile_mark(profile: RelayProfile, render_time: RenderTime, *, is_double: bool) -> tuple[str, StyleRole]:
-    """Return glyph and role of a profile: complete, not known, or not able to work as its fields are."""
+    """Return glyph and role of a profile: complete, not known, or unable to relay with its present fields."""
     glyph, role = ("✓", StyleRole.OK) if is_known(profile) else (UNKNOWN, StyleRole.DIM)
     if is_double or gaps(profile):
         glyph, role = "▲", StyleRole.WARNING

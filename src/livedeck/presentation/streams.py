@@ -198,7 +198,7 @@ def _connected_line(expected: Sequence[EventState], trusted: Sequence[EventState
 
 
 def _doubt(unknown: int) -> Line:
-    """Return how many are unknown, beside the count that leaves them out."""
+    """Return the number of unknown destinations, for a count that omits them."""
     return [(f", {UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []
 
 

@@ -88,7 +88,7 @@ class TableSchema(Record, Generic[T]):
     unsorted rows are in order of urgency. `sections`: returns the heads of unsorted rows, each with the index of the
     row below. `count`: returns a summary of the rows below the screen. `groups`: ways to group rows under heads, each
     with the function that returns the head of a row. `has_ground`: critical rows have a coloured background.
-    `has_pins`: rows are events, of which pinned ones are first.
+    `has_pins`: rows are events, pinned ones first.
     """
 
     columns: tuple[Column[T], ...]

@@ -188,9 +188,9 @@ def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -
 
 
 def _hold(values: Sequence[T | None], cadence: float, step: float, columns: range) -> list[T | None]:
-    """Fill those empty columns, of `step` seconds, that prove no gap: the samples beside a run are further apart.
+    """Fill each run of empty columns, of `step` seconds each, that is too short to prove a gap.
 
-    `columns`: columns of the stream. The newest value is repeated up to their end, and only for its own time.
+    `columns`: columns of the stream. A value before a gap, and the newest one, are repeated for one cadence only.
     """
     result = list(values)
     filled = [column for column, value in enumerate(values) if value is not None]

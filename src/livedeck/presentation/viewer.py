@@ -145,7 +145,7 @@ def worst_first(states: Iterable[EventState], render_time: RenderTime) -> list[E
 
 
 def cell(state: EventState, render_time: RenderTime) -> Line:
-    """Return sign and word of an event for a table: `✓ plays`, `✖ gone`; `-` if nothing is asked."""
+    """Return sign and word of an event for a table: `✓ plays`, `✖ gone`; `-` if no probe asks."""
     found = badge(state, render_time)
     role = StyleRole.CRITICAL_MARK if found.role is StyleRole.CRITICAL else found.role
     words = StyleRole.STRONG if found.role is StyleRole.CRITICAL else found.role
@@ -302,7 +302,7 @@ def counts_line(states: Sequence[EventState], render_time: RenderTime) -> list[G
     on_air = sum(state.phase.tally.expects_signal for state in states)
     lamp = ("●", StyleRole.ON_AIR if on_air else StyleRole.DIM)
     groups: list[Group] = [(0, [(" ", StyleRole.TEXT), lamp, (f" {on_air} on air", StyleRole.STRONG)])]
-    counts = Counter((one.rank, *_counted(one), one.role) for one in found)
+    counts = Counter((each.rank, *_counted(each), each.role) for each in found)
     for place, ((_, sign, word, role), count) in enumerate(sorted(counts.items(), key=lambda item: item[0][:3])):
         blank = " " if role is StyleRole.CRITICAL else ""
         groups.append((place and 1 + place, [(f"{blank}{sign} {count} {word}{blank}", role)]))

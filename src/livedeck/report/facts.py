@@ -324,7 +324,7 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 def _outages(holes: Spans, watched: Spans) -> Spans:
     """Return the watched parts of holes (`watched` includes the times of alarms about silence).
 
-    A watched part of a hole that is shorter than `_EDGE` proves nothing.
+    A watched part proves nothing if it is shorter than `_EDGE`.
     """
     watched_holes = common(holes, watched)
     return tuple(span for span in watched_holes if span in holes or span.seconds >= _EDGE)
@@ -433,7 +433,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault], until: datetime) -> 
 def _worst(facts: EventFacts) -> Span | None:
     """Return the five minutes on air with the most bad seconds; seconds with a warning decide between equal ones.
 
-    They end with the stream at the latest. Returns None if there are neither.
+    They end with the stream at the latest. Returns None without bad seconds and warnings.
     """
     warned = common(
         joined(

@@ -478,7 +478,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move a cursor that follows the worst event back to the event where a person last saw it."""
+        """Move the cursor, if it follows the worst event, back to the event on which a person last saw it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -494,7 +494,7 @@ class Deck(ExactApp):
         return self._selection.missing_text("event") or "no event is selected"
 
     def event_absence(self) -> Absence:
-        """Return why the event that was selected last is not."""
+        """Return why the last selected event is selected no longer."""
         return self._selection.absence
 
     def has_chosen_event(self) -> bool:

@@ -72,7 +72,7 @@ _HOW = "an id, a name, or the beginning of either, if it fits only one"
 def make_tools(allowed: Iterable[str] = ()) -> dict[str, Tool]:
     """Return the tools by name: every read, and the changes with these names (`event.create`).
 
-    Raises UsageError for the name of no change.
+    Raises UsageError if a name is not that of a change.
     """
     made = [_status(), _preflight(), _open_changes(), _listing(RECORDINGS, "video list"), _listing(RESTREAMS)]
     for noun in NOUNS.values():
@@ -302,8 +302,8 @@ def _property(form_field: Field) -> dict[str, Any]:
         return {"type": "array", "items": _object(properties), "description": "the whole list: others are removed"}
     if kind is FieldKind.MULTI_CHOICE:
         return {"type": "array", "items": {"enum": [*form_field.choices]}}
-    known = {"enum": [*form_field.choices]} if form_field.choices else _TYPES.get(kind, _TEXT)
+    schema = {"enum": [*form_field.choices]} if form_field.choices else _TYPES.get(kind, _TEXT)
     text = ": ".join(filter(None, (form_field.label, form_field.hint)))
-    if form_field.nullable and "type" in known:
-        known = {**known, "type": [known["type"], "null"]}
-    return {**known, "description": text}
+    if form_field.nullable and "type" in schema:
+        schema = {**schema, "type": [schema["type"], "null"]}
+    return {**schema, "description": text}

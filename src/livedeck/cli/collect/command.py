@@ -98,7 +98,7 @@ _SIGNALLED = {128 + number for number in (1, 2, 15)}
 
 
 def _for_rehearsal(settings: Settings) -> Settings:
-    """Return the settings with a history of its own, and without receivers unless --notify is given.
+    """Return the settings for a rehearsal: a history of its own, and no receivers unless --notify is given.
 
     Raises SettingsError for settings that would mix the followed clock with another one.
     """

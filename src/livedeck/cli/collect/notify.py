@@ -97,12 +97,12 @@ def test_command(ctx: click.Context, /, *, route: str | None, level: int | None,
 
 
 async def _try(target: Target, plan: Plan, place: Place, *, has_end: bool) -> bool:
-    """Send the beginning of a test, and its end if wanted. Return whether the target took them."""
+    """Send the beginning of a test, and its end if wanted. Returns whether the target took them."""
     begin = _test_message(plan, place, now := datetime.now(UTC))
     delivery = await target.send(begin)
     _say_delivery(place.words, delivery)
     if delivery.is_taken and has_end:
-        opened = tuple(replace(known, receipt=delivery.receipt) for known in begin.opens)
+        opened = tuple(replace(alarm, receipt=delivery.receipt) for alarm in begin.opens)
         delivery = await target.send(replace(_test_message(plan, place, now, is_over=True), opened=opened))
         _say_delivery(f"{place.words}, end", delivery)
     return delivery.is_taken

@@ -128,7 +128,7 @@ async def play(simulator: Simulator, display: DisplaySettings, *, headless: bool
 
 
 async def _serve_operator(simulator: Simulator, addresses: Addresses, settings: Settings, over: asyncio.Event) -> None:
-    """Run a collector until the drill is over or a signal ends it, and print the addresses of all as JSON."""
+    """Run a collector until the drill is over or a signal ends it, and print all addresses as JSON."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
     async with run_collector(settings, OPERATOR) as collector:

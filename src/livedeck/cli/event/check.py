@@ -88,8 +88,8 @@ async def _of_show(
 ) -> tuple[list[EventState], list[EventCheck]]:
     """Return the events of a show file, and a result for each that was not found or is there twice.
 
-    `missing`: events that the list lacks, as text. An event that such a list, or an empty one, lacks may still exist.
-    `api`: reads an event by its id, which proves its absence; None with a collector.
+    `missing`: events that the list lacks, as text; empty for a whole list. An event may exist although an empty or
+    incomplete list lacks it. `api`: reads an event by its id, which proves its absence; None with a collector.
     """
     found, lost = list[EventState](), list[EventCheck]()
     gap = missing or ("" if snapshot.events else "the list is empty, which does not prove that the event is missing")

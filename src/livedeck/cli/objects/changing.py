@@ -418,7 +418,7 @@ async def run_change(
 ) -> Outcome:
     """Send the change as the deck does. Returns its outcome.
 
-    Waits by the locks for other commands that change the object. So an open change of it has no running process.
+    First waits for the lock of the object, so that an open change of it has no running process.
 
     `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
     maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that

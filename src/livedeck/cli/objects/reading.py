@@ -237,7 +237,7 @@ def _reading_command(
 
 
 async def _on_air(settings: Settings) -> tuple[str, ...]:
-    """Return the ids of the events that the history of this machine knows on air a moment ago."""
+    """Return the ids of the events that were on air a moment ago, by the history of this machine."""
     reader = written_history(settings)
     if reader is None:
         return ()

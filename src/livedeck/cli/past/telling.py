@@ -59,8 +59,8 @@ def show_command(
                 echo_lines(facts_plot(facts_of(recorded, meant, settings.uptime_target, None), terminal().columns))
             else:
                 print_lines([*head, *sample_lines(recorded)])
-            told = entry_lines(entries, width(), has_names=False) if entries else ["nothing recorded in that time"]
-            print_lines(["", *told])
+            lines = entry_lines(entries, width(), has_names=False) if entries else ["nothing recorded in that time"]
+            print_lines(["", *lines])
         return DONE
 
     return work

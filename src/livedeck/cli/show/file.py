@@ -159,7 +159,7 @@ def _check_identities(items: Iterable[Item]) -> None:
             raise item.fault("this is not a whole id, and the platform lists no videos")
         identity = (item.kind, item.id) if item.id else (item.kind, name, str(item.content.get("parent_id") or ""))
         if first := seen.get(identity):
-            raise item.fault(f"this is the object of {first.where} again: give each its id, or another name")
+            raise item.fault(f"this is the same object as in {first.where}: give each its id, or another name")
         seen[identity] = item
 
 
@@ -290,9 +290,9 @@ class _Reader:
         place = f"{self.where(path)}: {path[-1]}: {source}"
         if source == "file":
             argument = self.folder / expand_user(argument)
-        if (known := f"{source}\0{argument}") not in self._secrets:
-            self._secrets[known] = read(place, argument)
-        return self._secrets[known]
+        if (key := f"{source}\0{argument}") not in self._secrets:
+            self._secrets[key] = read(place, argument)
+        return self._secrets[key]
 
     def _fault(self, path: Keys, text: str) -> click.UsageError:
         name = ".".join(str(part) for part in path if isinstance(part, str))

@@ -138,7 +138,7 @@ class Planner:
                 return None
             identity = same[0].id
         if first := self._claimed.get(identity):
-            raise item.fault(f"this is the object of {first.where} again")
+            raise item.fault(f"this is the same object as in {first.where}")
         self._claimed[identity] = item
         try:
             return await (self.api.events if item.kind == "event" else self.api.rooms).get(identity)

@@ -24,7 +24,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 """Seconds until the first retry, doubled after each failure up to the longest. Jitter takes off up to half."""
 
 _SOON = 3
-"""Maximum number of failures that lengthen the pause while the collector is starting, because it soon has data."""
+"""Maximum of `failures` while the collector is starting: it soon has data, so the pause must stay short."""
 
 _REFUSED_PAUSE = 30.0
 """Seconds until a retry after a refused token. Frequent tries would get 429, which hides the reason."""
@@ -182,8 +182,8 @@ class Follower:
 
     def _note(self, comment: str) -> None:
         """Take a comment `BOOT-SEQ TIME [SPEED]`: the id of the last change, the collector's time, and its speed."""
-        place, _, told = comment.partition(" ")
-        time, _, speed = told.partition(" ")
+        place, _, rest = comment.partition(" ")
+        time, _, speed = rest.partition(" ")
         if place and time.isdecimal():
             if place != self._id:
                 raise _RelistError("a change from the collector did not arrive")

@@ -124,7 +124,7 @@ class Link:
         return await self._exchange("GET", path, {"Accept": "text/plain, application/json"}, self._read_text)
 
     async def get_picture(self, path: str, tag: str = "") -> tuple[str, bytes] | None:
-        """Send a GET request and return the ETag and the JPEG of the reply; None if `tag` is still that of the picture.
+        """Send a GET request and return the ETag and the JPEG of the reply; None if `tag` is the picture's ETag.
 
         Raises CollectorError.
         """
@@ -190,7 +190,7 @@ class Link:
     ) -> T:
         """Send a request, and return the result of `read(response, host)`. Raises CollectorError.
 
-        If no reply arrives, the next address is tried. A POST is tried again only if it cannot have arrived before.
+        Tries the next address if no reply arrives, with a POST only if it cannot have arrived before.
         """
         all_headers = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)

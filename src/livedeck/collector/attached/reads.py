@@ -15,12 +15,12 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 _UNKNOWN = (404, "unknown")
-"""Status and code of the refusal of a question that the collector does not have, because its version is older."""
+"""Status and code with which an older collector refuses a question that it does not have."""
 
 _ADDED = frozenset(
     question.__name__ for question in (HistoryReads.unwatched, HistoryReads.stops, HistoryReads.silence_log)
 )
-"""Questions that the first collectors do not have. A report can be made without them, but not without any other."""
+"""Questions that the first collectors do not have. A report needs every question but these."""
 
 
 class Getter(Protocol):

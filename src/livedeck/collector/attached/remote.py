@@ -122,7 +122,7 @@ class _News:
         self.rule_changes += snapshot.rule_changes
 
     def add_changes(self, changes: tuple[AlarmChange, ...]) -> None:
-        """Add transitions of alarms without other true times."""
+        """Add transitions of alarms, whose times are also the true ones."""
         self.changes += changes
         self.log += changes
 
@@ -330,7 +330,7 @@ class Remote:
         return replace(seen, link=link, events=tuple(unseen(state, link.blame) for state in seen.events), ended=())
 
     def _unwatched(self, seen: Snapshot) -> Snapshot:
-        """Return the snapshot with the stops of this deck. Until a newer one comes, nothing in it is known."""
+        """Return the snapshot with the stops of this deck, and as unknown until a newer one comes."""
         stops = self._own_watch.stops
         if not stops:
             return seen
@@ -546,7 +546,7 @@ class Remote:
     async def make_link(self, key: AlarmKey, minutes: float | None = None, sender: str = "") -> tuple[str, datetime]:
         """Return a link that acknowledges an alarm, and its end. Raises AlarmRefused.
 
-        `minutes`: None for an hour. `sender`: who sends it, besides the owner of the token.
+        `minutes`: None for an hour. `sender`: name of its sender, beside the name of the token.
         """
         path = f"/v1/alarms/{key_text(key)}/link"
         found = await self._command(path, {"minutes": minutes, "sender": sender})
@@ -642,7 +642,7 @@ class Remote:
         return bool((await self._command("/v1/unit", {"unit": unit.value})).get("changed", True))
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Store materials of a video, in this order, after those stored before. Raises AlarmRefused."""
+        """Store materials of a video, in this order, after those stored earlier. Raises AlarmRefused."""
         await self._command("/v1/materials", {"remember": [encode_record(material) for material in materials]})
         self.refresh()
 
@@ -713,7 +713,7 @@ class Remote:
                 self._changed.set()
 
     async def _end_alone(self) -> None:
-        """Send the alarm actions from the time alone to the collector, then return to it."""
+        """Send the alarm actions that were made while polling alone, then return to the collector."""
         self._news.notices += await self._share()
         if self._unshared:
             return

@@ -227,7 +227,7 @@ class Engine:
     def note(self, work: str, error: SharedStoreError | None = None) -> None:
         """Note the success or failure of one kind of work in Redis.
 
-        A refusal makes this collector apart, because the others do not get its work. Any other failure causes a claim
+        A refusal sets this collector apart, because the others do not get its work. Any other failure causes a claim
         at once, which shows whether Redis is reachable.
         """
         if isinstance(error, RefusedError):
@@ -344,7 +344,7 @@ class Engine:
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:
-        """Return lease -> way to claim it: by rank, or while settling only leases that this collector held last."""
+        """Return lease -> way to claim it: by rank; while settling, only leases that this collector held last."""
         me, wanted = self._store.worker, (*sorted(self._wanted), DESK)
         if self._is_settling:
             return {event_id: Claim.IF_FREE if event_id in self._epochs else Claim.RENEW for event_id in wanted}

@@ -21,7 +21,7 @@ _ROWS = "said"
 
 _INTENT_AGE = timedelta(minutes=2)
 _ENDS_KEPT = timedelta(days=31)
-"""Time for which the end of a silence is sent again: a silence lasts no longer."""
+"""Time for which the end of a silence is sent again; no silence lasts longer."""
 
 _AT_ONCE = 100
 _MAX_ROWS = 20_000

@@ -45,7 +45,7 @@ KEPT_ROWS = 86_400.0
 """Seconds that alarm actions, silences, rulings and intents stay in Redis."""
 
 _AT_ONCE = 300
-"""Maximum number of leases in a call; a call of this length blocks Redis for 3 to 17 ms."""
+"""Maximum number of leases in a call; a call of this size blocks Redis for 3 to 17 ms."""
 
 _READ = 256
 _PLAIN = (

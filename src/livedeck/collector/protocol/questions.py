@@ -41,7 +41,7 @@ _PARAMETERS: Mapping[Any, Any] = {
     int: Annotated[int, Field(ge=-1, le=100_000)],
     "columns": Annotated[int, Field(ge=1, le=100_000)],
 }
-"""Name of a parameter, or else its type -> its type in the query, if both differ."""
+"""Name or type of a parameter -> its type in a query; the name comes first. Other parameters keep their type."""
 
 
 class QuestionError(ValueError):

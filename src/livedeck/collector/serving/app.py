@@ -79,7 +79,7 @@ def collector_app(
         notifier: Sends notifications; None if this collector sends none.
         links: Makes links that acknowledge an alarm, and those of the calendar; None if this collector makes none.
         find_life: Finds the alarm of a notification, for webhooks.
-        pagerduty_secret: Signs the webhooks of PagerDuty; empty if there are none.
+        pagerduty_secret: Secret that signs the webhooks of PagerDuty; empty without one.
     """
     pages = _Pages(hub, monitor, history, access, counted)
     routes = [
@@ -152,7 +152,7 @@ class _Pages:
         try:
             changes = self._hub.changes(after, is_packed=is_packed)
         except Gone:
-            raise Refusal(410, "gone", "the changes after that id are not kept; get /v1/snapshot again") from None
+            raise Refusal(410, "gone", "the changes after that id are no longer kept; get /v1/snapshot again") from None
         return _Stream(changes, caller, self._access, _GZIP if is_packed else {})
 
     async def samples(self, request: Request, _: Caller) -> wire.Columns:
@@ -261,7 +261,7 @@ PAGES: tuple[Endpoint[_Pages], ...] = (
         _Pages.changes,
         parameters=(
             Parameter("from", _AFTER, {"type": "string"}),
-            Parameter("Last-Event-ID", f"{_AFTER} Goes before `from`.", {"type": "string"}, "header"),
+            Parameter("Last-Event-ID", f"{_AFTER} Overrides `from`.", {"type": "string"}, "header"),
         ),
         media="text/event-stream",
         refuses=(410, 503),

@@ -36,7 +36,10 @@ _UNINDEXED = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 
 
 class CalendarPage:
-    """Route of the calendar. `published`: returns the newest snapshot, or raises Refusal. `links`: None if off."""
+    """Route of the calendar.
+
+    `published`: returns the newest snapshot, or raises Refusal. `links`: None if this collector makes no links.
+    """
 
     def __init__(
         self,

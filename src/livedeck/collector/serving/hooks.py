@@ -35,7 +35,7 @@ class Life(Protocol):
     def key(self) -> AlarmKey: ...
 
     def shown(self, alarm: Alarm) -> Shown | None:
-        """Return the alarm as the last notification showed it; None without one, or for a later life."""
+        """Return the alarm as the last notification showed it; None without one, or if it began anew since."""
 
 
 FindLife = Callable[[str], Life | None]
@@ -173,7 +173,7 @@ class Hooks:
         alarm = self._monitor.find_alarm(life.key) if life else None
         shown = life.shown(alarm) if life and alarm else None
         if alarm is None or shown is None:
-            raise Refusal(404, "gone", "no alarm was notified under this dedup_key, or it has ended")
+            raise Refusal(404, "gone", "no notification has this dedup_key, or its alarm has ended")
         note = masked_line(text, _MAX_NOTE) if kind is ActionKind.NOTE else ""
         if kind is ActionKind.NOTE and not note.strip():
             raise Refusal(422, "not understood", "text: a note needs a text")

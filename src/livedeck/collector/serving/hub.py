@@ -58,15 +58,14 @@ class Hub:
     """Publisher of the monitor's snapshots to readers.
 
     `clock`: clock of the monitor. `boot`: name of this run, as part of ids, because each run counts from 1. `readers`:
-    number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: returns
-    the speed of the rehearsal whose clock this is, 0 while it is paused and None while it is unknown; None for this
-    machine's clock.
+    number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: for a
+    rehearsal's clock, returns its speed: 0 while paused, None while unknown; None for this machine's clock.
     """
 
     def __init__(self, clock: Clock, boot: str, speed: Callable[[], float | None] | None = None) -> None:
         self.readers, self.published_at = 0, clock.monotonic()
         self._clock, self._boot, self._speed = clock, boot, speed
-        self._beats = 0  # how often the time was told out of turn
+        self._beats = 0  # number of times that the time was sent early
         self._published: tuple[int, Encoded] | None = None
         self._ring, self._ring_bytes = deque[_Change](), 0  # the last change leads to the published snapshot
         self._changed, self._is_closed = asyncio.Event(), False
@@ -162,8 +161,8 @@ class Hub:
                 if loop.time() >= beat_at or beats != self._beats:
                     beat_at, beats = loop.time() + BEAT_SECONDS, self._beats
                     speed = self._speed() if self._speed else None
-                    told = "" if speed is None else f" {speed:g}"
-                    comment = f": {self._id(seq)} {self._now()}{told}\n".encode()
+                    pace = "" if speed is None else f" {speed:g}"
+                    comment = f": {self._id(seq)} {self._now()}{pace}\n".encode()
                     yield comment, _pack(comment)
                     continue
                 if self._is_closed:

@@ -243,7 +243,7 @@ def _count_covered(seen: Snapshot, matchers: tuple[Matcher, ...]) -> str:
 
 
 async def _extend_silence(ctx: Context, found: Silence) -> None:
-    """Show the form of a longer silence, and extend it."""
+    """Ask in a form how long to extend a silence, and extend it."""
     fields = (Field("length", "By", FieldKind.CHOICE, choices=tuple(LENGTHS)),)
     title, current = f"{values.safe(found.id, 60)}: extend", {"length": "30 min"}
     form = FormState(title, FormSchema(fields, dict), current, button="Extend", allow_unchanged=True)

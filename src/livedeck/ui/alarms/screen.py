@@ -225,9 +225,9 @@ class AlarmsScreen(BaseScreen):
             )
 
     def _show_silence(self, row: Silence | None, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show what the silence under the cursor hides. Its row has names; the snapshot has the ids that it matches."""
+        """Show what the silence under the cursor hides. `row` has the names of events, the snapshot their ids."""
         panel = self.query_one("#silence", FramedPanel)
-        silence = next((one for one in snapshot.silences if row and one.id == row.id), None)
+        silence = next((found for found in snapshot.silences if row and found.id == row.id), None)
         panel.display = silence is not None
         if row is None or silence is None:
             return

@@ -53,7 +53,7 @@ FIXED_LINES = 4
 """Number of lines of header, summary and footer. The lines of a banner are subtracted from the middle row."""
 
 MIN_PANES, MAX_MIN_PANES = 8, 14
-"""Height in lines that panes beside a long table keep at least: by their content, between these two."""
+"""Limits of the minimum height in lines of panes beside a long table; their content decides between the two."""
 
 MIN_CHART_PANES = 10
 """Height in lines that panes keep at least if one of them has a chart."""
@@ -170,7 +170,10 @@ class EventsScreen(EventList):
         )
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:
-        """Return the columns, while a probe runs with what viewers get: in a narrow table only faults, as health."""
+        """Return the columns with what viewers get while a probe runs; otherwise empty, for those of the schema.
+
+        A narrow table has only faults for viewers, in place of a good health.
+        """
         if not self._is_probing.get((snapshot.events,), None, lambda: snapshot.has_probe):
             return ()
         from livedeck.presentation.viewer import WITH_VIEWER_FAULTS, WITH_VIEWERS

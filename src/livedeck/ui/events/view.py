@@ -57,7 +57,7 @@ def cockpit_lines(
     """Return the lines of an event in a pane of `width` cells and `height` lines.
 
     A tall pane has three charts, a short one only the video chart. Facts are omitted for the charts, but never a
-    person's rulings, nor what to do. A short pane has the faults in its first line, a tall one in a line each.
+    person's rulings or the advice. A short pane has the faults in its first line, a tall one in a line each.
     `chart`: cache of the charts, which are drawn again only for other samples, limits or sizes. While a probe asks for
     the event, the pane says what viewers get, and has the meter and their picture if there is room. `look`: way to show
     it; None for no picture.
@@ -66,19 +66,19 @@ def cockpit_lines(
         return _signal_lines(state, render_time, width, height, has_grid=has_grid, chart=chart)
     from livedeck.ui.kit.viewer_picture import picture_rows
 
-    told = _viewer_lines(state, render_time, width, has_blocks=has_grid)
+    viewers = _viewer_lines(state, render_time, width, has_blocks=has_grid)
     rows = picture_rows(state, render_time, PICTURE, look) if look else []
     if not rows or height < len(rows) + 2 or width < PICTURE.columns + MIN_CHART_CELLS:
         lines = _signal_lines(state, render_time, width, height - 1, has_grid=has_grid, chart=chart)
-        return [*fit_height(lines, height - 1), _in_one_line(told, width)]
+        return [*fit_height(lines, height - 1), _in_one_line(viewers, width)]
     if height >= TALL_CHART_LINES + len(rows):
         lines = _signal_lines(state, render_time, width, height - len(rows), has_grid=has_grid, chart=chart)
-        return [*fit_height(lines, height - len(rows)), *_beside(rows, fit_height(told, len(rows)))]
+        return [*fit_height(lines, height - len(rows)), *_beside(rows, fit_height(viewers, len(rows)))]
     cells = width - PICTURE.columns - GAP
     _, *charts = _signal_lines(state, render_time, cells, height - 1, has_grid=has_grid, chart=chart)
     head = event_detail.state_line(state, render_time, width, has_finding=True)
     beside = _beside([*rows, *[_NO_PICTURE] * height], fit_height(charts, height - 2))
-    return [head, *beside, _in_one_line(told, width)]
+    return [head, *beside, _in_one_line(viewers, width)]
 
 
 def _beside(left: Sequence[ShadedLine], right: Sequence[ShadedLine]) -> list[ShadedLine]:

@@ -248,8 +248,8 @@ def _in_columns(blocks: Sequence[Block], columns: _Columns, least_split: int) ->
 def _fill(blocks: Sequence[Block], height: int, least_split: int) -> list[list[ShadedLine]]:
     """Distribute the blocks over columns of at most `height` lines.
 
-    A block that does not fit begins a column, or continues there under its heading again if it may be split. A longer
-    block that may not has a column of its own.
+    A block that does not fit begins the next column; if it may be split, only its rest does, under the heading again. A
+    block that is longer than a column and may not be split has a column of its own.
     """
     columns: list[list[ShadedLine]] = [[]]
     for head, *rows in blocks:

@@ -27,7 +27,7 @@ RenderedLine = list[tuple[Shown, Role]]
 
 
 class Inks(dict[Role, Style]):
-    """Cache of the theme's styles on a base style, by role. A style is made at its first use, a pixel's at each."""
+    """Cache of the theme's styles on a base style, by role. Styles of pixels are not kept."""
 
     def __init__(self, theme: str, base: Style) -> None:
         super().__init__()

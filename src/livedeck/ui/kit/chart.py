@@ -172,8 +172,8 @@ class _Panel:
     def line(self, row: int) -> ShadedLine:
         """Return a row of the panel. Neighbouring cells with the same look become one segment.
 
-        A blank takes the look of the previous cell if both have the same ground. In a cell with the curve, the area
-        under the curve fills the ground if the curve is in the upper half.
+        A blank takes the look of the previous cell if both have the same background. In a cell with the curve, the area
+        under the curve fills the background if the curve is in the upper half.
         """
         from_bottom = self._scale.rows - 1 - row
         depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
@@ -198,7 +198,7 @@ _BLANK: _Drawn = (BLANK, StyleRole.TEXT, 100)
 
 
 class _Look(NamedTuple):
-    """Look of a cell: role and strength of its ink, and roles of the area and the fault that tint its ground."""
+    """Look of a cell: role and strength of its ink, and roles of the area and the fault that tint the background."""
 
     ink: StyleRole
     strength: int
@@ -217,7 +217,7 @@ def _median(bucket: Bucket | None) -> float | None:
 def _joined(cells: Iterable[tuple[str, Role]]) -> ShadedLine:
     """Return the cells as a line. Neighbours of the same role become one segment.
 
-    A blank takes the shade of the previous cell if both have the same ground.
+    A blank takes the shade of the previous cell if both have the same background.
     """
     line: list[tuple[str, Role]] = []
     for text, role in cells:
@@ -249,7 +249,7 @@ def status_line(label: str, backdrop: Backdrop) -> ShadedLine:
 
 
 def blocks_line(curve: Curve, scale: Scale, backdrop: Backdrop) -> ShadedLine:
-    """Return the curve as one row of bars. Faults tint the ground."""
+    """Return the curve as one row of bars. Faults tint the background."""
     cells: list[tuple[str, Role]] = []
     for cell in range(backdrop.cells):
         pair, fault = _pair(curve.dots, cell), backdrop.fault(cell)

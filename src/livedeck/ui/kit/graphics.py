@@ -140,7 +140,7 @@ def iterm2_small(jpeg: bytes, frame: Frame) -> str:
 
 
 def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
-    """Yield strips with two pixels in each cell. The upper pixel is the ink, the lower pixel the ground."""
+    """Yield strips with two pixels in each cell. The upper pixel is the letter, the lower one the background."""
 
     def colour(x: int, y: int) -> Color:
         start = (y * frame.columns + x) * 3

@@ -1,4 +1,4 @@
-"""Screens that keep running under a dialog, where their changes are sent only once, and that are freed when they close.
+"""Screens that keep running under a dialog. Each change is sent only once, and a closed screen is freed.
 
 The module uses private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh`,
 `Widget._exchange_repaint_regions` and `StylesCache`.
@@ -18,7 +18,7 @@ class LayeredScreen(Screen[R], Generic[R]):
     """Screen that keeps running and sends its changes while another screen lies over it."""
 
     def on_unmount(self) -> None:
-        """Free the lines of the closed screen, which Textual's cache of two colours for each widget keeps."""
+        """Free the lines of the closed screen: Textual's cache of colours by widget would keep them."""
         StylesCache.get_inner_outer.cache_clear()
 
     def _compositor_refresh(self) -> None:

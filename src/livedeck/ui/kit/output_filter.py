@@ -1,4 +1,4 @@
-"""Last filter before the terminal. Of control sequences, it passes only those of the deck and of Textual.
+"""Last filter before the terminal. It passes only control sequences of the deck and of Textual.
 
 The filter has two halves. `ControlFilter` gets texts without their styles, and removes controls from them.
 `OutputFilter` gets the whole output. It passes the kinds of sequences that Textual draws with, and a sequence that the

@@ -14,8 +14,8 @@ from livedeck.record import Record
 class Colours(Record):
     """Colours of a theme. Beside its colour, a severity always has a shape and a word. Lamps and curves are graphics.
 
-    `raised`: ground of headers and fields. `cursor`: ground of the row under the cursor. `ink`: letters on a filled
-    chip. `key`: key-frame differences and unknown states. `second`: curve of a second event.
+    `raised`: background of headers and fields. `cursor`: background of the row under the cursor. `ink`: letters on a
+    filled chip. `key`: key-frame differences and unknown states. `second`: curve of a second event.
     """
 
     ground: str
@@ -66,12 +66,12 @@ COLOURS: Mapping[str, Colours] = MappingProxyType({"dark": DARK, "light": LIGHT,
 
 
 def is_light(colours: Colours) -> bool:
-    """Return whether a theme is light: its letters are darker than their ground."""
+    """Return whether a theme is light: its letters are darker than their background."""
     return colours.ground > colours.text
 
 
 def board_grounds(colours: Colours) -> Mapping[str, str]:
-    """Return the colour of the ground of a tile, by the state of the tile (critical, warning, all well, stale)."""
+    """Return the background of a tile, by the state of the tile (critical, warning, all well, stale)."""
     critical, warning = (0.06, 0.04) if is_light(colours) else (0.16, 0.08)
     return {
         "critical": mix(colours.panel, colours.critical, critical),

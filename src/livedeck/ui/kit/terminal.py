@@ -84,7 +84,7 @@ def positioned(strip: Strip, x: int, y: int, console: Console) -> str:
 def rendered(strip: Strip, console: Console) -> str:
     """Return the output of a strip.
 
-    Pixels of a picture have two colours a cell, of which only the changed ones are sent: a third of the bytes less.
+    Pixels of a picture have two colours a cell. Only changed colours are sent, which saves a third of the bytes.
     """
     if PIXEL not in strip.text or console.color_system != "truecolor":
         return strip.render(console)

@@ -36,9 +36,9 @@ class Palette(Record):
     """Backgrounds of a theme, and the style of every role.
 
     `cursor`: style of the row under the cursor. `ansi`: True if the theme uses only the terminal's own colours.
-    `plain`: True if the theme has no colours. `area`: percent of a curve's colour in the ground under the curve, at the
-    bottom and at the top of its panel. `fault`: percent of a fault's colour in the ground of its column. `boards`:
-    ground of a tile by role.
+    `plain`: True if the theme has no colours. `area`: percent of a curve's colour in the background under the curve, at
+    the bottom and at the top of its panel. `fault`: percent of a fault's colour in the background of its column.
+    `boards`: background of a tile by role.
     """
 
     background: str
@@ -254,8 +254,8 @@ def _role_style(theme: str, role: StyleRole | Shade) -> Style:
 def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
     """Return the look of a role or a shade in a palette.
 
-    A theme of sixteen colours cannot mix them, so a weak shade is dim and no ground is tinted. A theme without colours
-    has no grounds.
+    A theme of sixteen colours cannot mix them, so a weak shade is dim and no background is tinted. A theme without
+    colours has no backgrounds.
     """
     if isinstance(role, StyleRole):
         return palette.styles[role]
@@ -275,7 +275,7 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]
-"""Fields of a shade without any effect, except its ink and board."""
+"""Fields of a shade between its ink and its board, with values that have no effect."""
 
 
 def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:

@@ -1,4 +1,4 @@
-"""Picture that viewers get as rows of cells, with words or its age over it, or words instead. Pure."""
+"""Picture that viewers get, as rows of cells: with words or its age over it, or with words in its place. Pure."""
 
 from __future__ import annotations
 

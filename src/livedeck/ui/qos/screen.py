@@ -216,7 +216,10 @@ class QosScreen(BaseScreen):
         return subject is None or alarm.event_id != subject.state.id or alarm.kind not in ongoing
 
     def _faults(self, subject: Subject) -> list[Episode]:
-        """Return the faults of the subject, in the order of the list. The alarms are those of the event's present."""
+        """Return the faults of the subject, in the order of the list.
+
+        For a current stream, they include those that only an alarm shows.
+        """
         displayed, state = self.ctx.displayed(), subject.state
         if displayed is None or subject.stream is not None:
             return view.sort_episodes(state.episodes)
@@ -293,7 +296,7 @@ class QosScreen(BaseScreen):
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
         """Return the streams of an event, newest first; of all events if `event_id` is None. Raises NotReadError.
 
-        The current stream of the selected event is included if it is one of them.
+        They include the current stream of the selected event, if that event is meant.
         """
         displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.records
         if displayed is None:

@@ -164,7 +164,7 @@ class Context(Protocol):
         """Return the reason why no event is selected, and advice."""
 
     def event_absence(self) -> Absence:
-        """Return why the event that was selected last is not."""
+        """Return why the last selected event is selected no longer."""
 
     def has_chosen_event(self) -> bool:
         """Return whether the operator has chosen an event at least once.

@@ -61,8 +61,8 @@ MAX_NOTICES = 200
 class Preferences(Record):
     """Saved preferences: the theme (empty before a choice) and the view of each table by name.
 
-    `recent`: recently chosen ids by kind, last chosen first. `pinned`: ids of pinned events, last pinned first. Of the
-    sort order only that of a named view is kept, so otherwise the worst row is first after a restart.
+    `recent`: recently chosen ids by kind, last chosen first. `pinned`: ids of pinned events, last pinned first. The
+    sort order is kept only for a named view, so otherwise the worst row is first after a restart.
     """
 
     theme: str = ""

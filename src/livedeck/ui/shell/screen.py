@@ -1,4 +1,4 @@
-"""Base classes of all screens, with the frame around a screen and the way of snapshots to it."""
+"""Base classes of all screens, with the frame around a screen and the path of snapshots to it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ NO_EVENT = {
 
 
 def no_event_line(ctx: Context, action: str) -> Line:
-    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows the others.
+    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows others.
 
     The screen has a snapshot, so the event was in it.
     """
@@ -405,7 +405,7 @@ class EventList(BaseScreen):
         """Show the details of the selected event."""
 
     def paint_soon(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the details of the selected event, after a burst of keys only those of the last one."""
+        """Show the details of the selected event; in a burst of keys, only after the last key."""
         if self.ctx.has_keys_waiting():  # the next key selects another event before anybody sees this one
             self._owe_details()
         else:

@@ -106,7 +106,7 @@ class ViewerPictures:
             await decoder.close()
 
     def _keep(self, key: tuple[str, Wanted, str], shot: Shot | None) -> None:
-        """Keep a picture. The older ones of its place go."""
+        """Keep a picture, and drop the older ones of its place."""
         for old in [old for old in self._shots if old[0] == key[0] and old[1].frame == key[1].frame]:
             if shot is not None or self._shots[old] is None:
                 del self._shots[old]

@@ -1,4 +1,4 @@
-"""Streams screen as a feature. It has no own actions, but actions on events work on this screen."""
+"""Streams screen as a feature. It has no actions of its own; those on events work there."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def signal_lines(
 def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """Return the destinations of a stream, its recordings and settings, and the destinations of all streams.
 
-    In a low pane, the settings go, and only some destinations of all streams are left, the worst.
+    A low pane has only the worst destinations of all streams; a still lower pane has none of them and no settings.
     """
     parts = [
         destination_lines(state, render_time, width),

@@ -1,4 +1,4 @@
-"""Screen of what viewers get as a feature, with its keys."""
+"""Feature of the Viewers screen, with its keys."""
 
 from __future__ import annotations
 

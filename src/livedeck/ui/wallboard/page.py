@@ -303,9 +303,9 @@ def _cached_entry(
 ) -> Entry:
     """Return the entry of an event. It comes from the cache unless the event or its running text has changed."""
     loss, doubt = _interruption(state, render_time), events.doubt_of_encoder(state, render_time)
-    told = plain(viewer_words(state, render_time)), _picture(state, render_time) if wall.has_pictures else _NO_PICTURE
-    args = (render_time.stale, render_time.blame, has_curves, loss, doubt, silenced_badge(state, render_time), told)
-    return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, told, has_curves))
+    seen = plain(viewer_words(state, render_time)), _picture(state, render_time) if wall.has_pictures else _NO_PICTURE
+    args = (render_time.stale, render_time.blame, has_curves, loss, doubt, silenced_badge(state, render_time), seen)
+    return cache.get("entry", state.id, state, args, partial(_entry, state, render_time, loss, seen, has_curves))
 
 
 class _Picture(NamedTuple):
@@ -335,7 +335,7 @@ def _picture(state: EventState, render_time: RenderTime) -> _Picture:
 
 
 def _entry(
-    state: EventState, render_time: RenderTime, loss: tuple[str, str], told: tuple[str, _Picture], has_curve: bool
+    state: EventState, render_time: RenderTime, loss: tuple[str, str], seen: tuple[str, _Picture], has_curve: bool
 ) -> Entry:
     tone = standing(state, render_time)
     name, (tally_glyph, tally, _) = events.name(state), TALLY_BADGES[state.phase.tally]
@@ -347,7 +347,7 @@ def _entry(
     sign = plain(events.odd_sign(state)).strip()
     spoken = [sign.strip("≠ "), why or ("good" if tone is Standing.GOOD else "")]
     spoken += [f"health {health}"] if health.isdecimal() else []
-    spoken += [lag, _spoken_viewers(told[0])]
+    spoken += [lag, _spoken_viewers(seen[0])]
     return Entry(
         name=name,
         tone=tone,
@@ -367,12 +367,12 @@ def _entry(
         poster=_poster(state),
         initials=_initials(name),
         tint=blake2b(state.id.encode(), digest_size=1).digest()[0] % len(TINTS),
-        **told[1]._asdict(),
+        **seen[1]._asdict(),
     )
 
 
 def _viewer_number(state: EventState, render_time: RenderTime) -> tuple[Number, ...]:
-    """Return what viewers get as a number: `✓ plays`; none without a probe."""
+    """Return what viewers get, `✓ plays`, in the form of a number; none without a probe."""
     if state.viewer is None:
         return ()
     return (Number(plain(viewer.cell(state, render_time)), "viewers", viewer.is_wrong(state, render_time)),)

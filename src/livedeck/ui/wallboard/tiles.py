@@ -119,8 +119,8 @@ def tile_lines(
     """Draw the tile of an event in a size of cells and lines. As time passes, only the bar is drawn again."""
     cells, height = size
     draw = partial(_draw_steady, state, render_time, (cells, height - 1), cache, layout)
-    told = plain(viewer_words(state, render_time))
-    seen = (size, layout, render_time.stale, render_time.blame, _no_go_items(state, render_time), told)
+    viewers = plain(viewer_words(state, render_time))
+    seen = (size, layout, render_time.stale, render_time.blame, _no_go_items(state, render_time), viewers)
     steady = cache.get("tile", state.id, state, seen, draw)
     return [_bar(state, render_time, cells, cache), *steady]
 
