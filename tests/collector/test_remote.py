@@ -76,8 +76,11 @@ def is_watching(snapshot: Snapshot) -> bool:
 
 @asynccontextmanager
 async def attached(clock: FastClock | None = None, ahead: float = 0.0, **words: Any) -> AsyncIterator[Attached]:
-    """One of each. `ahead`: seconds that the clock of the deck is."""
-    clock = clock or FastClock()
+    """One of each. `ahead`: seconds that the clock of the deck is.
+
+    `clock`: a fast one for tests that wait for a silence; on a busy machine it hears one where there is none.
+    """
+    clock = clock or FastClock(1.0)
     theirs = ThirdParty(clock)
     own_clock = FastClock(clock.factor, ahead, clock.began)
     async with stand_in(theirs.answer) as server, Outgoing() as outgoing:
@@ -124,7 +127,7 @@ async def test_what_went_astray_is_listed_anew_or_resumed_and_no_change_is_told_
 
 
 async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_nothing_is_green() -> None:
-    async with attached() as deck:
+    async with attached(FastClock()) as deck:
         deck.theirs.raise_alarm()
         await deck.watching()
         deck.theirs.speaks.clear()
@@ -243,7 +246,7 @@ async def test_messages_from_before_a_deck_ran_again_are_dropped_and_do_not_set_
     ],
 )
 async def test_a_deck_knows_what_its_token_may(listed: dict[str, Any], refusal: str) -> None:
-    async with attached() as deck:
+    async with attached(FastClock()) as deck:
         deck.theirs.listed = listed
         seen = (await deck.watching()).attachment
         assert seen is not None
@@ -257,7 +260,7 @@ async def test_a_deck_knows_what_its_token_may(listed: dict[str, Any], refusal: 
 
 
 async def test_a_collector_that_is_heard_and_tells_nothing_new_for_a_minute_is_not_believed() -> None:
-    async with attached() as deck:
+    async with attached(FastClock()) as deck:
         deck.theirs.is_stuck = True
         deck.theirs.raise_alarm()
         await deck.watching()
@@ -374,7 +377,7 @@ async def test_the_first_refusal_stays_the_reason_though_later_tries_are_too_man
     ],
 )
 async def test_a_listing_of_no_use_is_said_and_ends_nothing(change: dict[str, Any], state: AttachmentState) -> None:
-    async with attached() as deck:
+    async with attached(FastClock()) as deck:
         deck.theirs.listed = change
         seen = await look(
             deck.snapshots, lambda snapshot: bool(snapshot.attachment and snapshot.attachment.state is state)
@@ -422,7 +425,7 @@ async def test_commands_carry_what_was_shown_and_are_refused_in_the_words_of_the
 
 
 async def test_what_is_looked_at_is_said_again_and_again_and_its_hour_is_fetched() -> None:
-    async with attached() as deck:
+    async with attached(FastClock()) as deck:
         await deck.watching()
         deck.remote.set_focus("e1")
         seen = await look(deck.snapshots, lambda snapshot: len(snapshot.events[0].qos.readings) == 4)

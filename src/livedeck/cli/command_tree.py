@@ -433,7 +433,7 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
             "purpose": purpose,
             "text": command.help or "",
             "usage": command.collect_usage_pieces(ctx),
-            "arguments": [{"name": str(param.metavar), "takes": _takes(param, command)} for param in arguments],
+            "arguments": [{"name": param.human_readable_name, "takes": _takes(param, command)} for param in arguments],
             "options": [_option_facts(param, command, ctx) for param in options],
         },
     )

@@ -100,7 +100,7 @@ EXAMPLES = {
     "past export": ('past export "Evening show" --from "yesterday 20:00" -o show.livedeck',),
     "past prune": ("past prune --before -90d", 'past prune --event "Evening show" --yes'),
     "past vacuum": ("past vacuum",),
-    "past salvage": ("past salvage history.db.damaged",),
+    "past salvage": ("past salvage history.db.corrupt-20261121T180000Z",),
     "serve": ("serve", "serve --port 8787 --scenario keyframe-drift --json"),
     "status": ("status", "status --plot", "status --format prometheus"),
     "wall": ("wall", "wall --http 0.0.0.0:8080"),

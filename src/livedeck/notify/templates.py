@@ -22,7 +22,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "cause": "probable cause",
         "viewers": "effect on viewers",
         "advice": "what to do",
-        "airing": "since when the event is on air",
+        "airing": "state of the event, and since when",
         "link": "your page about the event, or a command",
         "acknowledge": "link that acknowledges the alarm; empty without `link_url`, and in a title",
         "collector": "host of the collector",
