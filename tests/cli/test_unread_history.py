@@ -128,7 +128,7 @@ def test_a_change_names_the_fault_of_its_history(on_stage: Stage, tmp_path: Path
 
 
 ACTS = {
-    "alarm ack": (("alarm", "ack", "Lecture 7", "LATE_START"), "acknowledged\n"),
+    "alarm ack": (("alarm", "ack", "Town hall", "PACKET_LOSS"), "acknowledged\n"),
     "silence add": (("silence", "add", "--name", "Choir*", "--duration", "1h", "--comment", "swap"), "silence "),
     "event content": (("event", "content", ON_AIR, "radio"), "content radio"),
 }
@@ -150,6 +150,20 @@ def test_an_act_is_claimed_if_the_history_has_it_and_only_then(
         done = called(tmp_path, *words, env={**on_stage.env, "LIVEDECK_HISTORY": str(other)})
     assert (done.returncode, claim in done.stdout) == (1, False)
     assert f"history {other}: " in done.stderr
+
+
+def test_an_alarm_is_not_called_unacknowledged_by_a_history_that_cannot_be_read(
+    on_stage: Stage, tmp_path: Path
+) -> None:
+    path, words = tmp_path / "history.sqlite", ("alarm", "unack", "Town hall", "PACKET_LOSS")
+    env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+    corrupt(path)
+    done = called(tmp_path, *words, env=env)
+    assert (done.returncode, "not acknowledged" in done.stderr) == (1, False)
+    assert f"PACKET_LOSS: not done. {UNREAD}: history {path}: " in done.stderr
+    path.unlink()
+    known = called(tmp_path, *words, env=env)
+    assert (known.returncode, "not acknowledged" in known.stderr) == (6, True)
 
 
 def test_a_route_is_not_explained_by_an_event_that_a_history_may_know(on_stage: Stage, tmp_path: Path) -> None:

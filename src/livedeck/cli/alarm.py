@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import DONE, NOT_SO, UNREACHABLE, code_of_link, run
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, UNREACHABLE, code_of_link, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform, rehearsal
@@ -308,6 +308,9 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
                 watch, settings, AlarmCommand(alarm.key, action_kind, alarm.shown, minutes, text)
             )
         except AlarmRefused as error:
+            if watch.unread:  # the refusal may rest on what the history could not tell
+                echo(f"livedeck alarm: {title}: not done. {watch.unread}", err=True)
+                return FAULT
             echo(f"livedeck alarm: {title}: {error}", err=True)
             return NOT_SO
     name, words = _DONE[action_kind]

@@ -51,7 +51,13 @@ UNTIL_CLEARED = "until it clears"
 TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
 REASON = Field("reason", "Reason", required=True, hint="why the alarm needs no attention")
-MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_CLEARED))
+MINUTES = Field(
+    "minutes",
+    "For",
+    FieldKind.CHOICE,
+    choices=("15 min", "30 min", "60 min", UNTIL_CLEARED),
+    hint="on air, attention.shelved_most at most (60 min)",
+)
 
 WITH_SYMPTOMS, ONLY_THIS = "it and its symptoms", "only this"
 SCOPE = Field("scope", "Hide", FieldKind.CHOICE, choices=(WITH_SYMPTOMS, ONLY_THIS))
