@@ -180,6 +180,21 @@ def test_while_the_platform_is_silent_its_alarms_are_acknowledged_all_the_same(t
     assert [path.rpartition("/")[2] for path in sent] == ["acknowledge", "shelve", "acknowledge"]
 
 
+def test_while_the_platform_is_silent_an_event_is_explained_as_it_was_last_known(tmp_path: Path) -> None:
+    """As the deck's pane does. The exit code says that the platform is silent."""
+    with staged(tmp_path) as stage:
+        stage.say("be_blind")
+        done = called(tmp_path, "alarm", "explain", "e1", env=stage.env)
+        as_json = called(tmp_path, "alarm", "explain", "e1", "--json", env=stage.env)
+        missing = called(tmp_path, "alarm", "explain", "nobody", env=stage.env)
+    title = "Größe 試合  not known since 12:00:07Z, on air before: the platform answers 503"
+    assert (done.returncode, done.stdout.partition("\n")[0]) == (4, title), done.stderr
+    assert done.stderr == "livedeck alarm explain: cannot watch: the network works: the platform answers 503\n"
+    found = json.loads(as_json.stdout)["not_known"]
+    assert found == {"since": "2026-03-01T12:00:07Z", "cause": "platform", "text": "the platform answers 503"}
+    assert (missing.returncode, missing.stdout) == (2, "")
+
+
 def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:
     env = {name: value for name, value in stage.env.items() if "COLLECTOR" in name}
     done = called(tmp_path, "status", "--json", env=env)

@@ -143,13 +143,13 @@ def shelve(deck: Terminal) -> None:
     deck.until("why the alarm needs no attention")
     deck.press_until(SAVE, "is required")
     deck.press("known since noon")
-    deck.press_until(SAVE, ": shelve, ")
+    deck.press_until(SAVE, ": shelved, ")
 
 
 def note(text: str) -> Callable[[Terminal], None]:
     def act(deck: Terminal) -> None:
         deck.press(f":alarm.note {text}\r")
-        deck.press_until(SAVE, f": note, {text}")
+        deck.press_until(SAVE, f": note attached, {text}")
 
     return act
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import called
-from cli.groups_stage import Stage
+from cli.groups_stage import ON_AIR, Stage
 from livedeck.monitor import History
 
 UNREAD = "The history could not be read"
@@ -73,6 +73,10 @@ def test_lists_and_status_say_what_they_lack(on_stage: Stage, tmp_path: Path) ->
     with locked(path):
         listed = called(tmp_path, "event", "list", "--json", env=env)
         status = called(tmp_path, "status", "--json", env=env)
+        alarms = called(tmp_path, "alarm", "list", env={**env, **REFUSED})
+    for done in (alarms, status):
+        assert f"{UNREAD}: history {path}" in done.stderr
+        assert "silences of this machine are not known" in done.stderr
     assert listed.returncode == 0
     assert f"{UNREAD}: history {path}" in listed.stderr
     assert json.loads(status.stdout)["open_changes"] is None
@@ -113,10 +117,74 @@ def test_a_change_names_the_fault_of_its_history(on_stage: Stage, tmp_path: Path
     corrupt(path)
     words = ("event", "create", "--name", "Without its past", "--yes")
     env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+<<<<<<< HEAD
     done = called(tmp_path, *words, env=env)
+=======
+    event = on_stage.made("event", "create", "--name", "Made for this", "--type", "one-time")
+    done = called(tmp_path, "event", "edit", event, "--name", "Renamed", "--yes", env=env)
+>>>>>>> h33
     assert done.returncode == 0, done.stderr
     assert f"livedeck: history {path}: it was corrupt; renamed to " in done.stderr
     written(path)
     with locked(path):
+<<<<<<< HEAD
         done = called(tmp_path, *words, env=env)
+=======
+        done = called(tmp_path, "event", "edit", event, "--name", "Named again", "--yes", env=env)
+>>>>>>> h33
     assert f"livedeck: history {path}: " in done.stderr
+
+
+ACTS = {
+    "alarm ack": (("alarm", "ack", "platform", "AUTH_FAILED"), "acknowledged\n"),
+    "silence add": (("silence", "add", "--name", "Choir*", "--duration", "1h", "--comment", "swap"), "silence "),
+    "event content": (("event", "content", ON_AIR, "radio"), "content radio"),
+}
+"""Acts of a person that the history of this machine keeps, and the words that claim so."""
+
+REFUSED = {"LIVEDECK_TOKEN": "w" * 36}
+"""A token that the platform refuses: AUTH_FAILED is raised at once, without a sample."""
+
+
+@pytest.mark.parametrize(("words", "claim"), ACTS.values(), ids=ACTS)
+def test_an_act_is_claimed_if_the_history_has_it_and_only_then(
+    words: tuple[str, ...], claim: str, on_stage: Stage, tmp_path: Path
+) -> None:
+    """After a corrupt file was set aside, the new one has the act. A locked file has nothing."""
+    path, other = tmp_path / "history.sqlite", tmp_path / "other.sqlite"
+    env = {**on_stage.env, **(REFUSED if "AUTH_FAILED" in words else {})}
+    corrupt(path)
+    done = called(tmp_path, *words, env={**env, "LIVEDECK_HISTORY": str(path)})
+    assert (done.returncode, claim in done.stdout) == (0, True), done.stderr
+    assert f"livedeck: history {path}: it was corrupt; renamed to " in done.stderr
+    written(other)
+    with locked(other):
+        done = called(tmp_path, *words, env={**env, "LIVEDECK_HISTORY": str(other)})
+    assert (done.returncode, claim in done.stdout) == (1, False)
+    assert f"history {other}: " in done.stderr
+
+
+def test_an_alarm_is_not_called_unacknowledged_by_a_history_that_cannot_be_read(
+    on_stage: Stage, tmp_path: Path
+) -> None:
+    path, words = tmp_path / "history.sqlite", ("alarm", "unack", "platform", "AUTH_FAILED")
+    env = {**on_stage.env, **REFUSED, "LIVEDECK_HISTORY": str(path)}
+    corrupt(path)
+    done = called(tmp_path, *words, env=env)
+    assert (done.returncode, "not acknowledged" in done.stderr) == (1, False)
+    assert f"AUTH_FAILED: not done. {UNREAD}: history {path}: " in done.stderr
+    path.unlink()
+    known = called(tmp_path, *words, env=env)
+    assert (known.returncode, "not acknowledged" in known.stderr) == (6, True)
+
+
+def test_a_route_is_not_explained_by_an_event_that_a_history_may_know(on_stage: Stage, tmp_path: Path) -> None:
+    path, typed = tmp_path / "history.sqlite", ("notify", "explain", "Main stage", "NO_INGEST")
+    env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
+    assert "this machine has no history; using EVENT as typed" in called(tmp_path, *typed, env=env).stderr
+    written(path)
+    assert "the history has no event 'Main stage'; using" in called(tmp_path, *typed, env=env).stderr
+    corrupt(path)
+    done = called(tmp_path, *typed, env=env)
+    assert f"{UNREAD}: {path}" in done.stderr or f"{UNREAD}: history {path}" in done.stderr
+    assert "no event" not in done.stderr

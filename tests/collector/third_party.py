@@ -96,6 +96,28 @@ SAMPLES: dict[str, Any] = {
 }
 
 
+EXPLAINED: dict[str, Any] = {
+    "event_id": "e1",
+    "name": "Größe 試合",
+    "at": text_of(STARTED + timedelta(seconds=200)),
+    "tally": "ON AIR",
+    "since": text_of(STARTED),
+    "profile": "show",
+    "template": "",
+    "signal": {"video": 4e6},
+    "delivery": {"age": 200.0},
+    "watched_since": None,
+    "watched_until": None,
+    "gaps": [],
+    "forecasts": [],
+    "open": [],
+    "silent": [{"key": ["e1", "", ""], "why": "not judged: the platform answers 503"}],
+    "decides": [],
+    "known_until": text_of(STARTED + timedelta(seconds=7)),
+    "blame": {"cause": "platform", "text": "the network works", "short": "the platform answers 503"},
+}
+
+
 class ThirdParty:
     """What it knows, and how it says it. `clock`: its own. `mishaps`: what goes wrong with the next streams, by name
     (`gap`: what becomes of alarms is left out).
@@ -143,7 +165,8 @@ class ThirdParty:
         blind = ALARM | {"event_id": "", "kind": "API_BLIND", "subject": "platform"}
         self.values["alarms"] = {KEY: ALARM, "\x1fAPI_BLIND\x1f": blind}
         self.values["order"]["alarms"] = [*self.values["alarms"]]
-        self.values["head"]["link"] |= {"state": "blind"}
+        blame = {"cause": "platform", "text": "the network works: the platform answers 503"}
+        self.values["head"]["link"] |= {"state": "blind", "blame": blame}
 
     def _publish(self, change: dict[str, Any]) -> None:
         self.seq += 1
@@ -165,6 +188,8 @@ class ThirdParty:
             writer.write(plain("200 OK", "\n".join(self.metrics).encode() + b"\n", kind))
         elif path == "/v1/notifications":
             writer.write(plain("200 OK", json.dumps({"messages": self.unsent}).encode()))
+        elif path == "/v1/events/e1/explain":
+            writer.write(plain("200 OK", json.dumps(EXPLAINED).encode(), "Content-Type: application/json"))
         elif path.endswith("/samples"):
             hour = SAMPLES | {"t0": 1772366296000, "dt": [2000, 2000, 2000]}
             hour |= {name: [1, 2, *SAMPLES[name]] for name in "vafs"}

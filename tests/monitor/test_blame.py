@@ -18,7 +18,18 @@ import pytest
 
 from breadth import slow, slow_rows
 from client.certificates import needs_openssl
-from livedeck.client import Api, ApiError, NotFound, RateLimited, ServerFault, Unreachable, Unreadable
+from livedeck.client import (
+    Api,
+    ApiError,
+    Conflict,
+    NotFound,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    Unauthorized,
+    Unreachable,
+    Unreadable,
+)
 from livedeck.monitor import Alarm, Cadence, ConnectionState, Limits, Monitor, Severity, Snapshot, Thresholds
 from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.monitor.evidence.claims import CLAIMS
@@ -249,6 +260,9 @@ def test_a_deck_that_was_blind_checks_a_list_and_samples_before_it_judges() -> N
     assert {snapshot.link.blame.text for snapshot in checking} == {"answers again, checking"}
     assert banner(checking[-1]).startswith("▲ ANSWERS AGAIN since")
     assert "answers again, checking" in banner(checking[-1])
+    outage = "the network works: the platform answers 503"
+    rows = {alarm.actual for each in seen.snapshots for alarm in each.alarms if alarm.kind == "API_BLIND"}
+    assert rows == {outage}, "the words stay those of the outage, open and cleared"
     assert seen.of_events == []
     back = seen.between(END + 20, 160)
     assert {snapshot.link.state for snapshot in back} <= {ConnectionState.OK, ConnectionState.POOR}, "answers were lost"
@@ -352,6 +366,27 @@ def test_whatever_lies_behind_the_nearest_cause_is_not_told(nearest: int) -> Non
         assert blame(Facts(**known)).cause is FARTHER[nearest][0]
 
 
+@pytest.mark.parametrize(
+    ("error", "cause", "text", "short"),
+    [
+        (ServerFault("", status=200, code=500500), Culprit.PLATFORM, "answers 200 with an error inside", ""),
+        (Conflict("", status=200, code=409000), Culprit.REFUSAL, "answers 200 with an error inside", ""),
+        (
+            Unauthorized("", status=200, code=401401),
+            Culprit.REFUSAL,
+            "refuses the token (200 with an error inside)",
+            "refuses the token",
+        ),
+        (ServerFault("", status=503, code=503503), Culprit.PLATFORM, "answers 503", ""),
+    ],
+)
+def test_an_error_inside_a_200_is_called_an_error(error: Rejected, cause: Culprit, text: str, short: str) -> None:
+    """A bare `answers 200` would say that all is well."""
+    found = blame(Facts(failure=seen(error)))
+    assert (found.cause, found.text) == (cause, f"the network works: the platform {text}")
+    assert found.short == f"the platform {short or text}"
+
+
 def test_the_nearest_cause_is_told_alone() -> None:
     fault = seen(ServerFault("", status=503, code=503503))
     assert blame(Facts(failure=fault, slowed_to=20.0)).cause is Culprit.PLATFORM
@@ -384,7 +419,14 @@ def test_each_alarm_kind_names_its_evidence_and_its_end() -> None:
 @pytest.mark.parametrize(
     ("events", "share", "is_alike"), [(1, 0.0, False), (2, 0.1, False), (1, 0.3, True), (3, 0.0, True)]
 )
-@pytest.mark.parametrize("error", [ServerFault("503", status=503), RateLimited("429", status=429)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ServerFault("503", status=503),
+        ServerFault("503 in a 200", status=200, code=503503),
+        RateLimited("429", status=429),
+    ],
+)
 async def test_events_that_fail_with_the_platform_are_not_the_cause(
     error: ApiError, events: int, share: float, *, is_alike: bool
 ) -> None:

@@ -32,6 +32,7 @@ from livedeck.monitor.alarms.faults import MonitorState, drop_unproven
 from livedeck.monitor.detection.detect import SAMPLE_KINDS
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.model.blame import NO_BLAME
 from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.published.codec import decode_explanation, encode_record
@@ -269,6 +270,24 @@ async def test_limits_that_decide_are_those_that_the_detector_reads() -> None:
 async def test_an_explanation_passes_the_wire_whole() -> None:
     stream = await watch(signal(300))
     found = stream.explained("VIDEO_LOW")
+    assert decode_explanation(encode_record(found)) == found
+
+
+async def test_an_event_that_is_not_known_says_until_when_it_was() -> None:
+    deck = Deck(Stage(VirtualClock(), event(name="Studio A")))
+    last = (await deck.until(40.0)).link.as_of
+    known = await deck.monitor.explain("one")
+    deck.stage.fails = 503, {}
+    await deck.until(120.0)
+    found = await deck.monitor.explain("one")
+    await deck.close()
+    assert known is not None
+    assert (known.known_until, known.blame) == (None, NO_BLAME)
+    assert found is not None
+    assert found.known_until is not None
+    assert last is not None
+    assert abs(found.known_until - last) < timedelta(seconds=10)
+    assert found.blame.short == "the platform answers 503"
     assert decode_explanation(encode_record(found)) == found
 
 

@@ -208,6 +208,15 @@ def test_what_is_not_recorded_is_not_zero() -> None:
     assert figures(watched=half)["not_watched_share"].value == pytest.approx(0.5)
 
 
+def test_no_alarm_in_a_time_that_nobody_watched_is_no_good_figure() -> None:
+    counts = ("announced", "most_in_10_min", "chattering", "stale", "suppressed")
+    unwatched, watched, recorded = figures(watched=()), figures(), figures(turn(5.0), watched=())
+    for key in counts:
+        assert (unwatched[key].value, unwatched[key].missing, unwatched[key].is_met) == (None, "not watched", None)
+        assert watched[key].value == 0.0
+    assert recorded["announced"].value == 1.0
+
+
 def test_a_process_counts_what_it_announces() -> None:
     tally, alarm = (
         AnnouncementTally(LIMITS),

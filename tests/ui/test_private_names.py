@@ -64,6 +64,11 @@ def test_a_screen_behind_another_one_hands_on_what_changed_by_one_method() -> No
         "it no longer repaints what it has handed on: layers.py can go"
     )
     assert [*signature(Widget._exchange_repaint_regions).parameters] == ["self"]
+    assert [*signature(Screen._on_timer_update).parameters] == ["self"], "a frame is painted by another method"
+    assert [*signature(_compositor.Compositor.update_widgets).parameters] == ["self", "widgets"]
+    assert "self._dirty_widgets.clear()\n                self._dirty_widgets.add(self)" in getsource(
+        Screen._on_timer_update
+    ), "it no longer forgets changed widgets: `LayeredScreen._on_timer_update` can go"
 
 
 def test_a_crash_of_the_app_comes_by_one_method_within_the_handling_of_its_error() -> None:

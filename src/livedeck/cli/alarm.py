@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import DONE, NOT_SO, UNREACHABLE, code_of_link, run
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, UNREACHABLE, code_of_link, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform, rehearsal
 from livedeck.cli.output import echo, echo_json
 from livedeck.cli.rehearsal import repeat_after_jump_back
 from livedeck.cli.status_report import TIMEOUT, summary
-from livedeck.cli.wiring import SystemClock, Watch, make_audit, make_history, open_watch
+from livedeck.cli.wiring import SystemClock, Watch, keep_act, make_audit, open_watch
 from livedeck.client import Event
 from livedeck.monitor import (
     ActionKind,
@@ -42,6 +42,7 @@ from livedeck.presentation.alarm_text import (
     alarm_text,
     answer_text,
     change_lines,
+    note_done,
     rule_change_text,
     stop_text,
 )
@@ -93,7 +94,10 @@ def list_command(
                 return await watch.run(follow_alarms(watch.feed, as_json=as_json, include_quiet=shelved, is_raw=raw))
             snapshot = await watch.feed.wait_ready(TIMEOUT)
             now = watch.feed.clock.now()
-            return print_alarms(snapshot, now, as_json=as_json, include_quiet=shelved)
+            code = print_alarms(snapshot, now, as_json=as_json, include_quiet=shelved)
+            if watch.unread:
+                echo(f"livedeck alarm list: {watch.unread}", err=True)
+            return code
 
     ctx.exit(run(lambda: repeat_after_jump_back(work)))
 
@@ -272,9 +276,9 @@ _DONE = {
     ActionKind.SHELVE_ALONE: ("alarm.shelve", "shelved alone"),
     ActionKind.UNSHELVE: ("alarm.return", "visible again"),
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
-    ActionKind.NOTE: ("alarm.note", "note attached"),
+    ActionKind.NOTE: ("alarm.note", ""),
 }
-"""Action -> its name in the history, and the words that are printed after it."""
+"""Action -> its name in the history, and the words that are printed after it; those of a note depend on its text."""
 
 
 def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:
@@ -304,6 +308,9 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
                 watch, settings, AlarmCommand(alarm.key, action_kind, alarm.shown, minutes, text)
             )
         except AlarmRefused as error:
+            if watch.unread:  # the refusal may rest on what the history could not tell
+                echo(f"livedeck alarm: {title}: not done. {watch.unread}", err=True)
+                return FAULT
             echo(f"livedeck alarm: {title}: {error}", err=True)
             return NOT_SO
     name, words = _DONE[action_kind]
@@ -315,6 +322,7 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
         done = alarm_done_object(alarm, action_kind, has_changed=has_changed)
         echo_json({"schema": schema_name(json_name), **done})
     else:
+        words = note_done(text) if action_kind is ActionKind.NOTE else words
         echo(f"{title}: {words if has_changed else 'no change needed'}")
     return DONE
 
@@ -347,18 +355,15 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
 
 
 async def _carry_out(watch: Watch, settings: Settings, command: AlarmCommand) -> bool:
-    """Return whether the command changed the alarm. Raises AlarmRefused, SettingsError, CollectorError."""
+    """Return whether the command changed the alarm. Raises AlarmRefused, MachineError, CollectorError."""
     feed = watch.feed
     if not isinstance(feed, Monitor):
         return await _share(feed, command)
     action = feed.carry_out(replace(command, actor=feed.actor))
     if action is None:
         return False
-    async with make_history(settings) as history:
-        assert history is not None
+    async with keep_act(settings) as history:
         history.record_alarm_action(action.moved(feed.clock.offset))
-    if history.fault:
-        raise SettingsError(history.fault)
     return True
 
 

@@ -24,6 +24,10 @@ INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
 """Exit codes after SIGINT and SIGPIPE, as a shell reports them."""
 
 
+class MachineError(Exception):
+    """A fault of this machine, such as a locked file. A command prints its text and ends with FAULT."""
+
+
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
     """Run a command with logging to the log file, and return its exit code. Print the masked traceback of a bug.
 
@@ -56,7 +60,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
         from livedeck.settings import SettingsError
         from livedeck.text.secrets import masked
 
-        is_named = isinstance(error, ApiError | SettingsError | CollectorError | NotReadError)
+        is_named = isinstance(error, ApiError | SettingsError | CollectorError | NotReadError | MachineError)
         echo(f"livedeck: {masked(error_text(error))}" if is_named else masked_traceback(error), err=True)
         return code_of_error(error)
 

@@ -44,55 +44,63 @@ def command(
     EVENT: an id, a name, or the beginning of either. With KIND, such as NO_INGEST, only this kind, with its evidence
     and every limit that it reads. Uses the collector if there is one; otherwise this command judges the samples that
     the platform still has. --at reads the history of this machine; parts that it does not store are "not recorded".
-    Exit code 6 if the event is not watched. `livedeck notify explain` says who is notified.
+    While the platform does not answer the collector, explains the event as it was last known, and ends with 4, or 3
+    after a refusal. Exit code 6 if the event is not watched. `livedeck notify explain` says who is notified.
     """
     moment = past_moment(at) if at else None
 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         try:
-            found = await (_then(settings, event, kind or "", moment) if moment else _now(settings, event, kind or ""))
+            asked = _then(settings, event, kind or "", moment) if moment else _now(settings, event, kind or "")
+            found, code = await asked
         except (PastError, AlarmRefused) as error:
             echo(f"livedeck alarm explain: {error}", err=True)
             return FAULT
-        if not isinstance(found, Explanation):
-            return found
-        if output_format == "json":
+        if found and output_format == "json":
             echo_json({"schema": schema_name("alarm explain"), **explanation_object(found)})
-        else:
+        elif found:
             echo("\n".join(_text(found)))
-        return DONE
+        return code
 
     ctx.exit(run(work))
 
 
-async def _now(settings: Settings, words: str, kind: str) -> Explanation | int:
-    """Return the explanation at present, or the exit code if there is none."""
+async def _now(settings: Settings, words: str, kind: str) -> tuple[Explanation | None, int]:
+    """Return the explanation at present, or None, and the exit code.
+
+    A collector explains an event that it knows, even while the platform is silent.
+    """
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(_LOOKED_FOR, _PATIENCE)
         if code := code_of_link(snapshot.link):
             echo(f"livedeck alarm explain: cannot watch: {snapshot.link.why}", err=True)
-            return code
+        if code and not snapshot.events:
+            return None, code
         event = await find_known_event(watch.api, snapshot, words)
-        return await watch.feed.explain(event.id, kind) or _missing(words)
+        if watch.unread:
+            echo(f"livedeck alarm explain: {watch.unread}", err=True)
+        return _watched(await watch.feed.explain(event.id, kind), words, code)
 
 
-async def _then(settings: Settings, words: str, kind: str, at: datetime) -> Explanation | int:
-    """Return the explanation at a time of the past, or the exit code if there is none. Raises PastError."""
+async def _then(settings: Settings, words: str, kind: str, at: datetime) -> tuple[Explanation | None, int]:
+    """Return the explanation at a time of the past, or None, and the exit code. Raises PastError."""
     path = settings.history_file()
     if path is None:
         raise SettingsError("no history is kept, so there is no past to explain: set `history` in the settings")
     past = await Playback.open(path, SystemClock(), at)
     try:
         event = match_event((state.event for state in past.snapshot.events), words)
-        return await past.explain(event.id, kind) or _missing(words)
+        return _watched(await past.explain(event.id, kind), words, DONE)
     finally:
         await past.close()
 
 
-def _missing(words: str) -> int:
-    echo(f"livedeck alarm explain: {words!r} is not watched", err=True)
-    return NOT_SO
+def _watched(found: Explanation | None, words: str, code: int) -> tuple[Explanation | None, int]:
+    """Return the explanation with the exit code; without an explanation, say so."""
+    if found is None:
+        echo(f"livedeck alarm explain: {words!r} is not watched", err=True)
+    return found, NOT_SO if found is None else code
 
 
 def _text(explanation: Explanation) -> list[str]:

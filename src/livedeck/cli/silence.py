@@ -19,8 +19,8 @@ from livedeck.cli.status_report import TIMEOUT
 from livedeck.cli.wiring import (
     SystemClock,
     Watch,
+    keep_act,
     make_audit,
-    make_history,
     make_link,
     open_records,
     open_watch,
@@ -320,15 +320,12 @@ async def _change(ctx: click.Context, flags: dict[str, Any], output_format: str,
 async def _save(watch: Watch, settings: Settings, act: Act) -> Silence:
     """Return the silence after `act`, stored by the collector or in the history of this machine.
 
-    Raises AlarmRefused, SettingsError.
+    Raises AlarmRefused, MachineError.
     """
     silence = await act(watch.feed)
     if isinstance(watch.feed, Monitor):
-        async with make_history(settings) as history:
-            assert history is not None
+        async with keep_act(settings) as history:
             history.record_silence(silence)
-        if history.fault:
-            raise SettingsError(history.fault)
     return silence
 
 

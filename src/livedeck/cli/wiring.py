@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from livedeck import connect
+from livedeck.cli.exit_codes import MachineError
 from livedeck.cli.output import echo
 from livedeck.client import Api, Misconfigured, Outgoing, QosSamples, Secret
 from livedeck.egress import Egress
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Keymap
 
 
-from livedeck.monitor import Ruling, Rulings
+from livedeck.monitor import NotReadError, Ruling, Rulings
 
 T = TypeVar("T")
 
@@ -197,6 +198,23 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
         async with make_history(settings, link=link) as history:
             yield history
     if history is not None and history.fault:
+        echo(f"livedeck: {history.fault}", err=True)
+
+
+@asynccontextmanager
+async def keep_act(settings: Settings) -> AsyncIterator[History]:
+    """Open this machine's history, which is not off, to record an act of a person.
+
+    At the end, raises MachineError if the act was not recorded. If a corrupt file was set aside, the act is in the new
+    file: prints that.
+    """
+    async with make_history(settings) as history:
+        assert history is not None
+        yield history
+        is_kept = await history.flush()
+    if not is_kept:
+        raise MachineError(f"not recorded: {history.fault}")
+    if history.fault:
         echo(f"livedeck: {history.fault}", err=True)
 
 
@@ -382,11 +400,16 @@ async def open_prober(settings: Settings, clock: Clock | None = None) -> AsyncIt
                 await looks.close()
 
 
+UNREAD_ACTS = "acknowledgements, shelves, notes and silences of this machine are not known"
+"""Consequence of a history that cannot be read."""
+
+
 class Watch(NamedTuple):
     """Source of data for a command. `feed`: a monitor of the platform, or the change stream of a collector.
 
     `api`: None if an attached deck has no token for the platform. `records`: reader of the past, or None if no past is
     kept. `host`: host name of the platform, or of the collector. `clock`: clock of the rehearsal that is followed.
+    `reader`: reader of the acts of people on this machine, for a command that records nothing.
     """
 
     feed: Monitor | Remote
@@ -395,6 +418,15 @@ class Watch(NamedTuple):
     records: HistoryReads | None
     host: str
     clock: FollowedClock | None = None
+    reader: HistoryReader | None = None
+
+    @property
+    def unread(self) -> str:
+        """Words for acts of people that could not be read; empty if they are known, or if there is no history yet."""
+        reader = self.reader
+        if reader is None or not reader.failures or not reader.path.exists():
+            return ""
+        return f"{NotReadError(reader.fault)}. So {UNREAD_ACTS}."
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Cancels it and raises NoClockError if the clock can be followed no longer."""
@@ -423,7 +455,7 @@ async def open_watch(
         monitor = make_monitor(
             api, clock, settings=settings, history=history, reader=reader, limits_source=limits_source, viewer=viewer
         )
-        yield Watch(monitor, api, history, history, api.host, clock)
+        yield Watch(monitor, api, history, history, api.host, clock, reader)
 
 
 async def _attach(
@@ -459,15 +491,12 @@ async def _find_video(api: Api, video_id: str) -> Video:
 async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
     """Record a ruling and return it. `make`: returns the ruling, given the rulings so far, the time and the actor.
 
-    Raises SettingsError if no history is kept, or if the history cannot be written.
+    Raises SettingsError if no history is kept; NotReadError, MachineError if it cannot be read or written.
     """
     if settings.history_file() is None:
         raise SettingsError("no history is kept, so no deck would see the ruling: set `history` in the settings")
-    async with make_history(settings) as history:
-        assert history is not None
-        rulings = Rulings().including(await history.new_rulings())
+    async with keep_act(settings) as history:
+        rulings = Rulings().including(await history.whole(history.new_rulings()))
         ruling = make(rulings, SystemClock().now(), this_process())
         await history.record_ruling(ruling)
-        if history.fault:
-            raise SettingsError(history.fault)
-        return ruling
+    return ruling

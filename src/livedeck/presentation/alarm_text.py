@@ -139,6 +139,11 @@ def stop_text(stop: NotWatched) -> str:
     return f"{stop.until:%Y-%m-%d %H:%M:%S}Z  {'not watched':<{_CELLS}}  {not_watched_text(stop)}"
 
 
+def note_done(text: str) -> str:
+    """Return the words for a note that was written: an empty text removes it."""
+    return "note attached" if text.strip() else "note removed"
+
+
 def _fault_text(alarm: Alarm) -> str:
     """Return subject, kind and values: `Town hall: PACKET_LOSS loss in 4 of 6 samples, expected under 3 of 6`."""
     target = f" / {safe(alarm.target_name or alarm.target, 80)}" if alarm.target else ""

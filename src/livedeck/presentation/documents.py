@@ -276,7 +276,10 @@ class KindEvidence(TypedDict):
 
 
 class Explanation(TypedDict):
-    """Explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded."""
+    """Explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded.
+
+    `not_known`: doubt of the event, with the time of its last good reply; None if it is known.
+    """
 
     schema: NotRequired[str]
     event_id: str
@@ -296,6 +299,7 @@ class Explanation(TypedDict):
     not_watched: list[NotWatchedSpan]
     decides: list[DecidingLimit] | None
     evidence: KindEvidence | None
+    not_known: NotKnown | None
 
 
 class AlarmDone(TypedDict):

@@ -17,6 +17,7 @@ from livedeck.monitor import (
     SilentKind,
 )
 from livedeck.presentation import documents
+from livedeck.presentation.connection import not_known_text
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import age, bits, counted, evidence_text, frames, safe, short_duration
 
@@ -36,13 +37,20 @@ def setting_text(keys: tuple[str, ...]) -> str:
 
 
 def explanation_title(explanation: Explanation) -> str:
-    """Return the event with its state: `Studio A  on air for 51:31, content show (limits of events Studio *)`."""
+    """Return the event with its state: `Studio A  on air for 51:31, content show (limits of events Studio *)`.
+
+    An event that is not known has its last state: `not known since 21:14:07Z, on air before: the platform answers 503`.
+    """
     lasted, since = "", explanation.since
     if since and since <= explanation.at and explanation.tally in _SINCE:
         lasted = _SINCE[explanation.tally].format(short_duration((explanation.at - since).total_seconds()))
     template = f" (limits of {safe(explanation.template, 80)})" if explanation.template else ""
-    state = f"{explanation.tally.value.lower()}{lasted}"
-    return f"{safe(explanation.name, 80)}  {state}, content {explanation.content}{template}"
+    tally = explanation.tally.value.lower()
+    if explanation.known_until:
+        state = not_known_text(explanation.known_until, explanation.blame, tally)
+    else:
+        state = f"{tally}{lasted}, content {explanation.content}{template}"
+    return f"{safe(explanation.name, 80)}  {state}"
 
 
 _SINCE = {
@@ -286,7 +294,15 @@ def explanation_object(explanation: Explanation) -> documents.Explanation:
             for limit in explanation.decides
         ],
         evidence=_evidence_object(explanation.kind),
+        not_known=_not_known_object(explanation),
     )
+
+
+def _not_known_object(explanation: Explanation) -> documents.NotKnown | None:
+    if explanation.known_until is None:
+        return None
+    cause = explanation.blame
+    return {"since": isoformat_utc(explanation.known_until), "cause": cause.cause.value, "text": cause.short}
 
 
 def _evidence_object(found: KindFacts | None) -> documents.KindEvidence | None:

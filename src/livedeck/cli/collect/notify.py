@@ -21,8 +21,8 @@ from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind
 from livedeck.cli.options import formats, merge_flags, platform
 from livedeck.cli.output import echo, echo_json
-from livedeck.cli.wiring import make_link
-from livedeck.monitor import HistoryReader, Severity
+from livedeck.cli.wiring import make_link, written_history
+from livedeck.monitor import NotReadError, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import PLATFORM
 from livedeck.notify import (
@@ -160,10 +160,9 @@ def explain_command(
             raise SettingsError("notify.routes: the collector has the routes; run this command on its machine")
         zone = ZoneInfo(settings.notify.timezone)
         local = _moment(at, TimeReference(datetime.now(UTC), zone)).astimezone(zone)
-        events = await _known_events(settings, event)
+        events, reason = await _known_events(settings, event)
         if not events:
-            text = f"the history has no event {safe(event, 80)!r}: using it as typed"
-            echo(f"livedeck notify explain: {text}", err=True)
+            echo(f"livedeck notify explain: {reason}; using EVENT as typed", err=True)
         routes, fires = make_plan(settings).routes, False
         if not routes:
             text = "the settings have no route, so nobody is notified: see `livedeck docs notifications`"
@@ -196,17 +195,23 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
         raise click.BadParameter(f"{typed!r} {error}", param_hint="--at") from None
 
 
-async def _known_events(settings: Settings, words: str) -> list[CaseEvent]:
+async def _known_events(settings: Settings, words: str) -> tuple[list[CaseEvent], str]:
     """Return the events of the history whose id is `words`, or whose name matches `words` as a shell pattern.
 
-    If there are none, return those whose id or name begins with `words`.
+    If there are none, return those whose id or name begins with `words`; if there are none either, the reason in words.
     """
-    path, pattern = settings.history_file(), words.strip().casefold()
-    records = await latest_events(HistoryReader(path)) if path else ()
+    history, pattern = written_history(settings), words.strip().casefold()
+    if history is None:
+        return [], "this machine has no history"
+    try:
+        records = await history.whole(latest_events(history))
+    except NotReadError as error:
+        return [], str(error)
     named = [(record.event_id.casefold(), record.name.casefold(), record) for record in records]
     matches = [record for id_, name, record in named if id_ == pattern or fnmatchcase(name, pattern)]
     matches = matches or [record for id_, name, record in named if id_.startswith(pattern) or name.startswith(pattern)]
-    return [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
+    known = [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
+    return known, "" if known else f"the history has no event {safe(words, 80)!r}"
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:

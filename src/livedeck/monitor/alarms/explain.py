@@ -99,6 +99,8 @@ def explain(case: ExplainCase, kind: str = "") -> Explanation:
         (*_silent_alarms(case, kind), *_unjudged(case, kind, ahead)),
         tuple(_decides(case, kind, ahead)) if case.limits and judged else None,
         KindFacts(kind, claim.needs, claim.ends) if claim else None,
+        (state.qos.as_of or state.as_of) + case.skew if state.is_stale else None,
+        state.blame,
     )
 
 

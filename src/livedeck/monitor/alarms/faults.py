@@ -14,6 +14,7 @@ from livedeck.monitor.evidence.presence import may_have_ended
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.ingest import ENDED_ON_AIR, LATE_START, QOS_STALE, is_of_gone_event
 from livedeck.monitor.kinds.kind import (
+    API_BLIND,
     NO_INGEST,
     RECONNECTING,
     THE_PLATFORM,
@@ -233,13 +234,17 @@ def unjudged_events(state: MonitorState) -> frozenset[str]:
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Container[str]) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet.
 
-    ENDED_ON_AIR is one of them until `is_end_over`, unless it is an info, which clears by itself.
+    ENDED_ON_AIR is one of them until `is_end_over`, unless it is an info, which clears by itself. So is API_BLIND while
+    replies are checked: it keeps the words of the outage.
     """
     for alarm in alarms:
         if not alarm.present:
             continue
         if alarm.kind == ENDED_ON_AIR:
             if alarm.severity is not Severity.INFO and not is_end_over(alarm, state):
+                yield alarm.key
+        elif alarm.kind == API_BLIND:
+            if state.connection.is_checking:
                 yield alarm.key
         elif alarm.event_id in unjudged or (state.is_unlisted and alarm.event_id != DECK) or _is_unseen(alarm, state):
             yield alarm.key

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 from typing import NamedTuple
@@ -131,7 +132,10 @@ class AnnouncementTally:
 
 
 def alarm_figures(recorded: AlarmHistory, limits: AlarmLimits) -> AlarmFigures:
-    """Compute the key figures of the alarms recorded in a time range."""
+    """Compute the key figures of the alarms recorded in a time range.
+
+    If no time was watched and no alarm is recorded, the number of alarms is unknown.
+    """
     announced = announcements(recorded.log, limits)
     actors = [*_bad_actors(announced)]
     figures = (
@@ -151,7 +155,15 @@ def alarm_figures(recorded: AlarmHistory, limits: AlarmLimits) -> AlarmFigures:
         _not_watched(recorded),
         *_precision(recorded.answers),
     )
+    if not recorded.watched_seconds and not recorded.log:
+        figures = tuple(
+            replace(figure, value=None, missing=NOT_WATCHED) if figure.key in _COUNTS else figure for figure in figures
+        )
     return AlarmFigures(recorded.since, recorded.until, figures, tuple(actors))
+
+
+_COUNTS = frozenset({"announced", "most_in_10_min", "chattering", "stale", "suppressed"})
+"""Figures that count recorded alarms."""
 
 
 def flood_seconds(times: Sequence[datetime], since: datetime, until: datetime, limits: AlarmLimits) -> float:

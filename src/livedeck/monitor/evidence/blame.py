@@ -194,11 +194,14 @@ def seen(error: ApiError) -> Failure:
 
 
 def is_common(failure: Failure) -> bool:
-    """Return whether the platform or the link caused the failure, not the requested object: a 5xx, or silence."""
+    """Return whether the platform or the link caused the failure, not the requested object: a 5xx, or silence.
+
+    An error 5xx inside a 200 counts as a 5xx.
+    """
     return failure.sight in _COMMON or (failure.status or 0) >= 500
 
 
-_COMMON = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
+_COMMON = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION, Sight.FAULT})
 
 
 def _unreachable(error: Unreachable) -> Failure:
@@ -279,9 +282,9 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.NO_CONNECTION: (Culprit.OWN_LINK, "this machine's network, proxy or certificates: {reason}"),
         Sight.FOREIGN: (Culprit.STRANGER, "something answers in the platform's place (portal, login page, gateway)"),
         Sight.PACE: (Culprit.REFUSAL, "the platform refuses our pace"),
-        Sight.TOKEN: (Culprit.REFUSAL, "the network works: the platform {reason} ({status})"),
-        Sight.REQUEST: (Culprit.REFUSAL, "the network works: the platform answers {status}"),
-        Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {status}"),
+        Sight.TOKEN: (Culprit.REFUSAL, "the network works: the platform {reason} ({answer})"),
+        Sight.REQUEST: (Culprit.REFUSAL, "the network works: the platform answers {answer}"),
+        Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {answer}"),
         Sight.GATEWAY: (
             Culprit.PLATFORM,
             "the platform, or a gateway before it, answers {status} with an error that is not in the platform's form",
@@ -304,13 +307,19 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
 
 def _of_failure(failure: Failure) -> Blame:
     cause, words = _WORDS[failure.sight]
-    text = words.format(reason=failure.reason, status=failure.status)
+    text = words.format(reason=failure.reason, status=failure.status, answer=_answer(failure))
     advice = _PAYMENT if failure.status == _PAYMENT_REQUIRED else _ADVICE_OF.get(failure.sight, "")
     return _blame(cause, text, _short(failure), advice)
 
 
 def _short(failure: Failure) -> str:
-    return _SHORT.get(failure.sight) or f"the platform answers {failure.status}"
+    return _SHORT.get(failure.sight) or f"the platform answers {_answer(failure)}"
+
+
+def _answer(failure: Failure) -> str:
+    """Return the status of an error reply in words: `503`, or `200 with an error inside`."""
+    is_error = failure.status is None or failure.status >= 300
+    return f"{failure.status}" if is_error else f"{failure.status} with an error inside"
 
 
 def _of_event(facts: Facts) -> Blame:

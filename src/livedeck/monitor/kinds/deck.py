@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import NamedTuple
 
-from livedeck.monitor.evidence.blame import Facts, blame, diagnosed
+from livedeck.monitor.evidence.blame import CHECKING, Facts, blame, diagnosed
 from livedeck.monitor.evidence.playlists import Way, way_of
 from livedeck.monitor.kinds.kind import (
     API_BLIND,
@@ -41,11 +41,12 @@ _LONG_APART = 600.0
 
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    connection = case.connection
-    if connection.state is not ConnectionState.BLIND and not connection.is_checking:
+    """Report a silent platform. While replies are only checked, the alarm keeps its last words (`unjudged_keys`)."""
+    connection, found = case.connection, case.connection.blame
+    is_failing = connection.is_checking and found.text != CHECKING
+    if connection.state is not ConnectionState.BLIND and not is_failing:
         return None
     since = connection.since + timedelta(seconds=connection.skew)
-    found = connection.blame
     return Observation(found.text or connection.reason or "no reply", "a reply from the platform", since, blame=found)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from livedeck.monitor.model.alarm import AlarmKey, AlarmState, Severity
+from livedeck.monitor.model.blame import NO_BLAME, Blame
 from livedeck.monitor.model.state import BroadcastState
 from livedeck.record import Record
 
@@ -139,7 +140,8 @@ class Explanation(Record):
 
     `since`: start of the event's clock. `watched_since`, `watched_until`: latest time without an unwatched part.
     `gaps`: recent times that were not watched. `kind`: the requested kind, or None for all. `template`: template of
-    limits that fits the event in words, or empty.
+    limits that fits the event in words, or empty. `known_until`: time of the last good reply about the event if it is
+    not known now, else None; `blame`: the nearest cause.
     """
 
     event_id: str
@@ -159,3 +161,5 @@ class Explanation(Record):
     silent: tuple[SilentKind, ...]
     decides: tuple[DecidingLimit, ...] | None
     kind: KindFacts | None = None
+    known_until: datetime | None = None
+    blame: Blame = NO_BLAME

@@ -104,7 +104,7 @@ _FIELDS: Mapping[type, str] = {
     alarm_action.AlarmAction: "uid key since kind at actor severity stage until reason",
     limits.RuleChange: "at text event_id actor is_fault",
     explanation.Explanation: "event_id name at tally since content template signal delivery watched_since "
-    "watched_until gaps forecasts open silent decides kind",
+    "watched_until gaps forecasts open silent decides kind known_until blame",
     explanation.Forecast: "kind condition seconds samples answers rate limit now",
     explanation.SignalFacts: "video audio fps usual_video usual_audio usual_fps noise slots is_constant is_witness "
     "is_variable_fps is_warm",

@@ -31,6 +31,7 @@ from livedeck.monitor import (
 from livedeck.operations.operation import Confirmation, Target
 from livedeck.operations.schema import Field, FieldKind, FieldValues, FormResult, FormSchema, FormState
 from livedeck.presentation import events
+from livedeck.presentation.alarm_text import note_done
 from livedeck.presentation.silences import moment_text, named
 from livedeck.text import values
 from livedeck.text.segments import StyleRole
@@ -50,7 +51,13 @@ UNTIL_CLEARED = "until it clears"
 TAKE_BACK_MINUTES = round(TAKE_BACK_FOR / timedelta(minutes=1))
 
 REASON = Field("reason", "Reason", required=True, hint="why the alarm needs no attention")
-MINUTES = Field("minutes", "For", FieldKind.CHOICE, choices=("15 min", "30 min", "60 min", UNTIL_CLEARED))
+MINUTES = Field(
+    "minutes",
+    "For",
+    FieldKind.CHOICE,
+    choices=("15 min", "30 min", "60 min", UNTIL_CLEARED),
+    hint="on air, attention.shelved_most at most (60 min)",
+)
 
 WITH_SYMPTOMS, ONLY_THIS = "it and its symptoms", "only this"
 SCOPE = Field("scope", "Hide", FieldKind.CHOICE, choices=(WITH_SYMPTOMS, ONLY_THIS))
@@ -72,7 +79,8 @@ LENGTHS = {"30 min": 1800.0, "2 h": 7200.0}
 EVERY_SEVERITY, NOT_CRITICAL = "every severity", "all but critical"
 
 COMMENT = Field("comment", "Comment", required=True, hint="why nobody needs to hear these alarms")
-Change = Callable[[Alarm, FieldValues], Awaitable[None]]
+Change = Callable[[Alarm, FieldValues], Awaitable[str]]
+"""Change of an alarm by the entries of a form. Returns the words for what was done, such as `shelved`."""
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -156,11 +164,12 @@ def _row_name(ctx: Context) -> str:
 def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
     """Hide the alarm for a time that the person enters in a form."""
 
-    async def change(alarm: Alarm, entries: FieldValues) -> None:
+    async def change(alarm: Alarm, entries: FieldValues) -> str:
         word = str(entries["minutes"])
         minutes = None if word == UNTIL_CLEARED else float(word.split(maxsplit=1)[0])
         only_this = entries["scope"] == ONLY_THIS
         await ctx.monitor.shelve(alarm.key, minutes, str(entries["reason"]), alarm.shown, only_this=only_this)
+        return "shelved"
 
     current = {"minutes": "15 min", "scope": WITH_SYMPTOMS, "reason": ""}
     return _ask_form(ctx, "shelve", SHELVE, current, change)
@@ -169,8 +178,9 @@ def shelve(ctx: Context, _: str) -> Awaitable[None] | None:
 def out_of_service(ctx: Context, _: str) -> Awaitable[None] | None:
     """Hide the alarm until somebody brings it back."""
 
-    async def change(alarm: Alarm, entries: FieldValues) -> None:
+    async def change(alarm: Alarm, entries: FieldValues) -> str:
         await ctx.monitor.out_of_service(alarm.key, str(entries["reason"]), alarm.shown)
+        return "out of service"
 
     return _ask_form(ctx, "out of service", REMOVE, {"reason": ""}, change)
 
@@ -277,8 +287,9 @@ def note(ctx: Context, argument: str) -> Awaitable[None] | None:
     """Attach a note to the alarm."""
     alarm = _target_alarm(ctx)
 
-    async def change(alarm: Alarm, entries: FieldValues) -> None:
+    async def change(alarm: Alarm, entries: FieldValues) -> str:
         await ctx.monitor.note(alarm.key, str(entries["text"]), alarm.shown)
+        return note_done(str(entries["text"]))
 
     current = {"text": alarm.note if alarm else ""}
     return _ask_form(ctx, "note", NOTE, current, change, entered={"text": argument} if argument else None)
@@ -394,13 +405,12 @@ def _ask_form(
 async def _run_form(ctx: Context, alarm: Alarm, state: FormState, word: str, change: Change) -> None:
     """Show the form. If the monitor refuses the change, show it again with the person's input and the reason."""
 
-    async def attempt(result: FormResult) -> str:
-        await change(alarm, result.entries)
-        return ", ".join(str(entry) for entry in result.entries.values() if entry)
+    async def attempt(result: FormResult) -> tuple[str, str]:
+        done = await change(alarm, result.entries)
+        return done, ", ".join(str(entry) for entry in result.entries.values() if entry)
 
-    detail = await ctx.confirmer.try_form(state, attempt, AlarmRefused)
-    if detail is not None:
-        await _announce(ctx, alarm, f"alarm.{word.replace(' ', '_')}", word, detail)
+    if outcome := await ctx.confirmer.try_form(state, attempt, AlarmRefused):
+        await _announce(ctx, alarm, f"alarm.{word.replace(' ', '_')}", *outcome)
 
 
 async def _announce(ctx: Context, alarm: Alarm, action: str, word: str, detail: str = "") -> None:

@@ -1,7 +1,7 @@
 """Screens that keep running under a dialog. Each change is sent only once, and a closed screen is freed.
 
 The module uses private names of Textual (decisions.md, "Private Textual names"): `Screen._compositor_refresh`,
-`Widget._exchange_repaint_regions` and `StylesCache`.
+`Screen._on_timer_update`, `Compositor.update_widgets`, `Widget._exchange_repaint_regions` and `StylesCache`.
 """
 
 from __future__ import annotations
@@ -30,3 +30,12 @@ class LayeredScreen(Screen[R], Generic[R]):
         super()._compositor_refresh()
         if self.app.screen is not self:
             self._exchange_repaint_regions()
+
+    def _on_timer_update(self) -> None:
+        """Paint the frame, with the changes of all widgets.
+
+        Textual forgets those of a dialog if the screen behind it has handed over regions in the same frame.
+        """
+        if self._repaint_required:
+            self._compositor.update_widgets(self._dirty_widgets)
+        super()._on_timer_update()
