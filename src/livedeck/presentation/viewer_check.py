@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from livedeck.monitor import Delivery, Picture, Sound, Source, Thresholds, ViewerState
 from livedeck.presentation.check import ServiceState, plain
 from livedeck.presentation.documents import ViewerDocument
@@ -39,8 +41,12 @@ def viewer_text(viewer: ViewerState, limits: Thresholds) -> str:
     """Return the state in words: `plays, 2 rounds: late about 8 s, 3 rungs 144p to 1080p, picture moves`."""
     if not viewer.source.is_probed:
         return viewer.error or "no address"
-    facts = [
-        *([viewer.error] if viewer.error else []),
+    facts = [viewer.error] if viewer.error else []
+    if viewer.delivery.is_failing:  # the last picture, sound and fetch time are not those that viewers get now
+        if viewer.latency is not None:
+            facts.append(f"the newest segment is dated {viewer.latency:.0f} s ago")
+        return _of_rounds(viewer, facts)
+    facts += [
         *viewer.missing,
         *viewer.apart,
         *_delay_texts(viewer, limits),
@@ -49,7 +55,12 @@ def viewer_text(viewer: ViewerState, limits: Thresholds) -> str:
         _picture_text(viewer),
         *_sound_texts(viewer),
     ]
-    return safe(f"{viewer.delivery}, {counted(viewer.rounds, 'round')}: {', '.join(facts)}", 1000)
+    return _of_rounds(viewer, facts)
+
+
+def _of_rounds(viewer: ViewerState, facts: Sequence[str]) -> str:
+    words = f"{viewer.delivery}, {counted(viewer.rounds, 'round')}"
+    return safe(f"{words}: {', '.join(facts)}" if facts else words, 1000)
 
 
 def _delay_texts(viewer: ViewerState, limits: Thresholds) -> list[str]:
