@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from livedeck.monitor import Delivery, Picture, Sound, Source, Thresholds, ViewerState
 from livedeck.presentation.check import ServiceState, plain
 from livedeck.presentation.documents import ViewerDocument
+from livedeck.presentation.viewer import ARRIVES
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import counted, safe
 
@@ -59,7 +60,8 @@ def viewer_text(viewer: ViewerState, limits: Thresholds) -> str:
 
 
 def _of_rounds(viewer: ViewerState, facts: Sequence[str]) -> str:
-    words = f"{viewer.delivery}, {counted(viewer.rounds, 'round')}"
+    is_unproven = viewer.source is Source.ENCRYPTED and viewer.delivery is Delivery.PLAYS
+    words = f"{ARRIVES if is_unproven else viewer.delivery}, {counted(viewer.rounds, 'round')}"
     return safe(f"{words}: {', '.join(facts)}" if facts else words, 1000)
 
 
