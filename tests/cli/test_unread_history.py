@@ -117,21 +117,12 @@ def test_a_change_names_the_fault_of_its_history(on_stage: Stage, tmp_path: Path
     corrupt(path)
     words = ("event", "create", "--name", "Without its past", "--yes")
     env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
-<<<<<<< HEAD
     done = called(tmp_path, *words, env=env)
-=======
-    event = on_stage.made("event", "create", "--name", "Made for this", "--type", "one-time")
-    done = called(tmp_path, "event", "edit", event, "--name", "Renamed", "--yes", env=env)
->>>>>>> h33
     assert done.returncode == 0, done.stderr
     assert f"livedeck: history {path}: it was corrupt; renamed to " in done.stderr
     written(path)
     with locked(path):
-<<<<<<< HEAD
         done = called(tmp_path, *words, env=env)
-=======
-        done = called(tmp_path, "event", "edit", event, "--name", "Named again", "--yes", env=env)
->>>>>>> h33
     assert f"livedeck: history {path}: " in done.stderr
 
 

@@ -73,6 +73,7 @@ def ago(seconds: float) -> Any:
         (seen(ViewerState(source=Source.PLAYLIST)), "·", None),
         (seen(source=Source.PLAYER_PAGE), "? player page", None),
         (seen(source=Source.DASH), "? DASH", None),
+        (seen(source=Source.ENCRYPTED), "✓ arrives", None),
         (seen(delivery=Delivery.UNKNOWN), "?", None),
         (seen(as_of=ago(31)), "▒ stale", None),
         (seen(as_of=ago(31), interval=30.0), "✓ plays", None),

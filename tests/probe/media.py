@@ -41,15 +41,22 @@ def clock(number: int) -> bytes:
 
 
 def segment(
-    kind: str, paint: Paint | None = moving, levels: Sequence[float] | None = (-20.0, -20.0), *, seconds: float = 2.0
+    kind: str,
+    paint: Paint | None = moving,
+    levels: Sequence[float] | None = (-20.0, -20.0),
+    *,
+    seconds: float = 2.0,
+    fragments: str = "frag_keyframe",
+    aspect: int = 1,
 ) -> bytes:
     """Return a segment with a key frame each second; one of kind `mp4` begins with its head.
 
     `levels`: peak of a tone of 997 Hz in each channel (dBFS; -200: none). None: no sound. `paint`: None: no picture.
+    `fragments`: where mp4 begins one. `aspect`: width of a pixel by its height.
     """
     output = BytesIO()
     container = {"aac": "adts"}.get(kind, kind)
-    options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"} if kind == "mp4" else {}
+    options = {"movflags": f"{fragments}+empty_moov+default_base_moof"} if kind == "mp4" else {}
     with av.open(output, "w", format=container, options=options) as media:
         video = media.add_stream("libx264", rate=FPS) if paint else None
         audio = media.add_stream("aac", rate=RATE, layout="stereo") if levels else None
@@ -57,6 +64,7 @@ def segment(
             video.width, video.height, video.pix_fmt = WIDTH, HEIGHT, "yuv420p"
             video.codec_context.options = {"g": str(FPS), "preset": "ultrafast", "sc_threshold": "0", "qp": "10"}
             video.codec_context.thread_count = 1
+            video.codec_context.sample_aspect_ratio = Fraction(aspect)
             for number in range(round(seconds * FPS)):
                 frame = av.VideoFrame(WIDTH, HEIGHT, "yuv420p")
                 gray = bytes([128]) * (WIDTH * HEIGHT // 4)

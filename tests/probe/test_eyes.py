@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -85,6 +86,28 @@ async def test_a_segment_without_a_sound_has_none_and_one_that_cannot_be_decoded
     broken = await eyes.look("mp4", b"no segment")
     assert (broken.picture, broken.sound) == (Picture.UNKNOWN, Sound.UNKNOWN)
     assert broken.error == UNDECODABLE
+
+
+@pytest.mark.parametrize("levels", [None, (-20.0, -20.0)])
+async def test_a_segment_without_a_key_frame_is_whole(eyes: Eyes, levels: tuple[float, float] | None) -> None:
+    whole = segment("mp4", moving, levels, seconds=1.0, fragments="frag_every_frame")
+    starts = [found.start() - 4 for found in re.finditer(b"moof", whole)]
+    sight = await eyes.look("mp4", whole[starts[len(starts) // 2] :], whole[: starts[0]])
+    assert (sight.picture, sight.error) == (
+        Picture.UNKNOWN,
+        "picture unknown: no key frame of the segment can be decoded alone",
+    )
+    assert sight.sound is (Sound.HEARD if levels else Sound.NONE)
+
+
+async def test_a_wide_picture_of_narrow_lines_is_wide(eyes: Eyes) -> None:
+    """As standard definition has it: 720 x 576 pixels that are 64 / 45 as wide as high."""
+    sight = await eyes.look("mpegts", segment("mpegts", flat(180), None, aspect=2))
+    with Image.open(BytesIO(sight.jpeg)) as image:
+        top, bottom = (image.getpixel((WIDTH // 2, place * HEIGHT // 8)) for place in (1, 7))
+        middle = image.getpixel((1, HEIGHT // 2))
+    assert (top, bottom) == ((0, 0, 0), (0, 0, 0))
+    assert middle == pytest.approx((191, 191, 191), abs=3)
 
 
 async def test_the_head_of_a_segment_may_come_apart(eyes: Eyes) -> None:

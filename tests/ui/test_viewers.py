@@ -114,8 +114,13 @@ async def test_the_meter_of_an_event_that_viewers_no_longer_get_is_old() -> None
     async with running((120, 40), "8") as (deck, pilot):
         for delivery, role in ((Delivery.PLAYS, SOUND), (Delivery.GONE, StyleRole.STALE)):
             await probing(deck, pilot, [replace(PLAYS, delivery=delivery, since=ago(5))])
-            bars = {role for line in deck.screen.query_one(Mosaic)._lines for text, role in line if "█" in text}
-            assert bars == {role}
+            assert _bars(deck) == {role}
+        await probing(deck, pilot, [replace(PLAYS, delivery=Delivery.GONE, since=ago(70), image_at=ago(61))])
+        assert _bars(deck) == set(), "the picture is taken away, and so are its peaks"
+
+
+def _bars(deck: Deck) -> set[object]:
+    return {role for line in deck.screen.query_one(Mosaic)._lines for text, role in line if "█" in text}
 
 
 @pytest.mark.parametrize("word", ["black", "silent", "stalled", "no sound"])

@@ -18,7 +18,7 @@ from msgspec import json
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Poster
-from livedeck.monitor import EventState, Finding, RuleChange, Severity, Snapshot
+from livedeck.monitor import EventState, Finding, Grade, RuleChange, Severity, Snapshot
 from livedeck.presentation.events import Standing, odd_sign
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.names import name_order
@@ -82,6 +82,15 @@ def test_the_sentence_that_is_read_out_says_name_state_reason_and_health(known: 
     labels = {entry.name: entry.label for entry in _page(known).entries.values()}
     assert labels["Town hall, main"] == ("Town hall, main, on air", ", packet loss, health 20")
     assert labels["Cup final, pitch 2"] == ("Cup final, pitch 2, reconnecting", ", lost 01:21")
+
+
+def test_a_fault_that_the_health_does_not_judge_stands_without_the_health(known: Snapshot) -> None:
+    well = next(state for state in known.events if state.assessment.health.grade is Grade.GOOD)
+    found = (Finding("VIEWER_GONE", Severity.CRITICAL, "HTTP 503, from here", ""),)
+    gone = replace(well, assessment=replace(well.assessment, findings=found))
+    (entry,) = _page(replace(known, events=(gone,))).entries.values()
+    assert (entry.why, entry.health) == ("viewer gone", "")
+    assert "health" not in entry.label[1]
 
 
 def test_what_is_only_to_be_known_is_no_reason(known: Snapshot) -> None:

@@ -21,6 +21,10 @@ from livedeck.monitor import (
     BroadcastState,
     ConnectionState,
     ConnectionStatus,
+    Finding,
+    Grade,
+    Health,
+    HealthAssessment,
     Readings,
     RuleChange,
     Severity,
@@ -49,7 +53,7 @@ from livedeck.ui.wallboard.model import unacknowledged_events, wall_model
 from livedeck.ui.wallboard.recent import recent_chart
 from livedeck.ui.wallboard.styles import WHITEST, wall_background, wall_style
 from livedeck.ui.wallboard.tiles import TileLayout, tile_lines
-from ui.wall_stage import COUNTS, SIZES, dots, evening, is_drawn, lines, many, picture, says, text
+from ui.wall_stage import COUNTS, SIZES, STILL, dots, evening, is_drawn, lines, many, picture, says, text
 
 GOOD_ROLES = {StyleRole.OK, StyleRole.ON_AIR, StyleRole.RAISED}
 NAMES = {"A": "<script>alert(1)</script>", "B": "\x1b]0;owned\x07 \u202egnp.exe", "C": "会議室 大ホール"}
@@ -468,6 +472,19 @@ def test_the_health_of_each_of_nine_tiles_is_in_large_letters(known: Snapshot) -
     scores = [state.assessment.health.score for state in crowd.events if state.assessment.health.score is not None]
     assert scores
     assert all(is_drawn(drawn, f"{score:.0f}") for score in scores)
+
+
+@pytest.mark.parametrize("scale", [glyphs.PLAIN, glyphs.LARGE])
+@pytest.mark.parametrize("count", [1, 9, 25])
+def test_no_good_health_stands_beside_a_fault_that_it_does_not_judge(known: Snapshot, count: int, scale: int) -> None:
+    """wallboard.md, "Tiles": in the colour of the fault, the number would be read as bad."""
+    well = next(state for state in known.events if state.assessment.health.grade is Grade.GOOD)
+    for score, findings in ((99, ()), (99, (Finding("VIEWER_GONE", Severity.CRITICAL, "HTTP 503", ""),))):
+        state = replace(well, assessment=HealthAssessment(Health(score, Grade.GOOD), findings))
+        crowd = many(replace(known, events=(state,), alarms=()), count)
+        drawn = lines(crowd, (160, 45), replace(STILL, scale=scale))
+        assert ("viewer gone" in text(drawn).lower()) is bool(findings)
+        assert (" 99 " in text(drawn) or is_drawn(dots(drawn), "99")) is not bool(findings)
 
 
 @pytest.mark.parametrize("count", [1, 9, 25])

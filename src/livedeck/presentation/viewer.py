@@ -97,7 +97,16 @@ def _served(viewer: ViewerState) -> ViewerBadge:
         return ViewerBadge(UNKNOWN, "unsure", StyleRole.DIM, since=viewer.since)
     if viewer.delivery is Delivery.ENDED:
         return ViewerBadge("■", "ended", StyleRole.DIM, since=viewer.since)
+    if viewer.source is Source.ENCRYPTED:
+        return ViewerBadge("✓", ARRIVES, StyleRole.TEXT, since=viewer.since)
     return ViewerBadge("✓", "plays", StyleRole.OK, since=viewer.since)
+
+
+ARRIVES = "arrives"
+"""Word for an encrypted stream in place of `plays`, which depends on its key."""
+
+_PLAYING = {"plays": "play", ARRIVES: "arrive"}
+"""Word of an event without a fault for viewers -> word for several events."""
 
 
 def _wrong(state: EventState, viewer: ViewerState) -> Iterable[ViewerBadge]:
@@ -179,13 +188,13 @@ WITH_VIEWER_FAULTS = (
 def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = True) -> Line:
     """Return `viewers ✓ plays 8 s late`: what viewers get, and how late; empty without a probe.
 
-    `has_time`: add the duration of a state other than `plays`.
+    `has_time`: add the duration of a state in which viewers get less.
     """
     if state.viewer is None:
         return []
     found, latency = badge(state, render_time), state.viewer.latency
-    late = f" {age(latency)} late" if found.severity is None and found.word == "plays" and latency is not None else ""
-    since = f" {lasted}" if has_time and found.word != "plays" and (lasted := found.lasted(render_time)) else ""
+    late = f" {age(latency)} late" if found.severity is None and found.word in _PLAYING and latency is not None else ""
+    since = f" {lasted}" if has_time and found.word not in _PLAYING and (lasted := found.lasted(render_time)) else ""
     return [("viewers ", StyleRole.DIM), *cell(state, render_time), (f"{since}{late}", StyleRole.TEXT)]
 
 
@@ -238,6 +247,14 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
         return None
     seconds = max(0.0, render_time.seconds_since(viewer.image_at))
     return seconds if seconds < LAST_SECONDS else None
+
+
+def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]:
+    """Return the peaks of the newest segment. If viewers no longer get it, they are hidden with its picture."""
+    found = state.viewer
+    if found is None or (is_past(state, render_time) and picture_age(found, render_time) is None):
+        return ()
+    return found.peaks
 
 
 def picture_words(state: EventState) -> str:
@@ -311,5 +328,5 @@ def counts_line(states: Sequence[EventState], render_time: RenderTime) -> list[G
 
 def _counted(found: ViewerBadge) -> tuple[str, str]:
     """Return sign and word of events in a count."""
-    is_judged = found.severity is not None or found.word in {"plays", "ended", "stale"}
-    return (found.glyph, {"plays": "play"}.get(found.word, found.word)) if is_judged else (UNKNOWN, "not judged")
+    is_judged = found.severity is not None or found.word in {*_PLAYING, "ended", "stale"}
+    return (found.glyph, _PLAYING.get(found.word, found.word)) if is_judged else (UNKNOWN, "not judged")

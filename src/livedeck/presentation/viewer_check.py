@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from livedeck.monitor import Delivery, Picture, Sound, Source, Thresholds, ViewerState
 from livedeck.presentation.check import ServiceState, plain
 from livedeck.presentation.documents import ViewerDocument
+from livedeck.presentation.viewer import ARRIVES
 from livedeck.text.times import isoformat_utc
 from livedeck.text.values import counted, safe
 
@@ -39,8 +42,12 @@ def viewer_text(viewer: ViewerState, limits: Thresholds) -> str:
     """Return the state in words: `plays, 2 rounds: late about 8 s, 3 rungs 144p to 1080p, picture moves`."""
     if not viewer.source.is_probed:
         return viewer.error or "no address"
-    facts = [
-        *([viewer.error] if viewer.error else []),
+    facts = [viewer.error] if viewer.error else []
+    if viewer.delivery.is_failing:  # the last picture, sound and fetch time are not those that viewers get now
+        if viewer.latency is not None:
+            facts.append(f"the newest segment is dated {viewer.latency:.0f} s ago")
+        return _of_rounds(viewer, facts)
+    facts += [
         *viewer.missing,
         *viewer.apart,
         *_delay_texts(viewer, limits),
@@ -49,7 +56,13 @@ def viewer_text(viewer: ViewerState, limits: Thresholds) -> str:
         _picture_text(viewer),
         *_sound_texts(viewer),
     ]
-    return safe(f"{viewer.delivery}, {counted(viewer.rounds, 'round')}: {', '.join(facts)}", 1000)
+    return _of_rounds(viewer, facts)
+
+
+def _of_rounds(viewer: ViewerState, facts: Sequence[str]) -> str:
+    is_unproven = viewer.source is Source.ENCRYPTED and viewer.delivery is Delivery.PLAYS
+    words = f"{ARRIVES if is_unproven else viewer.delivery}, {counted(viewer.rounds, 'round')}"
+    return safe(f"{words}: {', '.join(facts)}" if facts else words, 1000)
 
 
 def _delay_texts(viewer: ViewerState, limits: Thresholds) -> list[str]:

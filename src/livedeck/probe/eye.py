@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from errno import EPERM
 from io import BytesIO
@@ -39,9 +39,10 @@ ANSWER = Struct("!BBBBBBf8f18432s43200s")
 """Fault, number of key frames, width and height of the picture, has sound, number of channels, loudness, peaks, cells
 of each key frame, pixels of the last one (RGB). Unused places are zero."""
 
-SEEN, UNDECODABLE, UNFAMILIAR, TOO_LARGE = range(4)
-"""Faults. UNFAMILIAR: no stream has a known codec. TOO_LARGE: the segment needs more memory than allowed, and the
-process must not be used again.
+SEEN, UNDECODABLE, TOO_LARGE, UNFAMILIAR, PICTURELESS, KEYLESS = range(6)
+"""Faults. UNDECODABLE: neither picture nor sound. TOO_LARGE: the segment needs more memory than allowed, and the
+process must not be used again. After the others the sound is known, and only the picture is not. UNFAMILIAR: its codec
+is not known. PICTURELESS: there is none. KEYLESS: no key frame can be decoded alone, as with a gradual refresh.
 """
 
 FRAMES = 8
@@ -154,8 +155,8 @@ def answer(kind: str, content: bytes) -> bytes:
         return _failed(UNDECODABLE)
 
 
-def _failed(fault: int) -> bytes:
-    return ANSWER.pack(fault, *[0] * 14, b"", b"")
+def _failed(fault: int, *, has_sound: bool = False) -> bytes:
+    return ANSWER.pack(fault, 0, 0, 0, has_sound, *[0] * 10, b"", b"")
 
 
 def look(kind: str, content: bytes) -> bytes:
@@ -169,48 +170,64 @@ def look(kind: str, content: bytes) -> bytes:
         video = next((stream for stream in media.streams.video if _is_allowed(stream, _VIDEO)), None)
         audio = next((stream for stream in media.streams.audio if _is_allowed(stream, _AUDIO)), None)
         if not (video or audio):
-            return _failed(UNFAMILIAR)
+            return _failed(UNFAMILIAR, has_sound=bool(media.streams.audio))
         eye, ear = Eye(), Ear()
         key_frames: list[Packet[Any] | None] = []
+        has_packets = False
         for packet in media.demux([stream for stream in (video, audio) if stream]):
             if packet.stream is not video:
-                for frame in _decoded(audio, packet):
+                for frame in _decoded(audio, packet) or ():
                     ear.hear(frame)
-            elif packet.is_keyframe and packet.size:
-                key_frames.append(packet)
+            elif packet.size:
+                has_packets = True
+                if packet.is_keyframe:
+                    key_frames.append(packet)
         step = len(key_frames) // FRAMES + 1
         for chosen in (*key_frames[::-1][::step][::-1], None):
-            for frame in _decoded(video, chosen):
-                eye.see(frame)
+            eye.see(_decoded(video, chosen))
         ear.end()
-        width, height, pixels = eye.picture()
+        fault = SEEN
+        if not eye.cells:
+            if not ear.peaks and (not has_packets or eye.is_broken):
+                return _failed(UNDECODABLE)
+            fault = KEYLESS if video else UNFAMILIAR if media.streams.video else PICTURELESS
+        width, height, pixels = eye.picture(float((video and video.sample_aspect_ratio) or 1))
         return ANSWER.pack(
-            *(SEEN, len(eye.cells), width, height, bool(media.streams.audio), len(ear.peaks), ear.loudness),
+            *(fault, len(eye.cells), width, height, bool(media.streams.audio), len(ear.peaks), ear.loudness),
             *(*ear.peaks, *[0.0] * (CHANNELS - len(ear.peaks))),
             *(b"".join(eye.cells), pixels),
         )
 
 
 class Eye:
-    """Key frames of a segment: cells of each, and pixels of the last one."""
+    """Key frames of a segment: cells of each, and pixels of the last one. `is_broken`: one of them is damaged."""
 
     def __init__(self) -> None:
         self.cells: list[bytes] = []
+        self.is_broken = False
         self._last: VideoFrame | None = None
 
-    def see(self, frame: VideoFrame) -> None:
-        """Add a key frame. Broken frames are left out."""
-        if not frame.is_corrupt:
-            self.cells.append(_scaled(frame, COLUMNS, ROWS, "gray"))
-            self._last = frame
+    def see(self, frames: Sequence[VideoFrame] | None) -> None:
+        """Add the key frames of a packet, None if it is broken. Damaged ones are left out."""
+        self.is_broken |= frames is None
+        for frame in frames or ():
+            if frame.is_corrupt:
+                self.is_broken = True
+            else:
+                self.cells.append(_scaled(frame, COLUMNS, ROWS, "gray"))
+                self._last = frame
 
-    def picture(self) -> tuple[int, int, bytes]:
-        """Return width, height and pixels (RGB) of the last key frame, as large as fits. Zeros without one."""
+    def picture(self, aspect: float) -> tuple[int, int, bytes]:
+        """Return width, height and pixels (RGB) of the last key frame, as large as fits. Zeros without one.
+
+        `aspect`: width of a pixel of the segment by its height, such as 64 / 45 for a wide picture of 720 x 576.
+        """
         frame = self._last
         if not frame:
             return 0, 0, b""
-        scale = min(WIDTH / frame.width, HEIGHT / frame.height)
-        width, height = (max(1, round(side * scale)) for side in (frame.width, frame.height))
+        sides = frame.width * aspect, frame.height
+        scale = min(WIDTH / sides[0], HEIGHT / sides[1])
+        width, height = (max(1, round(side * scale)) for side in sides)
         return width, height, _scaled(frame, width, height, "rgb24")
 
 
@@ -280,14 +297,17 @@ def _is_allowed(stream: VideoStream | AudioStream, codecs: Collection[str]) -> b
     return True
 
 
-def _decoded(stream: VideoStream | AudioStream | None, packet: Packet[Any] | None) -> list[Any]:
-    """Return the frames of a packet: none if it is broken, as the first may be. `packet`: None for the last frames."""
+def _decoded(stream: VideoStream | AudioStream | None, packet: Packet[Any] | None) -> list[Any] | None:
+    """Return the frames of a packet, the last ones for None. Returns None if the packet is broken.
+
+    The first packet of a whole segment may be broken, too.
+    """
     try:
         return stream.decode(packet) if stream else []
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  PyAV raises errors of many kinds
-        return []
+        return None
 
 
 def _scaled(frame: VideoFrame, width: int, height: int, pixel: str) -> bytes:

@@ -167,7 +167,7 @@ def _sight(answer: bytes) -> Sight:
     fault, frames, width, height, has_sound, channels, loudness, *peaks, cells, pixels = eye.ANSWER.unpack(answer)
     if fault in _FAULTS:
         return Sight(error=_FAULTS[fault])
-    if fault or frames > eye.FRAMES or width > WIDTH or height > HEIGHT or channels > eye.CHANNELS:
+    if fault not in _UNSEEN or frames > eye.FRAMES or width > WIDTH or height > HEIGHT or channels > eye.CHANNELS:
         raise ValueError("a number is out of range")
     if any(map(isnan, (loudness, *peaks))):
         raise ValueError("a level is no number")
@@ -185,15 +185,23 @@ def _sight(answer: bytes) -> Sight:
         loudness=max(loudness, QUIETEST) if levels and isfinite(loudness) else None,
         peaks=levels,
         jpeg=_jpeg(width, height, pixels) if width and height else b"",
-        error="" if frames or channels else UNDECODABLE,
+        error=_UNSEEN[fault],
     )
 
 
 _FAULTS = {
     eye.UNDECODABLE: UNDECODABLE,
-    eye.UNFAMILIAR: "picture unknown: no codec of the segment is known",
     eye.TOO_LARGE: "picture unknown: the segment needs more memory than the decoder may have",
 }
+"""Faults after which nothing of a segment is known, in words."""
+
+_UNSEEN = {
+    eye.SEEN: "",
+    eye.UNFAMILIAR: "not judged: a codec of the segment is not known",
+    eye.PICTURELESS: "picture unknown: the segment has none",
+    eye.KEYLESS: "picture unknown: no key frame of the segment can be decoded alone",
+}
+"""Reasons why the picture of a segment is not known, in words."""
 
 
 def _jpeg(width: int, height: int, pixels: bytes) -> bytes:

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from msgspec import field
 
-from livedeck.monitor import Delivery, Source, Thresholds, ViewerState
+from livedeck.monitor import Delivery, Sound, Source, Thresholds, ViewerState
 from livedeck.probe.playlist import Media, Part, Rung, Segment
 from livedeck.probe.sight import Sight, compared
 from livedeck.record import Record
@@ -170,7 +170,8 @@ def _seen(memory: Memory, found: Found) -> Memory:
     if heard is not None:
         if heard.sound is not viewer.sound or viewer.sound_since is None:
             viewer = replace(viewer, sound=heard.sound, sound_since=at)
-        viewer = replace(viewer, loudness=heard.loudness, peaks=heard.peaks, error=viewer.error or heard.error)
+        error = heard.error if heard.sound is Sound.UNKNOWN else ""  # of a known sound, the error is about its picture
+        viewer = replace(viewer, loudness=heard.loudness, peaks=heard.peaks, error=viewer.error or error)
     return replace(memory, viewer=viewer)
 
 

@@ -99,9 +99,10 @@ def _viewer_lines(state: EventState, render_time: RenderTime, width: int, *, has
     lines: list[ShadedLine] = [clip(viewer.short_text(state, render_time), width)]
     if found is None or found.as_of is None:
         return lines
-    lines.append(meter_line(found.peaks, METER_CELLS, has_blocks=has_blocks, is_old=viewer.is_past(state, render_time)))
-    loudness = "" if found.loudness is None else f"{found.loudness:.0f} LUFS"
-    peak = f"peak {max(found.peaks):.0f}" if found.peaks else ""
+    peaks, is_old = viewer.shown_peaks(state, render_time), viewer.is_past(state, render_time)
+    lines.append(meter_line(peaks, METER_CELLS, has_blocks=has_blocks, is_old=is_old))
+    loudness = f"{found.loudness:.0f} LUFS" if peaks and found.loudness is not None else ""
+    peak = f"peak {max(peaks):.0f}" if peaks else ""
     lines.append([("  ".join(filter(None, (loudness, peak))), StyleRole.DIM)])
     lines.append(clip([(f"sound of {safe(found.track)}", StyleRole.DIM)], width) if found.track else [])
     seconds = viewer.picture_age(found, render_time)

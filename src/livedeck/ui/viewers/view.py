@@ -83,10 +83,9 @@ def tile_lines(
     state: EventState, render_time: RenderTime, grid: Grid, look: Look, *, is_selected: bool
 ) -> list[ShadedLine]:
     """Return the lines of a tile in the size of the grid."""
-    frame, asked = grid.frame, state.viewer
+    frame = grid.frame
     picture = picture_rows(state, render_time, frame, look)
-    is_old = asked is None or viewer.is_past(state, render_time)
-    peaks = asked.peaks if asked else ()
+    peaks, is_old = viewer.shown_peaks(state, render_time), viewer.is_past(state, render_time)
     meter = meter_rows(peaks, frame.rows, has_blocks=look.has_blocks, is_old=is_old)
     edge = ("▌", StyleRole.INFO) if is_selected else (" ", StyleRole.TEXT)
     facts = viewer.facts_line(state, render_time, grid.cells - 2)

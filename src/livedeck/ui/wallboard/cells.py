@@ -14,7 +14,7 @@ from livedeck.text.values import NO_DATA
 from livedeck.ui.wallboard.cache import DrawCache
 from livedeck.ui.wallboard.glyphs import PLAIN, wrap_text
 from livedeck.ui.wallboard.recent import on_board, recent_bars, recent_chart
-from livedeck.ui.wallboard.tiles import BOARDS, WRONG, silenced_badge, wrong_words
+from livedeck.ui.wallboard.tiles import BOARDS, WRONG, is_fault_elsewhere, silenced_badge, wrong_words
 
 _FILLS = {Standing.BAD: StyleRole.CRITICAL, Standing.WATCH: StyleRole.WARNING_CHIP}
 """Standing of an event -> fill behind its name and problem. A healthy event has no fill."""
@@ -82,7 +82,10 @@ def _name_role(state: EventState) -> StyleRole:
 
 
 def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Line:
-    """Return sign and health: ` ✓ 100 `. A scheduled event has its start, an event without health its tally."""
+    """Return sign and health: ` ✓ 100 `. A scheduled event has its start, an event without health its tally.
+
+    The sign stands alone if the health says nothing about the fault.
+    """
     stands, grade = standing(state, render_time), state.assessment.health.grade
     score = state.assessment.health.score
     if stands is Standing.STALE:
@@ -93,8 +96,10 @@ def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Lin
         is_due = state.phase.tally is BroadcastState.SCHEDULED and at is not None
         word = f"{at:%H:%M}" if is_due and at else TALLY_BADGES[state.phase.tally].word.lower()
         return [(f" {glyph} {word} ", StyleRole.DIM)]
-    has_score = score is not None and grade is not Grade.STALE
-    return [(f" {glyph} {score if has_score else NO_DATA:>{min_cells}} ", role)]
+    number = (
+        "" if is_fault_elsewhere(state, render_time) else NO_DATA if score is None or grade is Grade.STALE else score
+    )
+    return [(f" {glyph} {number:>{min_cells}} ", role)]
 
 
 def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:

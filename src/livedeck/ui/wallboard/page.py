@@ -36,7 +36,7 @@ from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import MAX_UPCOMING, WallModel, count_standings
 from livedeck.ui.wallboard.page_style import TINTS
 from livedeck.ui.wallboard.recent import MAX_STEPS
-from livedeck.ui.wallboard.tiles import kind_words, silenced_badge, viewer_words, worst_finding
+from livedeck.ui.wallboard.tiles import is_fault_elsewhere, kind_words, silenced_badge, viewer_words, worst_finding
 
 T = TypeVar("T")
 
@@ -405,8 +405,10 @@ def _worst_finding(state: EventState) -> tuple[str, str]:
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
-    """Return the health score; `--` if it is expected but unknown, empty if it does not apply."""
+    """Return the health score; `--` if it is expected but unknown, empty if it tells nothing."""
     health = state.assessment.health
+    if is_fault_elsewhere(state, render_time):
+        return ""
     if health.grade is Grade.NONE and not state.phase.tally.expects_signal:
         return NO_DATA if state.phase.tally is BroadcastState.LATE else ""
     fresh = not events.is_doubtful(state, render_time)

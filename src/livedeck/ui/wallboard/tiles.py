@@ -166,6 +166,14 @@ WRONG = frozenset({Standing.BAD, Standing.WATCH})
 _BLANK = (" ", StyleRole.TEXT)
 
 
+def is_fault_elsewhere(state: EventState, render_time: RenderTime) -> bool:
+    """Return whether an event is wrong although its health is good, as if viewers get nothing of a good signal.
+
+    The wall then shows the fault without the health: a large number in the fault's colour would be read as bad.
+    """
+    return state.assessment.health.grade is Grade.GOOD and standing(state, render_time) in WRONG
+
+
 def worst_finding(state: EventState) -> Finding | None:
     """Return the most severe finding; None without findings."""
     return min(state.assessment.findings, key=lambda finding: SEVERITY_RANKS[finding.severity], default=None)
@@ -228,8 +236,8 @@ def _large_foot(
 
 
 def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
-    """Draw the health score; `--` if it is expected but unknown. Returns no lines if it does not apply."""
-    if state.assessment.health.grade is Grade.NONE:
+    """Draw the health score; `--` if it is expected but unknown. Returns no lines if it tells nothing."""
+    if state.assessment.health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return []
     text, role = events.health(state, render_time)[0]
     number = "".join(text.split()[:2][-1:])
@@ -278,10 +286,10 @@ def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
 
 
 def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
-    """Return the line with the health, or with the state of the ingest if the event has no health."""
-    has_grade = state.assessment.health.grade is not Grade.NONE
-    words = events.health if has_grade else events.ingest
-    return clip([*([] if has_grade else [("ingest ", StyleRole.DIM)]), *words(state, render_time)], inner)
+    """Return the line with the health, or with the state of the ingest if the health tells nothing."""
+    if state.assessment.health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
+        return clip([("ingest ", StyleRole.DIM), *events.ingest(state, render_time)], inner)
+    return clip(events.health(state, render_time), inner)
 
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:

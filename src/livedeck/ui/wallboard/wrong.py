@@ -36,7 +36,16 @@ from livedeck.ui.wallboard.cache import DrawCache, shares
 from livedeck.ui.wallboard.glyphs import HEIGHTS, LARGE, MAX_SCALE, PLAIN, text_cells, text_lines, wrap_text
 from livedeck.ui.wallboard.model import WallModel
 from livedeck.ui.wallboard.recent import on_board, recent_chart
-from livedeck.ui.wallboard.tiles import BOARDS, EDGES, HEALTH_ROLES, WRONG, interruption, worst_finding, wrong_words
+from livedeck.ui.wallboard.tiles import (
+    BOARDS,
+    EDGES,
+    HEALTH_ROLES,
+    WRONG,
+    interruption,
+    is_fault_elsewhere,
+    worst_finding,
+    wrong_words,
+)
 
 SHARE = 0.41
 """Share of the lines below the header that the area takes. It is constant, so that a fault never moves a cell."""
@@ -126,7 +135,7 @@ class FaultArea:
         name: Line = [*events.odd_sign(state), (events.name(state), StyleRole.STRONG)]
         actual = plain(interruption(state, self._at)) or (evidence_text(finding) if finding else "")
         by = f"  handled by {person}" if alarm and (person := answered_by(alarm)) else ""
-        right: Line = [(by, StyleRole.INFO), (f" {_health(state)} ", StyleRole.STRONG)]
+        right: Line = [(by, StyleRole.INFO), (f" {_health(state, self._at)} ", StyleRole.STRONG)]
         line: Line = [
             chip,
             (f" {since:>6}  ", StyleRole.TEXT),
@@ -173,7 +182,8 @@ def _name_and_health(state: EventState, render_time: RenderTime, size: tuple[int
     lines = lines or [[], *([(row, StyleRole.STRONG)] for row in wrap_text(name, PLAIN, free, 2))]
     lines[0] = [*fit(lines[0], free), *sign]
     role = HEALTH_ROLES[standing(state, render_time)]
-    health = text_lines(_health(state), role, LARGE, _HEALTH_CELLS) if _health(state) else []
+    number = _health(state, render_time)
+    health = text_lines(number, role, LARGE, _HEALTH_CELLS) if number else []
     rows_of_both = zip(fit_height(lines, height), fit_height(health, height), strict=True)
     return [[*fit(line, cells), *fit(number, _HEALTH_CELLS, right=True)] for line, number in rows_of_both]
 
@@ -182,10 +192,10 @@ def _fits(name: str, scale: int, cells: int, limit: int) -> bool:
     return scale <= limit and 0 < (text_cells(name, scale) or 0) <= cells
 
 
-def _health(state: EventState) -> str:
-    """Return the health score; `--` if it is expected but unknown, empty if it does not apply."""
+def _health(state: EventState, render_time: RenderTime) -> str:
+    """Return the health score; `--` if it is expected but unknown, empty if it tells nothing."""
     health = state.assessment.health
-    if health.grade is Grade.NONE:
+    if health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return ""
     return str(health.score) if health.score is not None else NO_DATA
 
