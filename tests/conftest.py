@@ -11,7 +11,7 @@ import pytest
 from livedeck.text.secrets import REGISTER
 
 # The profile of trials is known before the command line is read.
-pytest_plugins = ["breadth", "trials", "evening", "stylesheets", "dearest"]
+pytest_plugins = ["breadth", "trials", "evening", "stylesheets", "pauses", "dearest"]
 
 
 @pytest.fixture(autouse=True)
