@@ -5,13 +5,18 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
+import starlette.routing
 
 from livedeck.text.secrets import REGISTER
 
+# Compiling the paths of its routes was a fifth of the start of a simulator, and a test starts one.
+starlette.routing.compile_path = cache(starlette.routing.compile_path)
+
 # The profile of trials is known before the command line is read.
-pytest_plugins = ["breadth", "trials", "evening", "stylesheets", "dearest"]
+pytest_plugins = ["breadth", "trials", "evening", "stylesheets", "pauses", "dearest"]
 
 
 @pytest.fixture(autouse=True)

@@ -13,10 +13,10 @@ from threading import Event, Thread
 
 import pytest
 
-from cli.commands import called, livedeck
+from cli.commands import TIMEOUT, called, livedeck
 from cli.terminals import terminal
 from collector.stand_in import StandIn, plain, saying, stand_in
-from collector.third_party import FastClock, ThirdParty
+from collector.third_party import LoopClock, ThirdParty
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Stage:
     def wait_for_listener(self) -> None:
         """Until somebody follows the changes."""
         asked = self.server.wait_for("GET", "/v1/changes")
-        asyncio.run_coroutine_threadsafe(asked, self.loop).result(20)
+        asyncio.run_coroutine_threadsafe(asked, self.loop).result(TIMEOUT)
 
     def say(self, what: str) -> None:
         """Have the collector tell something, by the name of its method."""
@@ -51,7 +51,7 @@ def staged(home: Path) -> Iterator[Stage]:
     async def serve() -> None:
         connections: list[object] = []
         counting = await asyncio.start_server(lambda _, writer: connections.append(writer), sock=platform)
-        theirs = ThirdParty(FastClock(1.0))
+        theirs = ThirdParty(LoopClock())
         async with stand_in(theirs.answer) as server:
             env = {
                 "LIVEDECK_COLLECTOR_URL": server.address,
@@ -66,12 +66,12 @@ def staged(home: Path) -> Iterator[Stage]:
 
     thread = Thread(target=asyncio.run, args=(serve(),))
     thread.start()
-    began.wait(20)
+    assert began.wait(TIMEOUT)
     try:
         yield made[0]
     finally:
         made[0].loop.call_soon_threadsafe(end.set)
-        thread.join(20)
+        thread.join(TIMEOUT)
 
 
 @pytest.fixture(scope="module")

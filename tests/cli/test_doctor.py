@@ -13,7 +13,7 @@ from cli.commands import called, served
 from client.answers import Platform, api_of, saying
 from collector.stand_in import plain, stand_in
 from collector.stand_in import saying as saying_bytes
-from collector.third_party import FastClock, ThirdParty
+from collector.third_party import LoopClock, ThirdParty
 from livedeck.cli.doctor import (
     Check,
     CheckStatus,
@@ -281,7 +281,7 @@ async def test_of_a_collector_that_gives_nothing_it_is_said_why_and_what_to_do(
 
 
 async def test_a_collector_that_takes_the_token_is_well_and_no_platform_is_missed(tmp_path: Path) -> None:
-    async with stand_in(ThirdParty(FastClock()).answer) as server:
+    async with stand_in(ThirdParty(LoopClock()).answer) as server:
         settings = attached_to(server.address, tmp_path)
         (well,) = await check_collector(settings)
         (no_token,) = await check_collector(settings.model_copy(update={"collector_token_file": None}))
@@ -289,7 +289,7 @@ async def test_a_collector_that_takes_the_token_is_well_and_no_platform_is_misse
     assert (no_token.status, "no token for the collector" in no_token.finding) == (CheckStatus.FAIL, True)
     (away,) = await check_collector(settings)
     assert (away.code, "cannot be reached" in away.finding) == (4, True)
-    async with stand_in(ThirdParty(FastClock()).answer) as other:
+    async with stand_in(ThirdParty(LoopClock()).answer) as other:
         both = settings.model_copy(update={"collector_url": (server.address, other.address)})
         assert [check.status for check in await check_collector(both)] == [CheckStatus.FAIL, CheckStatus.OK]
     assert await check_collector(Settings()) == []

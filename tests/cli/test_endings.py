@@ -27,9 +27,6 @@ SCREENS = {"deck": (), "wall": ("wall",)}
 ON_AT_REST = {b"7", b"25"}
 """Private modes of a terminal that nobody uses: wrapping, cursor."""
 
-WITHIN_SECONDS = 5
-"""interface.md, "Leaving"."""
-
 ENDINGS = {
     "q": 0, "\x03": 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGQUIT: 131,
 }  # fmt: skip
@@ -67,7 +64,7 @@ def test_an_ending_leaves_the_terminal_as_it_was_found(tmp_path: Path, name: str
             shown.press(ending)
         else:
             shown.process.send_signal(ending)
-        assert shown.ended(WITHIN_SECONDS) == ENDINGS[ending]
+        assert shown.ended() == ENDINGS[ending]
         assert_clean(shown)
 
 
@@ -79,7 +76,7 @@ def test_a_signal_that_nobody_sends_leaves_the_terminal_as_it_was_found(
 ) -> None:
     with screen(tmp_path, name) as shown:
         shown.process.send_signal(number)
-        assert shown.ended(WITHIN_SECONDS) == 128 + number
+        assert shown.ended() == 128 + number
         assert_clean(shown)
 
 
@@ -89,7 +86,7 @@ def test_a_stop_by_systemd_ends_it(tmp_path: Path, name: str) -> None:
     with screen(tmp_path, name) as shown:
         shown.process.send_signal(signal.SIGTERM)
         shown.process.send_signal(signal.SIGCONT)
-        assert shown.ended(WITHIN_SECONDS) == 143
+        assert shown.ended() == 143
         assert_clean(shown)
 
 
@@ -106,7 +103,7 @@ def test_a_screen_that_was_stopped_unasked_takes_the_terminal_anew(tmp_path: Pat
         shown.until("NO REPLY")
         assert shown.modes() == raw
         shown.press("q")
-        assert shown.ended(WITHIN_SECONDS) == 0
+        assert shown.ended() == 0
         assert_clean(shown)
 
 
@@ -119,7 +116,7 @@ def test_a_screen_that_is_suspended_and_ended_is_gone_once_it_goes_on(tmp_path: 
         assert shown.modes() == shown.modes_found
         shown.process.send_signal(signal.SIGTERM)
         shown.process.send_signal(signal.SIGCONT)
-        assert shown.ended(WITHIN_SECONDS) == 143
+        assert shown.ended() == 143
         assert_clean(shown)
 
 
@@ -129,8 +126,8 @@ def test_a_terminal_that_nobody_reads_holds_no_ending_up(tmp_path: Path, name: s
     with screen(tmp_path, name, size=(200, 60)) as shown:
         shown.fill(200, 60)
         shown.process.send_signal(signal.SIGTERM)
-        assert shown.process.wait(WITHIN_SECONDS) == 143
-        assert shown.ended(WITHIN_SECONDS) == 143
+        assert shown.process.wait(TIMEOUT) == 143
+        assert shown.ended() == 143
         assert_clean(shown)
 
 
@@ -143,7 +140,7 @@ def test_a_start_can_be_ended_at_any_moment(tmp_path: Path, name: str, number: s
     with terminal(tmp_path, *SCREENS[name], size=(80, 24), **NOWHERE) as shown:
         sleep(after)  # the moment is what is tried
         shown.process.send_signal(number)
-        assert shown.ended(WITHIN_SECONDS) in {128 + number, -number}
+        assert shown.ended() in {128 + number, -number}
         assert b"Aborted" not in shown.written
         assert_clean(shown)
 

@@ -25,9 +25,6 @@ SMALL = ("demo", "--scenario", "clean-show")
 LOOK = 0.7
 """Seconds of a person before the next key."""
 
-LEAVING = 5
-"""Seconds in which the process is gone, whatever ended it."""
-
 
 @pytest.mark.parametrize("size", [(120, 40), *slow((80, 24), (200, 60))], ids=["120x40", "80x24", "200x60"])
 def test_the_demo_shows_both_screens_and_moves(tmp_path: Path, size: tuple[int, int]) -> None:
@@ -122,7 +119,7 @@ def test_a_deck_whose_terminal_is_gone_goes_too(tmp_path: Path) -> None:
     with terminal(tmp_path, *SMALL, size=(80, 24)) as deck:
         deck.until("Foyer")
         deck.close()
-        assert deck.process.wait(LEAVING)  # 129; or Python's 120, for streams that nobody takes
+        assert deck.process.wait(TIMEOUT)  # 129; or Python's 120, for streams that nobody takes
 
 
 def test_a_deck_whose_errors_go_elsewhere_says_why_it_shows_no_screen(tmp_path: Path) -> None:

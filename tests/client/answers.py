@@ -36,7 +36,9 @@ def saying(body: object, status: int = 200, headers: Mapping[str, str] | None = 
 
 def api_of(mount: TransportFactory, **options: Any) -> Api:
     """An Api that talks to the app in process, and tries each read once."""
-    return Api(base_url="http://127.0.0.1:8787", token=TOKEN, mount=mount, **({"retry": 0.0} | options))
+    return Api(
+        base_url="http://127.0.0.1:8787", token=TOKEN, mount=mount, **({"retry": 0.0, "timeout": 60.0} | options)
+    )
 
 
 @asynccontextmanager

@@ -24,9 +24,11 @@ class Certificates(NamedTuple):
 
 def make_certificates(folder: Path) -> Certificates:
     """All of them, in that folder; good for two days."""
-    _make(folder, "authority", "-x509", "-addext", "basicConstraints=critical,CA:TRUE")
+    _make(
+        folder, "authority", "-x509", "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=keyCertSign"
+    )
     for name in ("server", "client"):
-        _make(folder, name, "-CA", "authority.pem", "-CAkey", "authority.key", "-x509", "-addext", _NAMES)
+        _make(folder, name, "-CA", "authority.pem", "-CAkey", "authority.key", "-x509", "-addext", _NAMES, *_LEAF)
         (folder / f"{name}.both").write_text(
             (folder / f"{name}.pem").read_text() + (folder / f"{name}.key").read_text()
         )
@@ -35,6 +37,7 @@ def make_certificates(folder: Path) -> Certificates:
     return Certificates(*(folder / name for name in ("authority.pem", "server.both", "client.both", "locked.both")))
 
 
+_LEAF = ("-addext", "basicConstraints=CA:FALSE")
 _NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
 
 

@@ -23,6 +23,7 @@ from client.answers import api_of, listening, saying
 from client.chats import HARM, chat, message
 from client.test_chat import names
 from client.test_transport import api_at
+from golden.warp import warped
 from livedeck.client import (
     ApiError,
     ChatExport,
@@ -324,6 +325,7 @@ async def test_an_export_that_is_cancelled_leaves_nothing(form: ChatFormat, tmp_
 
 
 @pytest.mark.parametrize("form", ["json", "ndjson", "xlsx"])
+@warped
 async def test_a_log_that_falls_silent_on_the_way_leaves_nothing(form: ChatFormat, tmp_path: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n" + json.dumps({"data": MANY}).encode()
     async with dripping(head) as address, api_at(address, timeout=0.05) as api:

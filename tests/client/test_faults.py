@@ -12,6 +12,7 @@ import pytest
 from client.answers import TOKEN, listening
 from client.calls import bound, names, result
 from client.test_transport import api_at, nobody
+from golden.warp import warped
 from livedeck.client import (
     Api,
     ApiError,
@@ -103,6 +104,7 @@ async def test_only_a_registered_4xx_proves_that_a_change_was_refused(status: in
 
 @pytest.mark.parametrize("sent", LOST)
 @pytest.mark.parametrize(("call", "kind"), [*zip(CALLS, [Unreachable, Unknown, Unreachable], strict=True)])
+@warped
 async def test_an_answer_that_is_lost_is_told_from_one_that_was_never_there(
     sent: bytes | None, call: Callable[[Api], Any], kind: type[ApiError]
 ) -> None:
@@ -134,6 +136,7 @@ async def dripping() -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize(("call", "kind"), [*zip(CALLS[:2], [Unreachable, Unknown], strict=True)])
+@warped
 async def test_a_body_that_drips_ends_in_time(call: Callable[[Api], Any], kind: type[ApiError]) -> None:
     """Silence is bounded by the timeout, and the whole by twice that."""
     async with dripping() as address, api_at(address, timeout=0.1) as api:

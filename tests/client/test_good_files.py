@@ -22,6 +22,7 @@ from client.answers import EMPTY_LIST, TOKEN, listening
 from client.test_transport import api_at
 from costs import check
 from counting import calls_of, counted
+from golden.warp import warped
 from livedeck.client import ApiError, ChatExport, ChatFormat, MessageFilter, Rejected, Unreachable
 from livedeck.client.chat_export.wholeness import JsonWholeness
 from trials import trials
@@ -128,6 +129,7 @@ async def test_a_long_log_that_breaks_off_leaves_the_good_file(file: Path) -> No
     assert neighbours(file) == [file]
 
 
+@warped
 async def test_a_long_log_that_stops_arriving_is_given_up(file: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (len(LONG) + 2)
     given_up = asyncio.Event()

@@ -20,6 +20,7 @@ import livedeck.client
 from client.answers import Platform, Recorder, api_of, listening, saying
 from client.calls import VTT
 from client.test_transport import api_at
+from golden.warp import warped
 from livedeck.client import (
     AnnotationDraft,
     Api,
@@ -334,6 +335,7 @@ async def test_a_page_is_a_sequence_and_knows_the_next_one() -> None:
     ]
 
 
+@warped
 async def test_a_call_may_have_a_timeout_of_its_own() -> None:
     async with listening(None) as (address, _), api_at(address, timeout=60) as api:
         with pytest.raises(Unreachable, match=r"did not respond in time \(0.1 s\)"):

@@ -9,6 +9,7 @@ import pytest
 
 from client.answers import Platform, api_of, listening
 from client.test_transport import nobody
+from golden.warp import warped
 from livedeck.client import (
     Api,
     ApiError,
@@ -318,6 +319,7 @@ async def test_over_http_a_kept_connection_that_is_reset_is_no_failure_of_a_read
     assert len(time.sleeps) == 3
 
 
+@warped
 async def test_over_http_a_read_that_is_not_answered_in_time_is_tried_again() -> None:
     time = Time()
     options: dict[str, Any] = {"token": "t", "timeout": 0.05, "timer": time.timer, "sleep": time.sleep}

@@ -6,16 +6,21 @@ import socket
 import zlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from client.answers import EMPTY_LIST, TOKEN, api_of, listening, saying
+from golden.warp import warped
 from livedeck.client import Api, Misconfigured, Rejected, Unknown, Unreachable, Unreadable
+from livedeck.client.http.response import LONG_BODY
+
+T = TypeVar("T")
 
 
 def api_at(address: str, **options: Any) -> Api:
-    return Api(base_url=address, token=TOKEN, **({"retry": 0.0} | options))
+    """An Api at that address that tries each read once, and has time for it on a busy machine."""
+    return Api(base_url=address, token=TOKEN, **({"retry": 0.0, "timeout": 60.0} | options))
 
 
 def nobody() -> str:
@@ -39,11 +44,13 @@ async def test_nobody_at_the_address_is_refused() -> None:
     assert (await unreachable(nobody())).cause == "refused"
 
 
+@warped
 async def test_an_answer_that_does_not_come_is_a_timeout() -> None:
     async with listening(None) as (address, _heads):
         assert (await unreachable(address, timeout=0.1)).cause == "timeout"
 
 
+@warped
 async def test_an_app_in_process_that_hangs_is_a_timeout() -> None:
     async def hang(_scope: object, _receive: object, _send: object) -> None:
         await asyncio.Event().wait()
@@ -51,6 +58,17 @@ async def test_an_app_in_process_that_hangs_is_a_timeout() -> None:
     async with api_of(hang, timeout=0.05) as api:
         with pytest.raises(Unreachable, match="did not respond in time"):
             await api.events.list()
+
+
+@warped
+async def test_the_time_to_decode_an_answer_is_none_of_the_platforms() -> None:
+    async def slowly(decode: Callable[[], T]) -> T:
+        await asyncio.sleep(100)
+        return decode()
+
+    long = {"data": [], "padding": "x" * LONG_BODY}
+    async with api_of(saying(long), timeout=4, run_in_thread=slowly) as api:
+        assert (await api.events.list()).items == ()
 
 
 async def test_an_answer_that_stops_half_way_is_a_reset() -> None:
@@ -147,6 +165,7 @@ async def changing(address: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"])
+@warped
 async def test_a_change_whose_answer_is_lost_is_unknown_and_sent_once(answer: bytes | None) -> None:
     async with listening(answer) as (address, heads):
         with pytest.raises(Unknown, match="enable event x: the response was lost"):
@@ -154,12 +173,14 @@ async def test_a_change_whose_answer_is_lost_is_unknown_and_sent_once(answer: by
     assert len(heads) == 1
 
 
+@warped
 async def test_a_change_that_was_never_sent_is_unreachable() -> None:
     with pytest.raises(Unreachable):
         await changing(nobody())
 
 
 @pytest.mark.parametrize("answer", [b"204 No Content\r\n\r\n", b"200 OK\r\nContent-Length: 0\r\n\r\n"])
+@warped
 async def test_an_empty_answer_to_a_change_is_an_answer(answer: bytes) -> None:
     async with listening(b"HTTP/1.1 " + answer) as (address, heads):
         await changing(address)

@@ -162,7 +162,7 @@ async def test_the_client_says_no_more_of_a_change_than_the_answer_proves(name: 
     sent, verdict = ANSWERS[name]
     said, fault = DONE, None
     with raw_platform(replying(sent)) as address:
-        async with api_at(address, timeout=5) as api:
+        async with api_at(address, timeout=5 if name == "half" else 60) as api:
             try:
                 await api.events.enable("e1")
             except ApiError as error:

@@ -9,6 +9,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+PATIENCE = 600
+"""Seconds, virtual in most tests, after which a thing that should have come is missing."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -40,7 +43,7 @@ class StandIn:
 
     async def wait_for(self, method: str, end: str, count: int = 1) -> list[Any]:
         """The same, once so many came."""
-        async with asyncio.timeout(20), self.came:
+        async with asyncio.timeout(PATIENCE), self.came:
             await self.came.wait_for(lambda: len(self.bodies(method, end)) >= count)
         return self.bodies(method, end)
 

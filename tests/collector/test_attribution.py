@@ -51,7 +51,7 @@ class Room:
 
     async def watch(self, event_id: str) -> Snapshot:
         """The first snapshot in which that event has ended on air."""
-        async with asyncio.timeout(20), aclosing(self.monitor.snapshots()) as snapshots:
+        async with asyncio.timeout(60), aclosing(self.monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 await self.hub.publish(snapshot)
                 if any(ended.id == event_id for ended in snapshot.ended):

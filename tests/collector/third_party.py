@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-import time
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from collector.stand_in import Asked, plain
+from collector.stand_in import PATIENCE, Asked, plain
 from livedeck.monitor import Snapshot
 
 STARTED = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-class FastClock:
-    """This machine's time, so many times as fast. `ahead`: seconds that its wall clock is ahead of the collector's."""
+class LoopClock:
+    """Time of the running event loop. `ahead`: seconds that its wall clock is ahead of the collector's."""
 
-    def __init__(self, factor: float = 20.0, ahead: float = 0.0, began: float | None = None) -> None:
-        self.factor, self.ahead = factor, ahead
-        self.began = time.monotonic() if began is None else began
+    def __init__(self, ahead: float = 0.0, began: float | None = None) -> None:
+        self.ahead = ahead
+        self.began = asyncio.get_running_loop().time() if began is None else began
 
     def now(self) -> datetime:
         """Aware, UTC."""
@@ -30,11 +29,11 @@ class FastClock:
 
     def monotonic(self) -> float:
         """Seconds since it was made."""
-        return (time.monotonic() - self.began) * self.factor
+        return asyncio.get_running_loop().time() - self.began
 
     async def sleep(self, seconds: float) -> None:
-        """So much less."""
-        await asyncio.sleep(seconds / self.factor)
+        """Return after that many seconds."""
+        await asyncio.sleep(seconds)
 
 
 def text_of(at: datetime) -> str:
@@ -124,7 +123,7 @@ class ThirdParty:
     `is_stuck`: it speaks, and tells nothing new by itself.
     `commands`: what is answered to a change, by the path's last part; `listed`: what is otherwise in a listing."""
 
-    def __init__(self, clock: FastClock, boot: str = "theirs", seed: int = 1) -> None:
+    def __init__(self, clock: LoopClock, boot: str = "theirs", seed: int = 1) -> None:
         self.clock, self.boot, self.random = clock, boot, Random(seed)
         self.seq, self.values = 1, copy.deepcopy(VALUES)
         self.samples: dict[str, Any] = {"e1": SAMPLES}
@@ -239,7 +238,7 @@ class ThirdParty:
                     return
                 await self._write(writer, frame)
             try:
-                async with asyncio.timeout(5 / self.clock.factor):
+                async with asyncio.timeout(5):
                     await changed.wait()
             except TimeoutError:
                 if not self.is_stuck:
@@ -262,7 +261,7 @@ class ThirdParty:
 async def look(snapshots: AsyncGenerator[Snapshot, None], is_so: Callable[[Snapshot], bool]) -> list[Snapshot]:
     """Every snapshot up to the first of which that is so."""
     seen = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         async for snapshot in snapshots:
             seen.append(snapshot)
             if is_so(snapshot):

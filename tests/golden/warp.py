@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
+from functools import wraps
 from selectors import DefaultSelector, SelectorKey
-from typing import TypeVar, TypeVarTuple
+from typing import Any, ParamSpec, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Given = TypeVarTuple("Given")
 _Ready = list[tuple[SelectorKey, int]]
 
@@ -41,6 +43,17 @@ class Warp(asyncio.SelectorEventLoop):
         except Exception as error:  # noqa: BLE001  whatever it is, who awaits it gets it
             future.set_exception(error)
         return future
+
+
+def warped(test: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return an async test as one that runs on a `Warp`, so that no busy machine makes a limit of time pass."""
+
+    @wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        with asyncio.Runner(loop_factory=Warp) as runner:
+            return runner.run(test(*args, **kwargs))
+
+    return run
 
 
 class _Selection(DefaultSelector):

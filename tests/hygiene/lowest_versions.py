@@ -20,6 +20,14 @@ ROOT = Path(__file__).parents[2]
 TIMEOUT = 600
 
 
+LEARNT = """
+from livedeck.monitor.detection.learnt import Learnt, parse_learnt
+from livedeck.monitor.signal.analysis import SignalAnalysis
+assert parse_learnt(Learnt(SignalAnalysis().checkpoints[-1]).to_json())
+"""
+"""A program that keeps what is learnt of a stream and reads it again, as the history does."""
+
+
 def declared() -> dict[str, str]:
     """The lowest version of each dependency. Raises ValueError for one that declares none."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -84,7 +92,9 @@ def main(folder: Path) -> None:
         run(program / "livedeck", *words, "--help", home=home)
     for words in (["demo"], ["docs", "commands"], ["event", "list", "--schema"], ["config", "keys"]):
         run(program / "livedeck", *words, home=home)
-    sys.stdout.write(f"{len(every)} commands answer, and the demo runs, with {', '.join(exact)}\n")
+    run(program / "livedeck", "docs", "--screenshots", str(folder / "screenshots"), home=home)
+    run(program / "python", "-c", LEARNT, home=home)
+    sys.stdout.write(f"{len(every)} commands answer, and demo, deck and history run, with {', '.join(exact)}\n")
 
 
 if __name__ == "__main__":

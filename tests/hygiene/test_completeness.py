@@ -567,7 +567,8 @@ def _pattern(path: str) -> str:
     return re.sub(r"\\\{[^}]*\\\}", r"[^/`\\s]+", re.escape(path))
 
 
-def _asked() -> set[str]:
+@cache
+def paths_asked() -> set[str]:
     """The paths that the clients of the collector ask for, with `X` for what is filled in."""
     found = set[str]()
     for folder in ("collector", "cli"):
@@ -585,14 +586,11 @@ def _asked() -> set[str]:
     return found
 
 
-ASKED = _asked()
-
-
 @pytest.mark.parametrize("path", ROUTES)
 def test_a_route_of_the_collector_is_complete(path: str) -> None:
     assert path in WITHOUT_RIGHT or "-" not in ROUTES[path], f"{path}: a right, or WITHOUT_RIGHT here"
     if path not in NO_CLIENT:
-        has_client = any(re.fullmatch(_pattern(path), asked) for asked in ASKED)
+        has_client = any(re.fullmatch(_pattern(path), asked) for asked in paths_asked())
         assert has_client, f"nothing asks for {path}: a call in collector/attached, or a reason in NO_CLIENT here"
     rights = ROUTES[path]
     rows = re.findall(rf"^\| [^|]*{_pattern(path)}[`?][^|]*\| (\w+|-) \|", page("collector"), re.MULTILINE)

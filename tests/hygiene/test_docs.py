@@ -53,7 +53,7 @@ def citations(text: str) -> Iterator[Citation]:
 def words(path: Path) -> str:
     """Return a file in one line; of Python code only its comments and strings."""
     text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
+    if path.suffix == ".py" and _PAGE.search(text):
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         text = "\n".join(token.string.lstrip("#") for token in tokens if token.type in _WORDS)
     return " ".join(text.split())

@@ -16,6 +16,8 @@ SOURCE = ROOT / "src" / "livedeck"
 FOREIGN = ("click", "httpx", "platformdirs", "starlette", "structlog", "textual", "tomlkit", "uvicorn")
 """Whose classes became generic in one version or another; pydantic and msgspec declare theirs so since long."""
 
+IMPORTS = re.compile(rf"^\s*(?:from|import) (?:{'|'.join(FOREIGN)})\b", re.MULTILINE)
+
 GENERIC = frozenset({"App", "Screen", "ModalScreen", "Strip", "Message"})
 """Those that are generic at the lowest version too; `lowest_versions.py` tells."""
 
@@ -33,7 +35,10 @@ def evaluated(tree: ast.AST) -> Iterator[ast.AST]:
 
 def subscripted_classes(path: Path) -> list[str]:
     """The classes of dependencies that a file subscripts while it runs: `click.ParamType[float]`."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not IMPORTS.search(text):
+        return []
+    tree = ast.parse(text)
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree)

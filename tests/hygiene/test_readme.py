@@ -55,7 +55,7 @@ def test_every_picture_is_there() -> None:
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
-@pytest.mark.usefixtures("one_evening")
+@pytest.mark.usefixtures("one_evening", "parsed_once", "whole_pauses")
 @pytest.mark.parametrize("name", PICTURES)
 async def test_a_picture_is_what_its_command_makes(name: str) -> None:
     """`livedeck docs --screenshots screenshots` renews them; look at what changed."""
@@ -63,13 +63,13 @@ async def test_a_picture_is_what_its_command_makes(name: str) -> None:
     assert as_seen(await picture(size, keys)) == as_seen(kept(name))
 
 
-@pytest.mark.usefixtures("one_evening")
+@pytest.mark.usefixtures("one_evening", "parsed_once", "whole_pauses")
 @pytest.mark.parametrize("name", TROUBLES)
 async def test_a_picture_of_trouble_is_what_its_command_makes(name: str) -> None:
     assert as_seen(await trouble_picture(name)) == as_seen(kept(name))
 
 
-@pytest.mark.usefixtures("one_evening")
+@pytest.mark.usefixtures("one_evening", "parsed_once", "whole_pauses")
 @pytest.mark.parametrize("name", ATTACHED)
 async def test_a_picture_of_an_attached_deck_is_what_its_command_makes(name: str) -> None:
     assert as_seen(await attached_picture(name)) == as_seen(kept(name))

@@ -19,14 +19,24 @@ MOST = 0.05
 """Share of docstrings that may begin so: now and then such a sentence is the clearest."""
 
 
+Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def definitions(node: ast.AST) -> Iterator[Definition]:
+    """Yield a module, or another statement, and all that is defined in it. No expression has a docstring."""
+    if isinstance(node, Definition):
+        yield node
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from definitions(inner)
+
+
 def docstrings() -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each docstring of a module, class or function."""
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node)
-                if text:
-                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", text
+        for node in definitions(ast.parse(path.read_text(encoding="utf-8"))):
+            if text := ast.get_docstring(node):
+                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", text
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:

@@ -215,7 +215,7 @@ async def test_what_is_answered_while_another_program_writes_is_kept_once_it_let
     async with (
         run(path, stage, 240, cadence=seldom) as (anna, history),
         aclosing(anna.snapshots()) as snapshots,
-        asyncio.timeout(20),
+        asyncio.timeout(60),
     ):
         while "LATE_START" not in kinds(await anext(snapshots)):
             pass
@@ -248,7 +248,7 @@ async def test_what_is_answered_at_one_deck_is_so_at_another_and_at_a_wall(tmp_p
         for monitor in (anna, bert, wall):
             assert kinds(await monitor.wait_ready())["LATE_START"] is AlarmState.UNACKNOWLEDGED
         assert await anna.acknowledge(key)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             for other in (bert, wall):
                 async with aclosing(other.snapshots()) as snapshots:
                     async for snapshot in snapshots:

@@ -224,7 +224,7 @@ async def decks(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Moni
 
 async def judged(monitor: Monitor, text: str) -> EventState:
     """The event, once that monitor was told so."""
-    async with asyncio.timeout(20), aclosing(monitor.snapshots()) as snapshots:
+    async with asyncio.timeout(60), aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
             if any(change.text == text for change in snapshot.rule_changes):
                 return snapshot.events[0]

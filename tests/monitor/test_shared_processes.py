@@ -20,7 +20,7 @@ from livedeck.monitor import History, HistoryReader
 from livedeck.monitor.history.database import Database
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 30
+DEADLINE = 60
 """Seconds after which silence is a failure; nothing is measured."""
 
 

@@ -45,7 +45,7 @@ async def watching(history: History, stage: Stage, **options: Any) -> AsyncItera
         async with aclosing(monitor.snapshots()) as snapshots:
 
             async def until(is_so: Callable[[Snapshot], object]) -> tuple[Monitor, Snapshot]:
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(60):
                     while not is_so(snapshot := await anext(snapshots)):
                         monitor.refresh()
                 return monitor, snapshot

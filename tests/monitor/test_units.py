@@ -324,7 +324,7 @@ async def test_kilobits_are_taken_once_and_hold_after_a_restart_and_at_a_wall(tm
     path, text = tmp_path / "deck.sqlite", "bit rates taken as kbit/s by livedeck"
     async with decks(path, Signals({"one": VENDOR}), 60) as (anna, bert, _):
         told = list[str]()
-        async with asyncio.timeout(20), aclosing(anna.snapshots()) as snapshots:
+        async with asyncio.timeout(60), aclosing(anna.snapshots()) as snapshots:
             async for snapshot in islice_of(snapshots, 8):
                 told += [change.text for change in snapshot.rule_changes]
         assert told == [text]

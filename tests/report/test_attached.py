@@ -67,12 +67,12 @@ def served(history: Path, guard: Callable[[ASGIApp], ASGIApp] = lambda app: app)
 
     thread = Thread(target=asyncio.run, args=(serve(),))
     thread.start()
-    began.wait(20)
+    assert began.wait(60)
     try:
         yield addresses[0]
     finally:
         end[0]()
-        thread.join(20)
+        thread.join(60)
 
 
 @pytest.fixture(scope="module")

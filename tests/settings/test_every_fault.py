@@ -174,7 +174,7 @@ CASES = {
         arguments=(*VALIDATE, "--profile", "staging"),
     ),
     "profiles that are none": Case("profiles = 4\n", (":1", "profiles", "valid dictionary")),
-    "key that no profile has": Case("[profiles.x]\nhistory = 'off'\n", (":2", "profiles.x.history", "no such setting")),
+    "key that no profile has": Case("[profiles.x]\nhistory = 'off'\n", (":2", "profiles.x.history", "not a setting")),
     "fault in a profile": Case("[profiles.x]\ntimeout = 0\n", (":2", "profiles.x.timeout", "greater than 0")),
     "empty profile": elsewhere(("--profile", "at least 1"), arguments=(*VALIDATE, "--profile", "")),
     "no address": elsewhere(("base_url", "begin with https://"), 'base_url = "a"\n', env=TOKEN, arguments=STATUS),

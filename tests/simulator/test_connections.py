@@ -20,7 +20,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from cli.commands import served
+from cli.commands import TIMEOUT, served
 from golden.warp import Warp
 from livedeck.simulator import Simulator, SimulatorClock, serve
 from livedeck.simulator.connections import Crowd
@@ -235,7 +235,7 @@ def test_at_the_limit_of_descriptors_real_requests_are_answered(tmp_path: Path) 
             for _ in range(115):
                 open_ones.enter_context(socket.create_connection(address))
             for _ in range(10):
-                connection = HTTPConnection(*address, timeout=30)
+                connection = HTTPConnection(*address, timeout=TIMEOUT)
                 connection.request("GET", "/v1/meet/rooms", headers={"Authorization": f"Bearer {simulator['token']}"})
                 answer = connection.getresponse()
                 assert (answer.status, answer.read()[:8]) == (200, b'{"meta":')
@@ -256,7 +256,7 @@ def test_without_a_descriptor_left_connections_are_refused_until_there_is_one(tm
                 assert connection.recv(1) == b""
         assert processor_seconds(process.pid) - before < 1
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (1000, 1000))
-        kept = HTTPConnection(*address, timeout=30)
+        kept = HTTPConnection(*address, timeout=TIMEOUT)
         kept.request("GET", "/")
         assert kept.getresponse().status == 404
         kept.close()
@@ -276,20 +276,22 @@ def test_500_idle_and_50_slow_connections_are_nothing_to_others_and_all_end(tmp_
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (600, 600))
         address = "127.0.0.1", int(simulator["base_url"].rpartition(":")[2])
         for _ in range(100):
-            earlier = HTTPConnection(*address, timeout=30)
+            earlier = HTTPConnection(*address, timeout=TIMEOUT)
             earlier.request("GET", "/")
             assert earlier.getresponse().status == 404
             earlier.close()
-        waiting = [open_ones.enter_context(socket.create_connection(address)) for _ in range(550)]
-        for slow in waiting[500:]:
-            slow.sendall(GET[:20])
-        connection = HTTPConnection(*address, timeout=30)
+        waiting = []
+        for number in range(550):
+            waiting.append(open_ones.enter_context(socket.create_connection(address)))
+            if number >= 500:
+                waiting[-1].sendall(GET[:20])
+        connection = HTTPConnection(*address, timeout=TIMEOUT)
         for _ in range(100):
             connection.request("GET", "/v1/meet/rooms", headers={"Authorization": f"Bearer {simulator['token']}"})
             answer = connection.getresponse()
             assert (answer.status, answer.read()[:8]) == (200, b'{"meta":')
         for silent in waiting:
-            silent.settimeout(30)
+            silent.settimeout(TIMEOUT)
         assert [silent.recv(12) for silent in waiting] == [b""] * 500 + [b"HTTP/1.1 408"] * 50
         connection.close()
     assert "descriptors" not in "".join(path.read_text("utf-8") for path in tmp_path.rglob("*.log"))

@@ -79,7 +79,7 @@ async def read_until(reader: asyncio.StreamReader, *words: bytes) -> bytes:
     return held
 
 
-async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
+async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
     async with asyncio.timeout(seconds):
         while True:
             if await holds():

@@ -13,8 +13,8 @@ from ui.deck_stage import PATIENCE
 
 
 @pytest.fixture(autouse=True)
-def same_evening(one_evening: None, parsed_once: None) -> None:
-    """Every stage watches it, in the same colours."""
+def same_evening(one_evening: None, parsed_once: None, whole_pauses: None) -> None:
+    """Every stage watches it, in the same colours, and a pause ends when nothing is under way."""
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 import pytest
 
 REQUIRED = "LIVEDECK_TEST_REDIS"
-_START_SECONDS = 10.0
+_START_SECONDS = 60.0
 
 
 def redis_program() -> str | None:

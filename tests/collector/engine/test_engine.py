@@ -433,7 +433,7 @@ async def test_who_starts_again_keeps_nothing_twice(
             await fleet.stores["a"].say(dict([encode_row(row)]))
         rows = SharedRows(fleet.engines["a"], fleet.stores["a"], histories["a"], HistoryReader(path), CLOCK)
         task = asyncio.create_task(rows.run())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await until_read(HistoryReader(path), {"z"}, choice)
         task.cancel()
     await histories["a"].record_ruling(replace(choice, profile=None))

@@ -31,7 +31,7 @@ from livedeck.collector.engine.shared import (
 
 EVENTS = [f"event-{number}" for number in range(40)]
 SPAN = 5000
-PATIENT = 10.0
+PATIENT = 60.0
 """Seconds: a machine that is busy with other tests is no Redis that hangs."""
 
 Join = Callable[[str], SharedStore]

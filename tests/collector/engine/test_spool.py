@@ -124,7 +124,7 @@ async def room_of(server: RedisServer, *names: str, ttl: float = 15.0) -> AsyncI
         room = Room(fleet)
         sending = [asyncio.create_task(notifier.run()) for notifier in room.notifiers.values()]
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 yield room
         finally:
             for task in sending:

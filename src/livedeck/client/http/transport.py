@@ -226,13 +226,14 @@ class Transport:
             ApiError: Anything that goes wrong.
         """
 
-        async def attempt() -> T:
+        async def attempt(limit: asyncio.Timeout) -> T:
             response, body = await self._open(request), bytearray()
             with _described_errors(response, body):
                 try:
                     received = await self._receive(request, response, body)
                 finally:
                     await response.aclose()
+                limit.reschedule(None)  # decoding takes this machine's time, and the platform has responded
                 self._note_timing(response)
                 return await self.parse(received, parse, parse_body)
 
@@ -246,7 +247,7 @@ class Transport:
         while the chunks are read.
         """
 
-        async def attempt() -> httpx.Response:
+        async def attempt(_limit: asyncio.Timeout) -> httpx.Response:
             response = await self._open_link(request) if request.signed_link else await self._open(request)
             body = bytearray()
             try:
@@ -292,7 +293,7 @@ class Transport:
         """Check the connection to the upload address, if it differs from the address of the API. Raises ApiError."""
         if self._base_urls["upload"] != self._base_urls["api"]:
             request = Request("HEAD", "", "reach the upload address", base_url="upload")
-            response = await self._with_retry(request, lambda: self._open(request))
+            response = await self._with_retry(request, lambda _: self._open(request))
             await response.aclose()
 
     def check_may_change(self, summary: str) -> None:
@@ -325,7 +326,7 @@ class Transport:
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
-    async def _with_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _with_retry(self, request: Request, attempt: Callable[[asyncio.Timeout], Awaitable[T]]) -> T:
         """Send a request with retries. After a refused token, renew the token and send a read (not a change) again."""
         token = self._renewal.token
         try:
@@ -340,7 +341,7 @@ class Transport:
                 raise
         return await self._with_passing_retry(request, attempt)
 
-    async def _with_passing_retry(self, request: Request, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _with_passing_retry(self, request: Request, attempt: Callable[[asyncio.Timeout], Awaitable[T]]) -> T:
         if not request.is_read:
             self.check_may_change(request.summary)
         self._check_loop(request.summary)
@@ -363,13 +364,16 @@ class Transport:
                     raise
             await self.timing.sleep(delay)
 
-    async def _attempt(self, request: Request, attempt: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
+    async def _attempt(
+        self, request: Request, attempt: Callable[[asyncio.Timeout], Awaitable[T]], policy: RetryPolicy
+    ) -> T:
         await self._rate_limiter.acquire()
         if self._client.is_closed:
             raise Misconfigured(f"{request.summary}: not sent, the client is closed")
         with self.request_counts.counting(request.operation, self.timing), self._mapped_errors(request):
-            async with asyncio.timeout(None if request.upload_size else self.timing.machine_seconds(policy.timeout)):
-                result = await attempt()
+            seconds = None if request.upload_size else self.timing.machine_seconds(policy.timeout)
+            async with asyncio.timeout(seconds) as limit:
+                result = await attempt(limit)
         self._cooldown.end()
         return result
 

@@ -382,7 +382,7 @@ class Files:
     """Files by a storage id that the simulator creates: a name from outside is never a path.
 
     `folder`: the place of the files (None: a temporary folder, created at first use and removed with the simulator). A
-    file appears under its id only when it is complete and on the disk.
+    file appears under its id only when it is complete and, in a given folder, on the disk.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -399,14 +399,19 @@ class Files:
         with self._writing(storage_id) as file:
             async for chunk in chunks:
                 file.write(chunk)
-            await asyncio.to_thread(_sync, file)  # the disk needs seconds for hundreds of megabytes
+            await asyncio.to_thread(self._sync, file)  # the disk needs seconds for hundreds of megabytes
             return file.tell()
 
     def save(self, storage_id: str, content: bytes) -> None:
         """Write a small file at once."""
         with self._writing(storage_id) as file:
             file.write(content)
-            _sync(file)
+            self._sync(file)
+
+    def _sync(self, file: BinaryIO) -> None:
+        file.flush()
+        if self._given is not None:
+            os.fsync(file.fileno())
 
     @contextmanager
     def _writing(self, storage_id: str) -> Iterator[BinaryIO]:
@@ -497,8 +502,3 @@ def digest_of(path: Path) -> str:
     """Return the hash of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +52,18 @@ def find_table(name: str, posted: Mapping[str, Table], folder: Path | None = Non
     Raises LookupError, which lists the existing names, and OSError or ValueError for a file that cannot be read.
     """
     if name in names():
-        return read_table("workspaces", name)
+        return _shipped(name)
     if name in posted:
         return posted[name]
     beside = [] if folder is None else sorted(path.stem for path in folder.glob("*.toml"))
     if folder is not None and name in beside:
         return read_toml((folder / f"{name}.toml").read_text(encoding="utf-8"))
     raise LookupError(f'no workspace is called "{name}"; {there_are([*names(), *posted], name)}')
+
+
+@cache
+def _shipped(name: str) -> Table:
+    return read_table("workspaces", name)
 
 
 def event_names(table: Table) -> list[str]:
