@@ -183,15 +183,16 @@ def _workspace(
     """Return the name of the workspace, and its table unless it is a shipped one."""
     if isinstance(given, dict):
         return scenario, given
+    if given in table_names("workspaces"):
+        return given, None
     try:
-        table = find_table(given, posted, folder)
+        return given, find_table(given, posted, folder)
     except LookupError as error:
         flaws.append(("workspace", str(error.args[0])))
         return "stage", None
     except (OSError, ValueError, RecursionError) as error:
         flaws.append(("workspace", f"cannot read {given}.toml: {error}"))
         return "stage", None
-    return given, None if given in table_names("workspaces") else table
 
 
 def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:
