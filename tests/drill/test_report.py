@@ -35,7 +35,13 @@ def test_the_page_says_the_same_within_its_width(cells: int) -> None:
     assert max(map(cell_len, lines)) <= cells
     assert len(lines) <= 24
     text = "\n".join(lines)
-    for said in ("Score: 0.0 of 100: reactions 18.7, wrong changes -25", MISTAKEN_TEXT, "01:10", "update_event Foyer of Foyer -25", SEEN_TEXT):
+    for said in (
+        "Score: 0.0 of 100: reactions 18.7, wrong changes -25",
+        MISTAKEN_TEXT,
+        "01:10",
+        "update_event Foyer of Foyer -25",
+        SEEN_TEXT,
+    ):
         assert said in text
 
 

@@ -112,7 +112,9 @@ def rows(grade: Grade, escape: Escape) -> list[Sequence[str]]:
 
 def _head(grade: Grade, escape: Escape) -> Iterator[str]:
     truth = grade.truth
-    yield f"No score: {escape(grade.void)}" if grade.score is None else f"Score: {grade.score:.1f} of 100{_parts(grade)}"
+    yield (
+        f"No score: {escape(grade.void)}" if grade.score is None else f"Score: {grade.score:.1f} of 100{_parts(grade)}"
+    )
     yield f"Scenario {escape(truth.scenario)} ({escape(truth.hash)}), seed {truth.seed}, rules {grade.rules}"
     yield f"Began {truth.began:%Y-%m-%d %H:%M:%S}Z on the simulator's clock. Person: {escape(grade.by) or 'unknown'}"
 
