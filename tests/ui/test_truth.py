@@ -128,8 +128,8 @@ async def test_a_fact_of_another_event_or_room_is_found() -> None:
             ("1", event["rtmp_link"][-4:], other["rtmp_link"][-4:]),
             ("1", event["play_link"][-4:], other["play_link"][-4:]),
             ("2", event["stream"]["id"], other["stream"]["id"]),
-            ("5 down down", f"code      {room['code']}", f"code      {other_room['code']}"),
-            ("5", f"id        {room['id']}", f"id        {other_room['id']}"),
+            ("5 down down", f"{'code':<9}{room['code']}", f"{'code':<9}{other_room['code']}"),
+            ("5", f"{'id':<9}{room['id']}", f"{'id':<9}{other_room['id']}"),
             ("5", f"✓ {len(room['restreams'])} of 15", f"✓ {len(other_room['restreams'])} of 15"),
         ]
         for key, truth, lie in lies:

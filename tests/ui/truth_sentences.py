@@ -737,6 +737,36 @@ def event_settings(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, reader.any_of(reader.pane or reader.selected or "", so), "settings")
 
 
+@sentence(r"✓ (\d+) of 15 relay profiles.*")
+def profiles(reader: Reader, text: str, found: _Found) -> None:
+    reader.says(text, any(len(row["restreams"]) == int(found[1]) for row in reader.chosen_rooms), "profiles")
+
+
+@sentence(r"✓ each profile has an address and a key")
+def whole_profiles(reader: Reader, text: str, _: _Found) -> None:
+    reader.says(
+        text,
+        any(
+            row["restreams"] and all(profile["url"] and profile["stream_key"] for profile in row["restreams"])
+            for row in reader.chosen_rooms
+        ),
+        "profiles",
+    )
+
+
+@sentence(r"✓ no event on air sends to these(?: destinations)?")
+def apart(reader: Reader, text: str, _: _Found) -> None:
+    taken = {(row["url"], row["key"]) for event in reader.records.all("event") for row in event["restreams"]}
+    reader.says(
+        text,
+        any(
+            all((profile["url"], profile["stream_key"]) not in taken for profile in row["restreams"])
+            for row in reader.chosen_rooms
+        ),
+        "apart",
+    )
+
+
 @sentence(r"(?:goes to +|out +|on air +)?([▲○✓·?] \S.*)")
 def goes_to(reader: Reader, text: str, found: _Found) -> None:
     parts = re.findall(r"([▲○✓·?]) (\S.*?)(?=  +[▲○✓·?] |  +\+|$)", found[1])
@@ -1160,36 +1190,6 @@ def normal(reader: Reader, text: str, found: _Found) -> None:
             reader.selected or "", lambda then: int(found[1]) <= int(found[2]) <= len(then.samples) + 5, sampled=True
         ),
         "normal",
-    )
-
-
-@sentence(r"✓ (\d+) of 15 relay profiles.*")
-def profiles(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(text, any(len(row["restreams"]) == int(found[1]) for row in reader.chosen_rooms), "profiles")
-
-
-@sentence(r"✓ each profile has an address and a key")
-def whole_profiles(reader: Reader, text: str, _: _Found) -> None:
-    reader.says(
-        text,
-        any(
-            row["restreams"] and all(profile["url"] and profile["stream_key"] for profile in row["restreams"])
-            for row in reader.chosen_rooms
-        ),
-        "profiles",
-    )
-
-
-@sentence(r"✓ no event on air sends to these(?: destinations)?")
-def apart(reader: Reader, text: str, _: _Found) -> None:
-    taken = {(row["url"], row["key"]) for event in reader.records.all("event") for row in event["restreams"]}
-    reader.says(
-        text,
-        any(
-            all((profile["url"], profile["stream_key"]) not in taken for profile in row["restreams"])
-            for row in reader.chosen_rooms
-        ),
-        "apart",
     )
 
 
