@@ -186,9 +186,11 @@ def _request_flaws(events: Mapping[str, Document], scenario: Scenario) -> Iterat
 def _body_flaws(path: str, endpoint: Endpoint[Any], request: Mapping[str, Any]) -> Iterator[Flaw]:
     """Yield the fields of the body that the operation does not have: such a request never comes."""
     body = endpoint.takes
-    for key in request if isinstance(body, type) and issubclass(body, RequestBody) else ():
+    if not (isinstance(body, type) and issubclass(body, RequestBody)):
+        return
+    for key in request:
         field = key.removeprefix("json.").partition(".")[0]
-        if key.startswith("json.") and field not in body.model_fields:
+        if key.startswith("json.") and field not in {*body.model_fields, *body.ignored()}:
             there = there_are(body.model_fields, field)
             yield f"{path}.{key}", f'{endpoint.operation} has no field "{field}"; {there}'
 
