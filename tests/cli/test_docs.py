@@ -33,6 +33,13 @@ def test_a_pipe_gets_the_page_as_it_is_written_but_for_the_markers_of_tables(tmp
     assert done.stdout.splitlines() == [line for line in written if not line.startswith("<!--")]
 
 
+@pytest.mark.parametrize(
+    ("word", "topic"), [("drills", "simulator"), ("Rehearse", "simulator"), ("webhook", "notifications")]
+)
+def test_a_word_that_is_no_topic_leads_to_the_page_that_has_it(tmp_path: Path, word: str, topic: str) -> None:
+    assert f"there is no page '{word}', but look in {topic}," in " ".join(called(tmp_path, "docs", word).stderr.split())
+
+
 def test_a_terminal_gets_the_page_laid_out(tmp_path: Path) -> None:
     with terminal(tmp_path, "docs", "settings", size=(100, 40)) as shown:
         assert shown.ended() == 0

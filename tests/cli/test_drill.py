@@ -119,15 +119,15 @@ def home(tmp_path: Path) -> Path:
 
 def test_the_scores_so_far_are_listed_shown_and_graded_again(home: Path) -> None:
     listed = json.loads(called(home, "drill", "list", "--json").stdout)["drills"]
-    assert [(drill["number"], drill["score"]) for drill in listed] == [(1, 18.0), (2, 100.0)]
-    assert [line.split()[3] for line in called(home, "drill", "list").stdout.splitlines()[1:]] == ["18.0", "100.0"]
+    assert [(drill["number"], drill["score"]) for drill in listed] == [(1, 4.0), (2, 100.0)]
+    assert [line.split()[3] for line in called(home, "drill", "list").stdout.splitlines()[1:]] == ["4.0", "100.0"]
     shown = json.loads(called(home, "drill", "show", "1", "--json").stdout)
     assert [incident["acknowledged"] for incident in shown["incidents"]] == [40, 40]
     assert [change["cost"] for change in shown["wrong"]] == [10]
     page = called(home, "drill", "show", "1").stdout
     graded = called(home, "drill", "grade", "1")
     assert page.startswith("# Drill: ")
-    assert (graded.stdout, graded.stderr) == (page, "rules 1: 18.0; rules 1: 18.0\n")
+    assert (graded.stdout, graded.stderr) == (page, "rules 2: 4.0; rules 2: 4.0\n")
 
 
 def test_what_is_not_there_is_said(tmp_path: Path, home: Path) -> None:
@@ -149,11 +149,11 @@ def test_what_is_not_there_is_said(tmp_path: Path, home: Path) -> None:
 
 def test_a_score_of_other_rules_is_graded_again_on_request_only(home: Path) -> None:
     file = home / ".local/share/livedeck/drills.jsonl"
-    file.write_text(file.read_text(encoding="utf-8").replace('"rules":1', '"rules":0'), encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace('"rules":2', '"rules":0'), encoding="utf-8")
     refused = called(home, "drill", "show", "1")
     assert refused.returncode == 2
-    assert "`livedeck drill grade 1` grades it by rules 1" in " ".join(refused.stderr.split())
-    assert called(home, "drill", "grade", "1").stderr == "rules 0: 18.0; rules 1: 18.0\n"
+    assert "`livedeck drill grade 1` grades it by rules 2" in " ".join(refused.stderr.split())
+    assert called(home, "drill", "grade", "1").stderr == "rules 0: 4.0; rules 2: 4.0\n"
     file.write_text("nonsense\n", encoding="utf-8")
     assert "line 1 is no score" in called(home, "drill", "list").stderr
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drill.drilling import BEGAN, acknowledged, answer, at, changed, evidence, key, raised, truth, wrong
 from livedeck.drill.grade import ENDED_EARLY, NEVER_RAISED, TOO_BUSY, grade
-from livedeck.drill.truth import Act, Evidence, ExpectedAlarm, Raised, Refused, Starved, Timing
+from livedeck.drill.truth import Act, Change, Evidence, ExpectedAlarm, Raised, Refused, Starved, Timing
 from livedeck.monitor import AlarmKey, Severity
 
 SECONDS = st.floats(0, 400)
@@ -50,7 +50,34 @@ def test_a_score_is_from_0_to_100_and_a_wrong_change_never_helps(
     assert without is not None
     assert score is not None
     assert 0 <= score <= without <= 100
-    assert score == pytest.approx(max(0, without - count * (25 if ends_event else 10)))
+    cost = max(0, without - count * (25 if ends_event else 10))
+    assert score == pytest.approx(cost) if act is not None else score <= cost + 0.1
+
+
+@given(SECONDS, st.booleans(), st.booleans(), st.floats(0, 170), SECONDS)
+def test_a_wrong_change_in_place_of_the_reaction_costs_more_than_any_delay(
+    other: float, is_ended: bool, is_asked: bool, acknowledge: float, act: float
+) -> None:
+    """`other`: reaction to the second incident, the same in both drills."""
+
+    def played(first: tuple[float, float | None], more: list[Change]) -> float:
+        row = answer() if is_asked else replace(answer(), action=None)
+        acts = (acknowledged(0, first[0]), acknowledged(30, other))
+        changes = [changed(0, first[1])] if first[1] is not None and is_asked else []
+        drill = Evidence(truth(row, answer(30)), at(7200), (raised(0), raised(30)), acts, (*changes, *more))
+        score = grade(drill).score
+        assert score is not None
+        return score
+
+    slow = played((acknowledge, act), [])
+    mistaken = played((0, None), [wrong(60, ends_event=is_ended)])
+    assert mistaken < slow
+
+
+def test_the_right_change_after_a_wrong_one_has_its_credit() -> None:
+    assert grade(evidence(1, act=60, more=[wrong(40)])).score == 90.0
+    assert grade(evidence(1, act=None, more=[wrong(40)])).score == 0.0
+    assert grade(evidence(1, act=None, more=[wrong(311)])).score == 20.0  # after the limit
 
 
 def test_an_acknowledgement_alone_counts_three_tenths() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from drill.drilling import acknowledged, answer, at, evidence, key, raised, truth, wrong
 from livedeck.drill.grade import TOO_BUSY, grade
-from livedeck.drill.report import HEADS, PLATFORM, SEEN_TEXT, markdown, page_lines
+from livedeck.drill.report import HEADS, MISTAKEN_TEXT, PLATFORM, SEEN_TEXT, markdown, page_lines
 from livedeck.drill.truth import Evidence, ExpectedAlarm, Raised, Starved
 from livedeck.monitor import AlarmKey, Severity
 from livedeck.text.segments import cell_len
@@ -22,8 +22,9 @@ def test_the_report_has_a_row_for_each_incident() -> None:
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
     assert table[0] == [*HEADS]
     assert [row[0] for row in table[1:4]] == [f"AUDIO\\_LOST Stage {number}" for number in range(3)]
-    assert table[2] == ["AUDIO\\_LOST Stage 1", "01:00", "01:10", "40 s", "40 s", "no", "1", "28 %"]
-    assert f"Score: {graded.score:.1f} of 100" in markdown(graded)
+    assert table[2] == ["AUDIO\\_LOST Stage 1", "01:00", "01:10", "40 s", "40 s", "no", "1", "0 %"]
+    assert f"Score: {graded.score:.1f} of 100: reactions 18.7, wrong changes -10" in markdown(graded)
+    assert f"- no credit: AUDIO\\_LOST Stage 1: {MISTAKEN_TEXT}" in lines
     assert SEEN_TEXT in lines
 
 
@@ -34,7 +35,13 @@ def test_the_page_says_the_same_within_its_width(cells: int) -> None:
     assert max(map(cell_len, lines)) <= cells
     assert len(lines) <= 24
     text = "\n".join(lines)
-    for said in ("Score: 3.0 of 100", "01:10", "update_event Foyer of Foyer -25", SEEN_TEXT):
+    for said in (
+        "Score: 0.0 of 100: reactions 18.7, wrong changes -25",
+        MISTAKEN_TEXT,
+        "01:10",
+        "update_event Foyer of Foyer -25",
+        SEEN_TEXT,
+    ):
         assert said in text
 
 

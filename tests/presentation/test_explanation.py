@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -20,6 +21,9 @@ from livedeck.monitor import (
 )
 from livedeck.monitor.model.explanation import DeliveryFacts, OpenAlarm, SignalFacts
 from livedeck.presentation.explanation import explanation_lines, explanation_object, explanation_title, forecast_text
+from livedeck.settings.model import LimitSettings
+from monitor.stage import signal
+from monitor.test_explain import Watch, after, watch
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BARE = Explanation(
@@ -147,3 +151,38 @@ def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where(
     assert judged["alarms"] == ["No open alarms"]
     assert lines["decides"] == ["low_video = 0.7 (line 41 of limits)", "content = radio (chosen by anna@regie)"]
     assert dict(explanation_lines(replace(found, decides=())))["decides"] == ["the default limits"]
+
+
+def explained(kind: str, *deciding: DecidingLimit, content: str = "show") -> Explanation:
+    """An event with one alarm of a kind, as the monitor explains it now."""
+    alarm = OpenAlarm(AlarmKey("one", kind), Severity.WARNING, AlarmState.UNACKNOWLEDGED, NOW, "", "", "")
+    return replace(BARE, open=(alarm,), decides=deciding, content=content)
+
+
+async def test_a_still_picture_is_answered_with_the_settings_of_a_still_camera() -> None:
+    rows = [*signal(300, end=-62.0), *signal(31, video=2e5)]
+    stream = await watch(rows)
+    assert "PICTURE_STILL" in stream.present()
+    lines = dict(explanation_lines(stream.explained()))["if meant"]
+    settings = LimitSettings.model_validate(tomllib.loads("\n".join(lines[2:4])))
+    declared = Watch(after(rows), limits=settings.limits_in_force())
+    await declared.poll(rows)
+    assert "PICTURE_STILL" not in declared.present()
+    assert lines[0].endswith(f"livedeck event content {stream.event.id} camera")
+    assert all(kind in lines[-1] for kind in ("PICTURE_STILL", "VIDEO_BELOW_PRESET", "VIDEO_DECAY", "VIEWER_FROZEN"))
+
+
+def test_a_still_camera_is_proposed_for_a_still_picture_only() -> None:
+    def proposed(found: Explanation) -> bool:
+        return "if meant" in dict(explanation_lines(found))
+
+    assert proposed(explained("VIDEO_BELOW_PRESET"))
+    assert not proposed(explained("AUDIO_LOST"))
+    assert not proposed(explained("VIDEO_BELOW_PRESET", content="camera"))
+    assert not proposed(replace(explained("VIDEO_BELOW_PRESET"), decides=None))
+
+
+def test_settings_that_a_person_has_overruled_are_not_proposed() -> None:
+    lines = dict(explanation_lines(explained("VIDEO_DECAY", DecidingLimit("content", "show", by="anna"))))["if meant"]
+    assert "livedeck event content one camera" in lines[0]
+    assert not any("settings" in line for line in lines)

@@ -111,7 +111,7 @@ STEP = 'event = "Gala, hall 1"\nshape'
 BAD_STEP = 'event = "Gala"\nshape'
 
 BROKEN = {
-    "event": (STEP, BAD_STEP, "steps[0], event", 'no event is called "Gala"; there are Foyer and Gala, hall 1'),
+    "event": (STEP, BAD_STEP, "steps[0], event", 'no event is called "Gala"; there are Gala, hall 1 and Foyer'),
     "restream": (
         '"Video share"\nconn',
         '"Vimeo"\nconn',
@@ -124,7 +124,8 @@ BROKEN = {
     "early": ('"+00:01:00"', '"-00:01:00"', "steps[1], at", "-00:00:50 is before the start"),
     "after": ('after = "drift"', 'after = "drif"', "steps[1], after", 'no step has the id "drif"; there is drift'),
     "circle": ('id = "drift"', 'id = "drift"\nafter = "drift"', "steps[0], after", "waits for itself"),
-    "field": ("connected = false", "linked = false", "steps[1], linked", "unknown parameter"),
+    "field": ("connected = false", "linked = false", "steps[1], linked", "unknown parameter; there are restream, conn"),
+    "events": ("[[alarms]]", '[[events]]\nname = "A"\n[[alarms]]', "events", "write [[workspace.events]]"),
     "kind": ("KEYFRAME_SEVERE", "KEYFRAMES", "alarms[0], kind", "there are KEYFRAME_SEVERE, "),
     "since": ('since = "+00:00:10"', 'since = "+00:13:00"', "alarms[0], since", "after lasts"),
     "target": ("since", 'target = "x"\nsince', "alarms[0], target", "there is Video share"),
@@ -170,6 +171,20 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(SimulatorError) as refused:
         Simulator(scenario=tmp_path / "gala.toml")
     assert all(problem in str(refused.value) for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        ('{ operation = "event.update" }', 'no operation is called "event.update"; there are update_event, '),
+        ('{ operation = "update_event", "json.reconect_window" = 900 }', "there are reconnect_window, "),
+        ('{ operation = "update_event", "json.restreams.0.name" = "A", "json.reconnect_window" = 900 }', ""),
+    ],
+)
+def test_a_request_that_can_never_come_is_a_problem(tmp_path: Path, request_: str, says: str) -> None:
+    found = problems(tmp_path, f"{GALA}\n[[allowed]]\nrequest = {request_}\n")
+    assert len(found) == bool(says)
+    assert all(says in problem for problem in found)
 
 
 def test_a_workspace_may_be_a_file_beside_the_scenario(tmp_path: Path) -> None:

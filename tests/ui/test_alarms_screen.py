@@ -47,7 +47,7 @@ from livedeck.ui.alarms.view import TABS
 from livedeck.ui.kit.lines import FramedPanel
 from livedeck.ui.shell.preferences import Notice
 from presentation.test_events import FRESH, NOW, state
-from ui.stage import act, known, running, show, text_of
+from ui.stage import act, known, letters_of, running, show, text_of
 
 ALARM = Alarm(
     "one",
@@ -306,6 +306,28 @@ async def test_an_unchanged_log_keeps_its_incidents_and_the_drawn_pane() -> None
         assert len({id(incident) for incident, _ in seen}) == 1
         assert len({id(lines) for _, lines in seen}) == 1
         assert "PACKET_LOSS" in text_of(deck)
+    await history.close()
+
+
+async def test_a_large_screen_shows_every_incident_and_below_the_thread_the_advice_and_the_chart() -> None:
+    history = await History.open(None, EVENING)
+    async with running((200, 60), "7", history=history) as (deck, pilot):
+        open_alarms = [replace(alarm, timeline=()) for alarm in known(deck).alarms]
+        changes = tuple(AlarmChange(alarm.since, AlarmTransition.RAISED, alarm) for alarm in open_alarms)
+        await history.append(replace(known(deck), changes=changes))
+        await history.flush()
+        deck.dispatch("log.next", "incidents")
+        await pilot.pause()
+        for worker in [worker for worker in deck.workers if worker.group == "log"]:
+            await worker.wait()
+        await pilot.pause()
+        screen = deck.screen
+        assert isinstance(screen, AlarmsScreen)
+        shown = letters_of(deck)
+        assert len(screen.listing(known(deck)).rows) > 4
+        assert "more" not in shown
+        for words in ("timeline", "do", "viewers", "■ video", "last hour"):
+            assert words in shown
     await history.close()
 
 

@@ -104,6 +104,10 @@ JOBS = (
     Job("What did I just do?", "LOOK a L", ("21:14:07 · Cup final, pitch 2 RECONNECTING acknowledged by",)),
     Job("What changed, by its name?", ': "changes enter', ("Changes until 21:14:07Z", "Before")),
     Job("Hand over without a history", "H", ("handover needs a history: set `history` in the settings",)),
+    Job(
+        "Go back without a history", "T", (":past.go needs a history file: set `history` in the settings",), ("was at",)
+    ),
+    Job("How do I leave the filter?", '/ "evening enter', ("4 with a critical fault hidden   esc clears it",)),
     Job("Which are late?", '/ "tally:late enter', ("1 of 12 match", "Lecture 7", "T+00:02:10")),
     Job("Which have little video?", '/ "video<3M enter', ("1 of 12 match", "Town hall, main", "2.30M")),
     Job("Which are well?", '/ "health>=90 enter', ("2 of 12 match", "Choir, hall B", "City council")),

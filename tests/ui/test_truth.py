@@ -115,6 +115,35 @@ async def test_each_lie_is_found() -> None:
     assert unfound == []
 
 
+async def test_a_fact_of_another_event_or_room_is_found() -> None:
+    unfound = []
+    async with watching(None, 1) as watch:
+        await watch.advance_to(60)
+        await watch.resize((200, 60))
+        events = sorted(watch.records.all("event"), key=lambda row: row["name"] != "Cup final, pitch 2")
+        rooms = sorted(watch.records.all("room"), key=lambda row: row["name"] != "Council, hybrid session")
+        event, other = (row for row in events if row["name"] in {"Cup final, pitch 2", "City council"})
+        room, other_room = rooms[:2]
+        lies = [
+            ("1", event["rtmp_link"][-4:], other["rtmp_link"][-4:]),
+            ("1", event["play_link"][-4:], other["play_link"][-4:]),
+            ("2", event["stream"]["id"], other["stream"]["id"]),
+            ("5 down down", f"{'code':<9}{room['code']}", f"{'code':<9}{other_room['code']}"),
+            ("5", f"{'id':<9}{room['id']}", f"{'id':<9}{other_room['id']}"),
+            ("5", f"✓ {len(room['restreams'])} of 15", f"✓ {len(other_room['restreams'])} of 15"),
+        ]
+        for key, truth, lie in lies:
+            await watch.pilot.press(*key.split())
+            await watch.settle()
+            screen, sheets = watch.text(), (Sheet(), Sheet())
+            assert truth in screen, f"the screen of key {key} has no {truth!r}"
+            for sheet, text in zip(sheets, (screen, screen.replace(truth, lie, 1)), strict=True):
+                Reader(text, watch.records, sheet, key).read()
+            assert sheets[0].untrue == []
+            unfound += [] if sheets[1].untrue else [(key, lie)]
+    assert unfound == []
+
+
 def test_a_sentence_that_no_rule_reads_is_counted_and_not_taken_for_true() -> None:
     sheet = Sheet()
     sheet.unread["99 of 99 pigeons"] += 1

@@ -290,7 +290,7 @@ async def test_a_view_names_itself_and_counts_what_it_hides_until_it_is_left() -
             assert "LAST 5 MIN" not in lines
             await act(pilot, "view.sort")
             assert "view changed by hand   5 of 12 match" in letters_of(deck)
-            assert "esc clears the filter" not in letters_of(deck)
+            assert "esc clears it" not in letters_of(deck)
             deck.dispatch("event.view", "live")
             await act(pilot, "view.clear")
             assert letters_of(deck) == before

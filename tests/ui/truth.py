@@ -321,13 +321,14 @@ class Reader:
         self.board = board
         self.now = records.now
         self.selected: str | None = None
+        self.room: str | None = None
+        self.column = 0
         self.subjects: dict[int, str] = {}
         self.pane = ""
         self.columns: re.Pattern[str] | None = None
         self.chips: dict[str, int] = {}
         self.alarm: tuple[str, str] | None = None
         self.board_kinds: bool | None = None
-        self.is_board_row = False
         self.number, self.is_chart, self.section = 0, False, ""
         self.pane_alarm: tuple[str, str] | None = None
         self.good: int | None = None
@@ -351,6 +352,12 @@ class Reader:
         self.sheet.checked += 1
         if not is_true:
             self.sheet.untrue.append(f"{self.place}: {sentence!r} {why}")
+
+    @property
+    def chosen_rooms(self) -> list[Document]:
+        """The selected room for a sentence about it: above the panes, or in the left one. Every room for others."""
+        rooms, is_chosen = self.records.all("room"), self.room is not None and self.column <= 1
+        return [row for row in rooms if not is_chosen or is_short_for(self.room or "", row["name"])]
 
     def lately(self, event_id: str) -> list[Then]:
         """The event at each moment that the list may show."""
@@ -640,7 +647,7 @@ class Reader:
             return  # scales of a chart
         for pattern, rule in _SENTENCES:
             if found := pattern.fullmatch(text):
-                self.is_board_row = offset == 0
+                self.column = offset
                 rule(self, text, found)
                 return
         chunks = re.split(r"\s{2,}", text)

@@ -12,6 +12,7 @@ from ui.truth import (
     CLOCK,
     SPAN,
     TALLY,
+    Document,
     Reader,
     Sample,
     Then,
@@ -561,7 +562,7 @@ def _figures(reader: Reader, text: str, name: str, kind: str, words: str) -> Non
 )
 def alarm(reader: Reader, text: str, found: _Found) -> None:
     section_ = reader.section
-    if section_ and text.startswith(("▌", "✖", "▲", "●")) and reader.is_board_row:
+    if section_ and text.startswith(("▌", "✖", "▲", "●")) and reader.column == 0:
         reader.sections[-1][2] += 1
         reader.severities[found["severity"]] += section_ != "QUIET"
     if found["kind"] is None or (reader.board_kinds is False and section_):
@@ -652,6 +653,9 @@ def rooms(reader: Reader, text: str, found: _Found) -> None:
     r"(?: +(?:code )?(?P<code>\d{3}-\d{3}-\d{3}).*| .*)?"
 )
 def room(reader: Reader, text: str, found: _Found) -> None:
+    if text.startswith("▌"):
+        reader.room = found["name"]
+
     def so(row: dict) -> bool:  # type: ignore[type-arg]
         count = len(row["restreams"])
         return (
@@ -731,6 +735,36 @@ def event_settings(reader: Reader, text: str, found: _Found) -> None:
         )
 
     reader.says(text, reader.any_of(reader.pane or reader.selected or "", so), "settings")
+
+
+@sentence(r"✓ (\d+) of 15 relay profiles.*")
+def profiles(reader: Reader, text: str, found: _Found) -> None:
+    reader.says(text, any(len(row["restreams"]) == int(found[1]) for row in reader.chosen_rooms), "profiles")
+
+
+@sentence(r"✓ each profile has an address and a key")
+def whole_profiles(reader: Reader, text: str, _: _Found) -> None:
+    reader.says(
+        text,
+        any(
+            row["restreams"] and all(profile["url"] and profile["stream_key"] for profile in row["restreams"])
+            for row in reader.chosen_rooms
+        ),
+        "profiles",
+    )
+
+
+@sentence(r"✓ no event on air sends to these(?: destinations)?")
+def apart(reader: Reader, text: str, _: _Found) -> None:
+    taken = {(row["url"], row["key"]) for event in reader.records.all("event") for row in event["restreams"]}
+    reader.says(
+        text,
+        any(
+            all((profile["url"], profile["stream_key"]) not in taken for profile in row["restreams"])
+            for row in reader.chosen_rooms
+        ),
+        "apart",
+    )
 
 
 @sentence(r"(?:goes to +|out +|on air +)?([▲○✓·?] \S.*)")
@@ -907,36 +941,50 @@ def stream_status(reader: Reader, text: str, found: _Found) -> None:
     )
 
 
-@sentence(r"(?:stream +)?([0-9a-f]{8}-[0-9a-f-]{27})")
-def stream_id(reader: Reader, text: str, found: _Found) -> None:
-    ids = {
-        event["stream"]["id"]
-        for _, events in reader.records.seconds[-30:]
-        for event in events.values()
-        if event["stream"]
-    }
+@sentence(r"(?:(?P<label>stream|id) +)?(?P<id>[0-9a-f]{8}-[0-9a-f-]{27})")
+def identity(reader: Reader, text: str, found: _Found) -> None:
+    name = reader.pane or reader.selected
+    if found["label"] == "stream" and name:
+        reader.says(text, reader.any_of(name, lambda then: _stream_id(then.event) == found["id"]), f"stream of {name}")
+        return
+    if found["label"] == "id" and reader.room:
+        reader.says(text, any(row["id"] == found["id"] for row in reader.chosen_rooms), f"id of {reader.room}")
+        return
+    ids = {_stream_id(event) for _, events in reader.records.seconds[-30:] for event in events.values()}
     ids |= {row["id"] for kind in ("room", "video", "event") for row in reader.records.all(kind)}
-    reader.says(text, found[1] in ids, "id")
+    reader.says(text, found["id"] in ids, "id")
 
 
-@sentence(r"(?:from +|ingest +|play +|watch at +|join at +)?(?P<link>(?:rtmps?|https)://\S*?)(?:•+(?P<end>\w{0,4}))?")
+def _stream_id(event: Document) -> str:
+    return event["stream"]["id"] if event["stream"] else ""
+
+
+_FIELD = {"from": "rtmp_link", "ingest": "rtmp_link", "play": "play_link", "watch at": "play_link"}
+"""Label of an address -> field of the selected event that has it."""
+
+
+@sentence(
+    r"(?:(?P<label>from|ingest|play|watch at|join at) +)?(?P<link>(?:rtmps?|https)://\S*?)(?:•+(?P<end>\w{0,4}))?"
+)
 def address(reader: Reader, text: str, found: _Found) -> None:
-    links = [
-        link
-        for event in reader.records.all("event")
-        for link in (event["rtmp_link"], event["play_link"], *(row["url"] for row in event["restreams"]))
-    ]
-    links += [
-        link
-        for room_ in reader.records.all("room")
-        for link in (room_["link"], *(row["url"] for row in room_["restreams"]))
-    ]
     start, _, tail = found["link"].partition("…")
-    reader.says(
-        text,
-        any(link.startswith(start) and tail in link and link.endswith(found["end"] or "") for link in links),
-        "address",
-    )
+
+    def fits(link: str) -> bool:
+        return link.startswith(start) and tail in link and link.endswith(found["end"] or "")
+
+    name, field = reader.pane or reader.selected, _FIELD.get(found["label"] or "")
+    if field and name:
+        reader.says(text, reader.any_of(name, lambda then: fits(then.event[field])), f"address of {name}")
+        return
+    links = [row["link"] for row in reader.chosen_rooms]
+    if found["label"] != "join at":
+        links += [
+            link
+            for event in reader.records.all("event")
+            for link in (event["rtmp_link"], event["play_link"], *(row["url"] for row in event["restreams"]))
+        ]
+        links += [row["url"] for room_ in reader.records.all("room") for row in room_["restreams"]]
+    reader.says(text, any(map(fits, links)), "address")
 
 
 @sentence(r"key •+(\w{4})|•+(\w{4})")
@@ -1036,7 +1084,7 @@ def used(reader: Reader, text: str, _: _Found) -> None:
 
 @sentence(r"code +(\d{3}-\d{3}-\d{3})|(\d{3}-\d{3}-\d{3})")
 def code(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(text, any(row["code"] == (found[1] or found[2]) for row in reader.records.all("room")), "code")
+    reader.says(text, any(row["code"] == (found[1] or found[2]) for row in reader.chosen_rooms), "code")
 
 
 @sentence(r"(?:created +|changed +)?(\d\d \w{3}(?: \d{4})? \d\d:\d\d)Z?(?:, (?P<length>\d\d:\d\d:\d\d))?")
@@ -1142,36 +1190,6 @@ def normal(reader: Reader, text: str, found: _Found) -> None:
             reader.selected or "", lambda then: int(found[1]) <= int(found[2]) <= len(then.samples) + 5, sampled=True
         ),
         "normal",
-    )
-
-
-@sentence(r"✓ (\d+) of 15 relay profiles.*")
-def profiles(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(text, any(len(row["restreams"]) == int(found[1]) for row in reader.records.all("room")), "profiles")
-
-
-@sentence(r"✓ each profile has an address and a key")
-def whole_profiles(reader: Reader, text: str, _: _Found) -> None:
-    reader.says(
-        text,
-        any(
-            row["restreams"] and all(profile["url"] and profile["stream_key"] for profile in row["restreams"])
-            for row in reader.records.all("room")
-        ),
-        "profiles",
-    )
-
-
-@sentence(r"✓ no event on air sends to these(?: destinations)?")
-def apart(reader: Reader, text: str, _: _Found) -> None:
-    taken = {(row["url"], row["key"]) for event in reader.records.all("event") for row in event["restreams"]}
-    reader.says(
-        text,
-        any(
-            all((profile["url"], profile["stream_key"]) not in taken for profile in row["restreams"])
-            for row in reader.records.all("room")
-        ),
-        "apart",
     )
 
 

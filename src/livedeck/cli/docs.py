@@ -85,7 +85,9 @@ def show(topic: str) -> None:
     try:
         page = docs.page(topic)
     except LookupError:
-        raise click.UsageError(f"there is no page {topic!r}; there are {', '.join(docs.topics())}") from None
+        about = docs.topics_about(topic)[:3]
+        where = f", but look in {', '.join(about)}" if about else ""
+        raise click.UsageError(f"there is no page {topic!r}{where}; there are {', '.join(docs.topics())}") from None
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown

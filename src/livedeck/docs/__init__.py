@@ -28,3 +28,10 @@ def headings(topic: str) -> tuple[str, ...]:
     """Return the second-level headings of a page. Raises LookupError for an unknown topic."""
     prose = re.sub(r"^ *```.*?^ *```", "", page(topic), flags=re.MULTILINE | re.DOTALL)
     return tuple(re.findall(r"^## (.+?)\s*$", prose, re.MULTILINE))
+
+
+def topics_about(word: str) -> tuple[str, ...]:
+    """Return the names of the pages with a word in its singular, plural or as a beginning, the most frequent first."""
+    stem = word.casefold()[:-1] if len(word) > 4 else word.casefold()
+    counts = {topic: page(topic).casefold().count(stem) for topic in topics()} if stem else {}
+    return tuple(sorted(filter(counts.get, counts), key=lambda topic: -counts[topic]))

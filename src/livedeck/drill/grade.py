@@ -11,7 +11,7 @@ from livedeck.drill.truth import LATE_ALARM, Act, Answer, Change, Evidence, Expe
 from livedeck.monitor import Severity
 from livedeck.record import Record
 
-RULES = 1
+RULES = 2
 """Version of the rules. Scores of two versions cannot be compared."""
 
 ACKNOWLEDGE_SHARE = 0.3
@@ -36,7 +36,8 @@ class Incident(Record):
     """Graded row of `[[answers]]`.
 
     `seen`: first act of the person on the alarm or its event, because a look leaves no trace. `wrong`: wrong changes
-    from this incident to the next. `credit`: from 0 to 1; None if `void` says why there is none.
+    from this incident to the next. `is_mistaken`: one of them took the place of the right reaction.
+    `credit`: from 0 to 1; None if `void` says why there is none.
     """
 
     answer: Answer
@@ -48,6 +49,7 @@ class Incident(Record):
     acted: datetime | None
     action: str
     wrong: int
+    is_mistaken: bool
     credit: float | None
     void: str = ""
 
@@ -66,6 +68,7 @@ class Wrong(Record):
 class Grade(Record):
     """Grade of a drill. `score`: from 0 to 100; None if `void` says why there is none.
 
+    `reactions`: score without the cost of wrong changes.
     `due`: number of alarms that the deck had to raise before the drill `ended`. `missed`, `false`: alarms that it did
     not raise, or raised without a cause. They do not change the score.
     """
@@ -75,6 +78,7 @@ class Grade(Record):
     ended: datetime
     score: float | None
     void: str
+    reactions: float
     incidents: tuple[Incident, ...]
     wrong: tuple[Wrong, ...]
     due: int
@@ -87,7 +91,8 @@ def grade(evidence: Evidence) -> Grade:
     """Return the grade of a drill."""
     wrong = tuple(Wrong(change, _cost(change)) for change in _wrong_changes(evidence.changes))
     incidents = tuple(_incident(evidence, number, wrong) for number in range(len(evidence.truth.answers)))
-    score, void = _score(incidents, wrong)
+    reactions, void = _reactions(incidents)
+    score = None if void else max(0.0, round(reactions - sum(item.cost for item in wrong), 1))
     due = [row for row in evidence.truth.alarms if row.shown and _is_due(row, evidence)]
     missed = tuple(row for row in due if not any(has_raised(row, raised) for raised in evidence.raised))
     return Grade(
@@ -96,6 +101,7 @@ def grade(evidence: Evidence) -> Grade:
         evidence.ended,
         score,
         void,
+        reactions,
         incidents,
         wrong,
         len(due),
@@ -104,18 +110,17 @@ def grade(evidence: Evidence) -> Grade:
     )
 
 
-def _score(incidents: Iterable[Incident], wrong: Iterable[Wrong]) -> tuple[float | None, str]:
-    """Return the score and no reason, or None and the reason why there is none."""
+def _reactions(incidents: Iterable[Incident]) -> tuple[float, str]:
+    """Return the mean credit in percent, and the reason why it is no score; empty if it is one."""
     incidents = [*incidents]
     total = sum(incident.weight for incident in incidents)
     counted = [(incident.weight, incident.credit) for incident in incidents if incident.credit is not None]
     weight = sum(weight for weight, _ in counted)
     if not total:
-        return None, "the scenario asks for no answer"
+        return 0.0, "the scenario asks for no answer"
     if 2 * weight < total:
-        return None, max(incidents, key=lambda incident: (bool(incident.void), incident.weight)).void
-    points = 100 * sum(weight * credit for weight, credit in counted) / weight
-    return max(0.0, round(points - sum(item.cost for item in wrong), 1)), ""
+        return 0.0, max(incidents, key=lambda incident: (bool(incident.void), incident.weight)).void
+    return 100 * sum(weight * credit for weight, credit in counted) / weight, ""
 
 
 def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incident:
@@ -124,6 +129,7 @@ def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incide
     acts = [act for act in evidence.acts if raised and act.key == raised.key and act.at >= raised.at]
     acknowledged = next((act for act in acts if act.note is None), None)
     acted = _action(evidence, number, acts)
+    mine = [item.change.at for item in wrong if _incident_at(evidence.truth, item.change.at) == number]
     severity = answer.severity or (raised.severity if raised else None)
     incident = Incident(
         answer=answer,
@@ -134,7 +140,8 @@ def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incide
         acknowledged_by=acknowledged.by if acknowledged else "",
         acted=acted[0] if acted else None,
         action=acted[1] if acted else "",
-        wrong=sum(_incident_at(evidence.truth, item.change.at) == number for item in wrong),
+        wrong=len(mine),
+        is_mistaken=acted is None and any(raised and raised.at <= at <= raised.at + answer.longest for at in mine),
         credit=None,
         void=_void(evidence, answer, raised),
     )
@@ -142,7 +149,10 @@ def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incide
 
 
 def _credit(incident: Incident) -> float:
+    """Return the credit. A wrong change in place of the right reaction costs more than any delay."""
     answer = incident.answer
+    if incident.is_mistaken:
+        return 0.0
     acknowledged = answer.acknowledge.credit(incident.seconds_to(incident.acknowledged))
     if answer.action is None:
         return acknowledged

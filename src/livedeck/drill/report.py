@@ -18,6 +18,7 @@ WRONG_HEADS = ("Time", "Change", "Points")
 NO_WRONG = "No wrong change."
 
 SEEN_TEXT = "Seen: the first act on the alarm or its event. A look leaves no trace."
+MISTAKEN_TEXT = "a wrong change was made instead"
 DECK_TEXT = "The deck. Its alarms do not change the score."
 PLATFORM = "platform"
 
@@ -26,11 +27,13 @@ Escape = Callable[[str], str]
 
 def markdown(grade: Grade) -> str:
     """Return the report as Markdown. Text of people and of the platform is escaped."""
+    without = _without_credit(grade, literal)
     tables = [
         *table_lines(HEADS, rows(grade, literal)),
         SEEN_TEXT,
         "",
-        *_void_lines(grade, literal, "- "),
+        *(f"- {line}" for line in without),
+        *([""] if without else []),
         *_wrong_table(grade),
         "## The deck",
         "",
@@ -52,7 +55,7 @@ def html(grade: Grade) -> str:
     def words(text: str) -> str:
         return entities(safe(text))
 
-    notes = [*_void_lines(grade, words, "void: "), SEEN_TEXT]
+    notes = [*_without_credit(grade, words), SEEN_TEXT]
     wrong = list(_wrong_rows(grade, words))
     return "".join(
         (
@@ -81,7 +84,7 @@ def page_lines(grade: Grade, cells: int) -> Iterator[str]:
         "",
         *_aligned([HEADS, *rows(grade, safe)], cells),
         SEEN_TEXT,
-        *_void_lines(grade, safe, "void: "),
+        *_without_credit(grade, safe),
         *(f"wrong: {' '.join(row)}" for row in _wrong_rows(grade, safe)),
         "",
         DECK_TEXT,
@@ -109,15 +112,28 @@ def rows(grade: Grade, escape: Escape) -> list[Sequence[str]]:
 
 def _head(grade: Grade, escape: Escape) -> Iterator[str]:
     truth = grade.truth
-    yield f"No score: {escape(grade.void)}" if grade.score is None else f"Score: {grade.score:.1f} of 100"
+    yield (
+        f"No score: {escape(grade.void)}" if grade.score is None else f"Score: {grade.score:.1f} of 100{_parts(grade)}"
+    )
     yield f"Scenario {escape(truth.scenario)} ({escape(truth.hash)}), seed {truth.seed}, rules {grade.rules}"
     yield f"Began {truth.began:%Y-%m-%d %H:%M:%S}Z on the simulator's clock. Person: {escape(grade.by) or 'unknown'}"
 
 
-def _void_lines(grade: Grade, escape: Escape, mark: str) -> list[str]:
-    voids = [(incident.answer, incident.void) for incident in grade.incidents if incident.void]
-    lines = [f"{mark}{_name(row.alarm, row.event, row.target, escape)}: {escape(void)}" for row, void in voids]
-    return [*lines, ""] if lines and mark == "- " else lines
+def _parts(grade: Grade) -> str:
+    """Return the parts of a score with wrong changes, which may cost more than the reactions gave."""
+    cost = sum(item.cost for item in grade.wrong)
+    return f": reactions {grade.reactions:.1f}, wrong changes -{cost:g}" if cost else ""
+
+
+def _without_credit(grade: Grade, escape: Escape) -> list[str]:
+    """Return a line for each incident that is void, or that a wrong change deprives of its credit, with the reason."""
+    return [
+        f"{'void' if incident.void else 'no credit'}: "
+        f"{_name(incident.answer.alarm, incident.answer.event, incident.answer.target, escape)}: "
+        f"{escape(incident.void or MISTAKEN_TEXT)}"
+        for incident in grade.incidents
+        if incident.void or incident.is_mistaken
+    ]
 
 
 def _wrong_table(grade: Grade) -> list[str]:

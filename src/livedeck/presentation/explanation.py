@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable
 from datetime import datetime
 
@@ -9,6 +11,7 @@ from livedeck.monitor import (
     AlarmState,
     BroadcastState,
     Condition,
+    Content,
     DecidingLimit,
     Explanation,
     Forecast,
@@ -16,6 +19,8 @@ from livedeck.monitor import (
     OpenAlarm,
     SilentKind,
 )
+from livedeck.monitor.kinds import ALARM_KINDS
+from livedeck.monitor.kinds.kind import SampleDetector
 from livedeck.presentation import documents
 from livedeck.presentation.connection import not_known_text
 from livedeck.text.times import isoformat_utc
@@ -66,6 +71,7 @@ def explanation_lines(explanation: Explanation, place: Place = setting_text) -> 
     """Return each label with its lines, the most important first. `place`: describes the place of a setting."""
     parts = (
         ("alarms", _opened(explanation)),
+        ("if meant", _meant(explanation)),
         ("would alarm", _would_alarm(explanation)),
         ("silent", _silent(explanation)),
         ("class", [_class_text(explanation)]),
@@ -96,6 +102,37 @@ def _open_text(alarm: OpenAlarm) -> str:
     ends = f"; clears with {alarm.ends}" if alarm.ends and is_present else ""
     began = f"began {alarm.since:%H:%M:%S}Z"
     return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words}, {began}: {evidence_text(alarm)}{ends}"
+
+
+def _meant(explanation: Explanation) -> list[str]:
+    """Return how to declare the event a still camera; empty unless this would end one of its present alarms.
+
+    A content chosen by a person wins over the settings, so their lines are left out. The past offers nothing.
+    """
+    present = {alarm.key.kind for alarm in explanation.open if alarm.state is not AlarmState.RETURNED}
+    if explanation.decides is None or explanation.content == Content.CAMERA or present.isdisjoint(_NOT_OF_CAMERA):
+        return []
+    event_id = safe(explanation.event_id)
+    command = f"livedeck event content {shlex.quote(event_id)} {Content.CAMERA}"
+    is_chosen = any(limit.name == "content" and limit.by for limit in explanation.decides)
+    return [
+        f"If the picture of this event stands still by design, as of a harbour at night: {command}",
+        *([] if is_chosen else ["Or in the settings:", f"[events.{json.dumps(event_id)}]", 'content = "camera"']),
+        f"A frozen picture then raises no alarm; not judged: {', '.join(_NOT_OF_CAMERA)}",
+    ]
+
+
+_NOT_OF_CAMERA = (
+    *(
+        kind.name
+        for kind in ALARM_KINDS.values()
+        if isinstance(kind.detector, SampleDetector)
+        and kind.detector.expects
+        and kind.detector.expects not in Content.CAMERA.expectations
+    ),
+    "VIEWER_FROZEN",
+)
+"""Kinds that are not judged for the content `camera`."""
 
 
 def _would_alarm(explanation: Explanation) -> list[str]:

@@ -219,7 +219,7 @@ def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> l
         match.append((f"   ✖ {filtered.hidden_critical} with a critical fault hidden", StyleRole.CRITICAL))
     words: Line = [(safe(view.filter), StyleRole.STRONG)]
     if not view.name and not view.group:
-        line = [(" / ", StyleRole.HEAD), *words, *match, (f"   {clear_key} clears the filter", StyleRole.DIM)]
+        line = [(" / ", StyleRole.HEAD), *words, *match, (f"   {clear_key} clears it", StyleRole.DIM)]
     else:  # the name and the counts stay even if the filter is too long for the line
         name: Line = [(" view ", StyleRole.HEAD), (safe(view.name) or "changed by hand", StyleRole.STRONG)]
         line = [*name, *(match if view.filter else []), (f"   {clear_key} leaves it   ", StyleRole.DIM), *words]

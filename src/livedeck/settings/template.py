@@ -36,7 +36,7 @@ _EVENTS = """
 # Content and limits of the events whose name or project fits shell patterns. They win over the limits above.
 # [[limits]]
 # events = ["Radio *"]
-# content = "radio"  # show, radio, silent, slides or share
+# content = "radio"  # show, radio, silent, slides, share or camera
 # thresholds = { low_audio = 0.5 }
 
 # Content and limits of one event, by its id. They win over both.

@@ -361,7 +361,7 @@ VIDEO_KINDS = (
         diagnosis=Diagnosis(
             cause="The encoder sends every frame, but nothing moves: a frozen or black source, or a slate.",
             viewers="A picture that stands still or is black.",
-            advice="Look at the picture. If it is a slate, make this level the baseline, or set the content to slides.",
+            advice="Look at the picture. A slate: make it the baseline; slides or a still camera: set the content.",
         ),
     ),
     AlarmKind(

@@ -19,6 +19,8 @@ from livedeck.simulator.engine.store import Document, Files
 from livedeck.simulator.engine.timeline import Refusal
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
+from livedeck.simulator.http import Endpoint
+from livedeck.simulator.models import RequestBody
 from livedeck.simulator.rehearsal import scenario_file, scenarios
 from livedeck.simulator.rehearsal.naming import there_are
 from livedeck.simulator.rehearsal.scenario import Expected, Scenario
@@ -162,8 +164,8 @@ def _alarm_flaws(events: Mapping[str, Document], alarms: Sequence[Expected]) -> 
 
 
 def _request_flaws(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Flaw]:
-    """Yield the unknown events and operations in answers, allowed changes and waiting steps."""
-    operations = [endpoint.operation for endpoint in ENDPOINTS]
+    """Yield the unknown events, operations and body fields in all patterns for requests."""
+    operations = {endpoint.operation: endpoint for endpoint in ENDPOINTS}
     requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}
     requests |= {f"allowed[{index}]": request for index, request in enumerate(scenario.allowed)}
     patterns = {f"{path}.request": request for path, request in requests.items()}
@@ -171,11 +173,26 @@ def _request_flaws(events: Mapping[str, Document], scenario: Scenario) -> Iterat
     for path, request in patterns.items():
         for name, known, ids in (
             ("event", [*events], [row["id"] for row in events.values()]),
-            ("operation", operations, []),
+            ("operation", [*operations], []),
         ):
             if isinstance(wanted := request.get(name), str) and wanted not in {*known, *ids}:
                 reason = f'no {name} is called "{wanted}"; {there_are(known, wanted)}'
                 yield f"{path}.{name}", reason
+        named = request.get("operation")
+        if isinstance(named, str) and named in operations:
+            yield from _body_flaws(path, operations[named], request)
+
+
+def _body_flaws(path: str, endpoint: Endpoint[Any], request: Mapping[str, Any]) -> Iterator[Flaw]:
+    """Yield the fields of the body that the operation does not have: such a request never comes."""
+    body = endpoint.takes
+    if not (isinstance(body, type) and issubclass(body, RequestBody)):
+        return
+    for key in request:
+        field = key.removeprefix("json.").partition(".")[0]
+        if key.startswith("json.") and field not in {*body.model_fields, *body.ignored()}:
+            there = there_are(body.model_fields, field)
+            yield f"{path}.{key}", f'{endpoint.operation} has no field "{field}"; {there}'
 
 
 class _NoFiles(Files):
@@ -245,7 +262,7 @@ def check_table(path: Path) -> Sequence[Problem]:
     """
     try:
         source = Source.of_file(path)
-        if "events" in source.table:
+        if "events" in source.table and "lasts" not in source.table:
             check_workspace(source)
         elif "faults" in source.table:
             scenarios.check_faults(source.table)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
+from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.encoder import SHAPES, Shape
 from livedeck.simulator.engine.faults import FAULT_EFFECTS
 from livedeck.simulator.models import RequestBody
@@ -104,6 +105,7 @@ def listings() -> tuple[Listing, ...]:
         Listing("workspaces", "Workspaces", ("Name", "Events", "Rooms and their relays"), [*_workspaces()]),
         Listing("shapes", "Shapes of an encoder", ("Name", "Sends"), [(name, _shape(SHAPES[name])) for name in SHAPES]),
         Listing("steps", "Commands of a step (do)", ("Command", "Acts on", "Arguments"), [*_commands()]),
+        Listing("operations", "Operations of a request (operation)", ("Operation", "Request"), [*_operations()]),
         Listing("fault-kinds", "Kinds of faults", ("Kind", "Effect"), [*_faults()]),
         Listing("alarm-kinds", "Alarms that a scenario may expect", ("Kinds",), [(", ".join(ALARM_KINDS),)]),
         Listing("scenario-fields", "Tables of a scenario", ("Field", "Needed", "Value"), [*_fields(_SCENARIO)]),
@@ -115,6 +117,11 @@ def _scenarios() -> Iterator[Row]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
         yield name, scenario.workspace, offset_of(scenario.lasts), scenario.title
+
+
+def _operations() -> Iterator[Row]:
+    for endpoint in ENDPOINTS:
+        yield endpoint.operation, f"{endpoint.method} {endpoint.path}"
 
 
 def _faults() -> Iterator[Row]:

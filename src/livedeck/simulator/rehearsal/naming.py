@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
@@ -60,8 +61,19 @@ def listed(names: Iterable[str]) -> str:
 
 
 def there_are(names: Iterable[str], wanted: str = "") -> str:
-    """Return the end of an error that lists the existing names, first those that are close to `wanted`."""
-    names = [*dict.fromkeys(names)]
-    close = get_close_matches(wanted, names)
+    """Return the end of an error that lists the existing names, first those that are close to `wanted`.
+
+    Names with all its words are close, too: `event.update` and `update_event`.
+    """
+    names, words = [*dict.fromkeys(names)], _words(wanted)
+    close = [
+        *dict.fromkeys(
+            (*(name for name in names if words and words <= _words(name)), *get_close_matches(wanted, names))
+        )
+    ]
     names = [*close, *(name for name in names if name not in close)]
     return f"there {'is' if len(names) == 1 else 'are'} {listed(names) or 'none'}"
+
+
+def _words(name: str) -> set[str]:
+    return {*re.findall(r"[^\W_]+", name.casefold())}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, create_model
 
@@ -157,8 +157,36 @@ def flaws_of(model: type[RequestBody], values: object, path: str = "") -> list[F
     try:
         check(model, values)
     except ApiError as error:
-        return [(_below(path, name), reason) for name, reason in error.invalid_params]
+        return [(_below(path, name), _instead(model, name, reason)) for name, reason in error.invalid_params]
     return []
+
+
+def _instead(model: type[RequestBody], path: str, reason: str) -> str:
+    """Return the reason with the fields that the table has, if a field is unknown or no table."""
+    parent, _, name = path.rpartition(".")
+    if reason == "unknown parameter" and model is ScenarioFile and name in Template.model_fields:
+        return f"belongs to the workspace: write [[workspace.{name}]]"
+    if reason == "unknown parameter" and (table := _model_at(model, parent)):
+        return f"{reason}; {there_are(table.model_fields, name)}"
+    if reason == "must be an object" and (table := _model_at(model, path)):
+        return f"must be a table of {', '.join(table.model_fields)}"
+    return reason
+
+
+def _model_at(model: type[RequestBody], path: str) -> type[RequestBody] | None:
+    """Return the model of the table at a path below `model`; None if the path has no model of its own."""
+    found: type[RequestBody] | None = model
+    for name in re.findall(r"[^.\[\]]+", re.sub(r"\[\d+\]", "", path)):
+        field = found.model_fields.get(name) if found else None
+        found = _model_in(field.annotation) if field else None
+    return found
+
+
+def _model_in(annotation: object) -> type[RequestBody] | None:
+    """Return the model that a type is, or has inside."""
+    if isinstance(annotation, type) and issubclass(annotation, RequestBody):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
 
 
 def _below(path: str, name: str) -> str:
@@ -183,15 +211,16 @@ def _workspace(
     """Return the name of the workspace, and its table unless it is a shipped one."""
     if isinstance(given, dict):
         return scenario, given
+    if given in table_names("workspaces"):
+        return given, None
     try:
-        table = find_table(given, posted, folder)
+        return given, find_table(given, posted, folder)
     except LookupError as error:
         flaws.append(("workspace", str(error.args[0])))
         return "stage", None
     except (OSError, ValueError, RecursionError) as error:
         flaws.append(("workspace", f"cannot read {given}.toml: {error}"))
         return "stage", None
-    return given, None if given in table_names("workspaces") else table
 
 
 def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:

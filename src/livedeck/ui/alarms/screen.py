@@ -8,7 +8,7 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, NotReadError, Silence, Snapshot, read_figures
+from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, AlarmKey, NotReadError, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
 from livedeck.presentation.badges import SILENCE_GLYPH
 from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
@@ -23,11 +23,13 @@ from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     FIGURES,
     LOG,
+    MIN_CHART_LINES,
     SILENCES,
     TABS,
     FigureRow,
     LoggedAction,
     LogRecord,
+    advice_lines,
     newest_first,
     panel_lines,
     panel_state,
@@ -180,7 +182,11 @@ class AlarmsScreen(BaseScreen):
 
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         self._show_lines("tabs", [self._tab_line(snapshot, render_time)])
-        has_hour = self._is_board and self.size.height >= HOUR_FROM and snapshot.link.as_of is not None
+        has_hour = (
+            (self._is_board or self._has_incidents)
+            and self.size.height >= HOUR_FROM
+            and snapshot.link.as_of is not None
+        )
         hour = self.query_one("#hour", LinesWidget)
         hour.show(hour_lines(snapshot, render_time, self.size.width) if has_hour else [])
         hour.display = has_hour
@@ -202,27 +208,35 @@ class AlarmsScreen(BaseScreen):
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         self._show_silence(self.silence_at_cursor(), snapshot, render_time)
         if self._has_incidents:
-            self._show_incident(find_row(INCIDENTS, self._incidents, selection.key))
+            self._show_incident(find_row(INCIDENTS, self._incidents, selection.key), snapshot, render_time)
         if self._is_board:
             table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
             above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
             lines = max(MIN_ROWS, table_lines) + above
             self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
 
-    def _show_incident(self, incident: Incident | None) -> None:
+    def _show_incident(self, incident: Incident | None, snapshot: Snapshot, render_time: RenderTime) -> None:
+        """Show the thread of an incident, and below it the advice and the chart of an alarm that is still open."""
+        most = self.size.height - FRAME_LINES - max(MIN_PANEL_LINES, self.size.height // 3)
+        self.table().styles.height = max(MIN_ROWS + 1, min(len(self._incidents) + 1, most))
         panel = self.query_one("#incident", FramedPanel)
-        free = self.size.height - FRAME_LINES - max(MIN_ROWS, len(self._incidents)) - 1
-        panel.styles.height = max(MIN_PANEL_LINES, self.size.height // 3, free)
+        panel.styles.height = "1fr"
         if incident is None:
             panel.show("Incident", "", lambda _cells, _rows: [[("No incident selected", StyleRole.DIM)]])
-        else:
-            panel.show(
-                incident_title(incident),
-                "",
-                lambda cells, rows: self._incident_lines.get(
-                    (incident,), (cells, rows), lambda: incident_lines(incident, cells, rows)
-                ),
-            )
+            return
+        record = incident.lead.last
+        key = AlarmKey(record.event_id, record.kind, record.target)
+        alarm = next((alarm for alarm in snapshot.alarms if alarm.key == key and alarm.is_ongoing), None)
+
+        def lines(cells: int, rows: int) -> Sequence[ShadedLine]:
+            thread = self._incident_lines.get((incident,), (cells, rows), lambda: incident_lines(incident, cells, rows))
+            left = rows - len(thread) - 1
+            if alarm is None or incident.lead.ended or left < MIN_CHART_LINES:
+                return thread
+            advice = advice_lines(alarm, snapshot, render_time, cells, left, has_grid=self.has_chart_grid)
+            return [*thread, [], *advice]
+
+        panel.show(incident_title(incident), "", lines)
 
     def _show_silence(self, row: Silence | None, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Show what the silence under the cursor hides. `row` has the names of events, the snapshot their ids."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -80,19 +81,46 @@ def panel_lines(
     alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
     """Return all lines about the alarm. A wide panel also has the chart of the alarm's fault."""
-    state, affected = snapshot.find(alarm.event_id), affected_names(alarm, snapshot)
+    affected = affected_names(alarm, snapshot)
+    words = partial(detail, alarm, render_time, affected=affected)
+    return _beside_chart(words, alarm, snapshot, render_time, width=width, height=height, has_grid=has_grid)
+
+
+def advice_lines(
+    alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
+) -> list[ShadedLine]:
+    """Return what the thread of the alarm's incident does not say: the advice, and in a wide panel the chart."""
+    facts = {"do": alarm.diagnosis.advice, "viewers": alarm.diagnosis.viewers}
+
+    def words(cells: int) -> list[Line]:
+        return [line for label, text in facts.items() if text for line in _fact(label, text, cells)]
+
+    return _beside_chart(words, alarm, snapshot, render_time, width=width, height=height, has_grid=has_grid)
+
+
+def _beside_chart(
+    words: Callable[[int], list[Line]],
+    alarm: Alarm,
+    snapshot: Snapshot,
+    render_time: RenderTime,
+    *,
+    width: int,
+    height: int,
+    has_grid: bool,
+) -> list[ShadedLine]:
+    """Return the words beside the chart of the alarm's fault; alone without samples or room. `words`: by width."""
+    state = snapshot.find(alarm.event_id)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
     series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
     if state is None or series is None or series.is_empty or not has_room:
-        return [*detail(alarm, render_time, width, affected)]
-    words = detail(alarm, render_time, WORDS_CELLS, affected)[:height]
+        return [*words(width)]
     backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=events.is_doubtful(state, render_time))
     curve = next((name for start, name in _CURVES.items() if alarm.kind.startswith(start)), "video")
     rows = height - FIXED_CHART_LINES
     chart = signal_lines(
         state, render_time, series, backdrop, rows=(rows - (not rows % 2),), width=width - WORDS_CELLS, first=curve
     )
-    beside = zip_longest(words, chart, fillvalue=())
+    beside = zip_longest(words(WORDS_CELLS)[:height], chart, fillvalue=())
     return [[*fit(line, WORDS_CELLS), *part] for line, part in beside]
 
 

@@ -90,6 +90,13 @@ async def _step(ctx: Context, step: int, otherwise: str) -> None:
     ctx.snapshot_signal.publish(None)
 
 
+def _needs_history(ctx: Context) -> str:
+    """Refuse before the person types a moment. The history of a collector refuses by itself."""
+    is_elsewhere = ctx.past is not None or ctx.records is not ctx.history
+    is_kept = ctx.history is not None and ctx.history.path is not None
+    return "" if is_elsewhere or is_kept else "needs a history file: set `history` in the settings to keep one"
+
+
 def _needs_past(ctx: Context) -> str:
     return "" if ctx.past else "works only in the past; :past.go goes there"
 
@@ -106,6 +113,7 @@ FEATURE = Feature(
             "go to",
             "Show the deck as it was at: 21:04, yesterday 21:04, -15m",
             go,
+            blocked=_needs_history,
             takes="[MOMENT]",
             past_rank=6,
         ),
