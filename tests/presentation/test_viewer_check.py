@@ -26,6 +26,11 @@ def test_a_stalled_playlist_tells_nothing_of_the_picture_that_stopped() -> None:
     assert line.startswith("VIEWER CRITICAL - stalled, 2 rounds: the newest segment is dated 54 s ago | latency=54.0s")
 
 
+def test_a_sound_that_is_not_known_is_named() -> None:
+    line = viewer_line(replace(PLAYS, picture=Picture.MOVES), Thresholds(), ServiceState.OK)
+    assert "picture moves, sound ? |" in line
+
+
 def test_an_encrypted_playlist_arrives_and_nothing_says_that_it_plays() -> None:
     line = viewer_line(replace(PLAYS, source=Source.ENCRYPTED), Thresholds(), ServiceState.UNKNOWN)
     assert line.startswith("VIEWER UNKNOWN - arrives, 2 rounds: ")

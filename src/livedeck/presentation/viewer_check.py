@@ -89,6 +89,8 @@ def _sound_texts(viewer: ViewerState) -> list[str]:
     track = [f"sound of {viewer.track}"] if viewer.track else []
     if viewer.sound in {Sound.SILENT, Sound.NONE}:
         return ["silent" if viewer.sound is Sound.SILENT else "no sound", *track]
+    if viewer.sound is Sound.UNKNOWN and viewer.source is not Source.ENCRYPTED:
+        return ["sound ?", *track]
     return track if viewer.loudness is None else [f"{viewer.loudness:.0f} LUFS", *track]
 
 
