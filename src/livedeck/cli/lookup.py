@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from livedeck.cli.completion import remember_events
-from livedeck.client import Api, Event
+from livedeck.client import Api, Event, Unreadable
 from livedeck.monitor import KnownMaterial, Snapshot
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.operations.nouns import NOUNS, Found, Known, NotMatched, Noun, find, is_id, match
@@ -41,12 +41,15 @@ async def find_known_event(api: Api | None, snapshot: Snapshot, words: str) -> E
 def match_event(events: Iterable[Event], words: str, missing: str = "") -> Event:
     """Return the event that fits the words best (commands.md, "Names and ids").
 
-    `missing`: note on rows that `events` lack; empty without any. Raises click.UsageError if no event, or several, fit.
+    `missing`: note on rows that `events` lack; empty without any. Raises click.UsageError if no event, or several, fit,
+    and Unreadable if a missing row may be the event.
     """
     try:
         event: Event = match(events, words, "event", lambda event: event.name or "")
     except NotMatched as error:
-        raise click.UsageError(f"{missing}; in the rest {error}" if missing else str(error)) from None
+        if missing:
+            raise Unreadable(f"{missing}; in the rest {error}") from None
+        raise click.UsageError(str(error)) from None
     return event
 
 

@@ -37,8 +37,8 @@ FAILING = timedelta(minutes=5)
 FIRST_LOOK = timedelta(seconds=30)
 """Maximum time that the first step after a start waits for the platform, and for a response of each event on air."""
 
-PROBED_AFTER = 3
-"""Number of failed tries of a message before another message goes to its target as a probe."""
+TRIAL_AFTER = 3
+"""Number of failed tries of a message before another message goes to its target as a trial."""
 
 RECONCILED = timedelta(seconds=60)
 """Time between two looks for alarms that are open at a target, although they are over."""
@@ -507,8 +507,8 @@ class Notifier:
     async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
         """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
 
-        After its third failed try, another message of the target goes as a probe. If there is none, or the target does
-        not take it either, a message about one alarm of a shared message is the probe. If the target takes a probe, the
+        After its third failed try, another message of the target goes as a trial. If there is none, or the target does
+        not take it either, a message about one alarm of a shared message is the trial. If the target takes a trial, the
         failed message is given up or split. Otherwise the target is down. For a message out of a split one, each failed
         try lets others go first. `failures`: failed tries in a row.
         """
@@ -517,28 +517,28 @@ class Notifier:
         end = self._clock.monotonic() + self._wait(failures, delivery, longest)
         if asked:
             await self._clock.sleep(asked)
-        if self._probe(name, failed) is None:
+        if self._trial(name, failed) is None:
             part = await self._try_part(name, target, failed)
             if part and part.is_taken:
                 return True
             end = max(end, self._clock.monotonic() + _asked(part))
-        probed_after = 1 if failed.key in self._parted else PROBED_AFTER
-        while failed.key in queue and queue[failed.key].tries >= probed_after:
-            probe = self._probe(name, failed)
-            if probe is None:
+        trial_after = 1 if failed.key in self._parted else TRIAL_AFTER
+        while failed.key in queue and queue[failed.key].tries >= trial_after:
+            trial = self._trial(name, failed)
+            if trial is None:
                 if not await self._hears_within(name, end - self._clock.monotonic()):
                     return False
                 continue
-            probed = await self._send(name, target, probe)
-            if probed is None or probed.is_refused:
+            delivered = await self._send(name, target, trial)
+            if delivered is None or delivered.is_refused:
                 continue
-            if probed.is_taken:
-                is_poison = failed.key in queue and queue[failed.key].tries >= PROBED_AFTER
+            if delivered.is_taken:
+                is_poison = failed.key in queue and queue[failed.key].tries >= TRIAL_AFTER
                 if is_poison and failed.key not in self._called_back:
-                    await self._give_up(name, target, failed, probe.alarms)
+                    await self._give_up(name, target, failed, trial.alarms)
                 return True
-            end = max(end, self._clock.monotonic() + _asked(probed))
-            part = None if _asked(probed) else await self._try_part(name, target, failed)
+            end = max(end, self._clock.monotonic() + _asked(delivered))
+            part = None if _asked(delivered) else await self._try_part(name, target, failed)
             if part and part.is_taken:
                 return True
             end = max(end, self._clock.monotonic() + _asked(part))
@@ -546,7 +546,7 @@ class Notifier:
         await self._clock.sleep(max(0.0, end - self._clock.monotonic()))
         return False
 
-    def _probe(self, name: str, failed: Message) -> Message | None:
+    def _trial(self, name: str, failed: Message) -> Message | None:
         """Return the message to send while `failed` waits: the one with the fewest tries, critical alarms first.
 
         It overtakes no message about the same alarm, unless there is no other one.
@@ -581,7 +581,7 @@ class Notifier:
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
-        if tries < PROBED_AFTER:
+        if tries < TRIAL_AFTER:
             return None
         waiting = [*self._sendable(name)]
         count = Counter(alarm for message in waiting for alarm in message.alarms)
@@ -594,7 +594,7 @@ class Notifier:
         ]
         if not ready:
             return None
-        part, shared = ready[(tries - PROBED_AFTER) % len(ready)]
+        part, shared = ready[(tries - TRIAL_AFTER) % len(ready)]
         if not await self._may_send(shared.key):
             return None
         self._on_way.add(shared.key)

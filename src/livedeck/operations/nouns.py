@@ -28,6 +28,7 @@ from livedeck.client import (
     Shortfall,
     Stream,
     Subtitle,
+    Unreadable,
     collect,
 )
 from livedeck.monitor import KnownMaterial, Video
@@ -433,14 +434,17 @@ async def read_again(noun: Noun, found: Found) -> Found:
 
 
 async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: str) -> Any:
-    """Return the object of the words. Raises NotMatched. Raises ApiError for a whole id that no list contains."""
+    """Return the object of the words. Raises NotMatched, if the list is complete.
+
+    Raises ApiError for a whole id that no list contains, and Unreadable if the object may be in a missing row.
+    """
     try:
         return match(rows.items, words, noun.noun, noun.called)
     except NotMatched as error:
         if is_id(words):
             return await noun.read(api, owner, _Unlisted(words.strip()))
         if gaps := rows.gaps(noun):
-            raise NotMatched(f"{'; '.join(gaps)}; in the rest {error}") from None
+            raise Unreadable(f"{'; '.join(gaps)}; in the rest {error}") from None
         raise
 
 
