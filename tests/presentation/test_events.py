@@ -21,9 +21,11 @@ from livedeck.monitor import (
     Ingest,
     IngestState,
     Phase,
+    Proof,
     QosState,
     Readings,
 )
+from livedeck.monitor.model.state import ENCODER_LOST, ClaimEvidence
 from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
 from livedeck.presentation.events import EVENTS
@@ -201,6 +203,20 @@ def test_one_line_counts_how_events_stand_and_drops_the_least_needed() -> None:
     stale = events.summary_line(events.summarize(known, STALE), STALE, 120)
     assert "3 not up to date" in plain(stale)
     assert not {role for _, role in stale} & {StyleRole.OK, StyleRole.ON_AIR, StyleRole.CRITICAL}
+
+
+@pytest.mark.parametrize(
+    ("other", "rate"),
+    [
+        (state(), 9_216_000),
+        (state(ingest=IngestState.INTERRUPTED, tally=BroadcastState.RECONNECTING), 4_608_000),
+        (state(freshness=Freshness.STALE), 0),
+        (replace(state(), evidence=ClaimEvidence(ENCODER_LOST, Proof.NOT_YET, "", "")), 0),
+    ],
+    ids=["known", "known to be gone", "not up to date", "not decided"],
+)
+def test_the_sum_of_the_rates_is_left_out_while_one_is_not_known(other: EventState, rate: float) -> None:
+    assert events.summarize((state(), other), FRESH).arriving == rate
 
 
 def test_a_late_event_says_that_it_did_not_start() -> None:

@@ -41,12 +41,14 @@ async def read(show: Show, seed: int, moments: int) -> Sheet:
         for time in sorted(chance.uniform(5, show.seconds) for _ in range(moments)):
             await watch.advance_to(time)
             await watch.resize(chance.choice(SIZES))
-            rows, board = ["home", *["down"] * chance.randrange(4)], None
+            rows, board, newest = ["home", *["down"] * chance.randrange(4)], None, watch.deck.snapshot
             for keys in (["7", *rows], ["1", *rows], *SCREENS):
                 await watch.pilot.press(*keys)
                 await watch.settle()
                 columns, lines = watch.deck.size
                 place = f"{show.scenario} at {time:.0f} s, keys {' '.join(keys)}, {columns}x{lines}"
+                if watch.deck.snapshot is not newest:  # a key may poll, and the board has changed since it was read
+                    board, newest = None, watch.deck.snapshot
                 reader = Reader(watch.text(), watch.records, sheet, place, board)
                 reader.read()
                 board = reader.chips if board is None else board

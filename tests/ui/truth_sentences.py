@@ -200,9 +200,10 @@ def bit_rate(reader: Reader, text: str, found: _Found) -> None:
     low = high = 0.0
     for key in reader.records.seconds[-1][1]:
         sums = [
-            then.past[-1].video + then.past[-1].audio if then.past and then.gap <= PROOF_AND_A_POLL else 0.0
-            for then in reader.samples_lately(key)
-            if then.status == "live"
+            then.past[-1].video + then.past[-1].audio
+            if then.status == "live" and then.past and then.gap <= PROOF_AND_A_POLL
+            else 0.0
+            for then in reader.lately(key)
         ]
         low, high = low + min(sums, default=0.0), high + max(sums, default=0.0)
     scale = {"k": 1e3, "M": 1e6, "G": 1e9}[found[2]] if found.re.groups > 1 else 1e6

@@ -1088,8 +1088,8 @@ class Drills(TypedDict):
 class DrillIncident(TypedDict):
     """Answer of a drill. `injected`, `raised`: by the simulator's clock.
 
-    `seen`, `acknowledged`, `acted`: seconds after `raised`. `event`: None for the platform. `credit`: from 0 to 1; None
-    if `void` has a reason.
+    `seen`, `acknowledged`, `acted`: seconds after `raised`. `event`: None for the platform. `is_mistaken`: a wrong
+    change was made instead, so there is no credit. `credit`: from 0 to 1; None if `void` has a reason.
     """
 
     alarm: str
@@ -1104,6 +1104,7 @@ class DrillIncident(TypedDict):
     acted: float | None
     action: str | None
     wrong: int
+    is_mistaken: bool
     credit: float | None
     void: str | None
 

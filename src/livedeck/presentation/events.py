@@ -482,7 +482,7 @@ class Summary(NamedTuple):
     """Counts of all events. Only new data change them.
 
     `planned`: number of planned events. `next_planned`: planned event with the next start, or None. `arriving`:
-    incoming bit rate in bit/s.
+    incoming bit rate in bit/s; 0 if it is not known of every event on air.
     """
 
     total: int
@@ -503,7 +503,7 @@ def summarize(states: Sequence[EventState], render_time: RenderTime) -> Summary:
         sum(state.phase.tally.expects_signal for state in states),
         len(planned),
         max(dated, key=lambda state: elapsed_seconds(state, render_time) or 0, default=None),
-        sum(arriving_rate(state, render_time) for state in states),
+        arriving_rate(states, render_time),
     )
 
 
@@ -540,11 +540,22 @@ STANDING_WORDS: Mapping[Standing, tuple[str, str, StyleRole]] = MappingProxyType
 """Glyph, word and role of the counted states, worst first."""
 
 
-def arriving_rate(state: EventState, render_time: RenderTime) -> float:
-    """Return the current bit rate of video and audio in bit/s; 0 without a current sample."""
-    reading = None if is_doubtful(state, render_time) else current_reading(state)
-    rates = (reading.video, reading.audio) if reading else ()
-    return sum(rate for rate in rates if rate is not None and isfinite(rate))
+def arriving_rate(states: Iterable[EventState], render_time: RenderTime) -> float:
+    """Return the current bit rate of video and audio in bit/s of all events; 0 if that of one on air is not known."""
+    total = 0.0
+    for state in states:
+        reading, is_off = current_reading(state), state.phase.ingest.state in _KNOWN_OFF
+        if state.phase.tally.expects_signal and (
+            is_doubtful(state, render_time) or state.is_undecided or not (reading or is_off)
+        ):
+            return 0.0
+        rates = (reading.video, reading.audio) if reading else ()
+        total += sum(rate for rate in rates if rate is not None and isfinite(rate))
+    return total
+
+
+_KNOWN_OFF = frozenset({IngestState.INTERRUPTED, IngestState.NONE})
+"""States of an ingest from which nothing arrives."""
 
 
 def _next(state: EventState | None, render_time: RenderTime) -> Line:

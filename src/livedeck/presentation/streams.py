@@ -161,7 +161,7 @@ def summary_line(states: Sequence[EventState], render_time: RenderTime, cells: i
     trusted = [state for state in expected if not is_doubtful(state, render_time)]
     ingests = Counter(state.phase.ingest.state for state in trusted if not state.is_undecided)
     arriving = ingests[IngestState.RECEIVING] + ingests[IngestState.WARMING_UP]
-    rate = sum(arriving_rate(state, render_time) for state in expected)
+    rate = arriving_rate(expected, render_time)
     if render_time.stale:
         return [(f" ▒ {len(expected)} on air, not up to date", StyleRole.STALE)] if states else []
     unknown = len(expected) - sum(ingests[state] for state in _DECIDED)

@@ -68,6 +68,7 @@ def report_object(number: int, score: Score) -> documents.DrillReport:
                 acted=incident.seconds_to(incident.acted),
                 action=incident.action or None,
                 wrong=incident.wrong,
+                is_mistaken=incident.is_mistaken,
                 credit=incident.credit,
                 void=incident.void or None,
             )
