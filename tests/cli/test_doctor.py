@@ -62,6 +62,12 @@ def test_a_healthy_machine_is_told_so(tmp_path: Path) -> None:
         ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": SECRET}, 4, "platform", "cannot be reached"),
         ({"LIVEDECK_BASE_URL": "http://a.example", "LIVEDECK_TOKEN": SECRET}, 2, "platform", "https"),
         ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN_FILE": "/nowhere"}, 2, "token", "/nowhere"),
+        (
+            {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN_FILE": "/nowhere"},
+            2,
+            "token",
+            "correct token_file of LIVEDECK_TOKEN_FILE",
+        ),
         ({"LIVEDECK_TIMEOUT": "0"}, 2, "settings", "LIVEDECK_TIMEOUT"),
     ],
 )

@@ -185,7 +185,9 @@ async def check_platform(loaded: LoadedSettings) -> list[Check]:
     try:
         api = make_api(settings)
     except SettingsError as error:
-        return [Check("token", CheckStatus.FAIL, str(error), "set one source of the token", USAGE)]
+        given = [f"{source} of {loaded.origins[source]}" for source in settings.token_sources]
+        advice = f"correct {given[0]}" if given else "set one source of the token"
+        return [Check("token", CheckStatus.FAIL, str(error), advice, USAGE)]
     except Misconfigured as error:
         return [Check("platform", CheckStatus.FAIL, str(error), "correct the named setting", USAGE)]
     async with api:
