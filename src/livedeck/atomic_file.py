@@ -191,10 +191,10 @@ def read_regular(path: Path, max_bytes: int) -> tuple[bytes, FileStatus]:
 
 
 def _granted_mode(descriptor: int, mode: int) -> int:
-    """Return the mode of a file; with an access control list, the group's bits are replaced by the rights in the list.
+    """Return the mode of a file, whose group bits show what an access control list grants to anyone but trusted users.
 
-    `stat` shows the mask of the list in these bits. systemd uses a list for the credentials of a service: the mode is
-    0440, but only root and the user of the service may read the file.
+    With such a list, `stat` shows the mask of the list as the group bits. systemd uses a list for the credentials of a
+    service: `stat` says 0440, but only root and the user of the service may read the file.
     """
     if sys.platform != "linux" or not mode & stat.S_IRWXG:
         return mode

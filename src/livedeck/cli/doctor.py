@@ -468,7 +468,7 @@ async def _check_dead(settings: Settings) -> list[Check]:
         dead = [unsent for unsent in await read_unsent(settings) if unsent.state == DEAD]
     except SettingsError as error:
         is_old = isinstance(error.__cause__, OldSpoolError)
-        advice = "restart the collector" if is_old else "until then, no message can be sent"
+        advice = "restart the collector" if is_old else "no message can be sent until this is mended"
         return [Check("notify", CheckStatus.WARN if is_old else CheckStatus.FAIL, str(error), advice, FAULT)]
     targets = ", ".join(sorted({values.safe(unsent.target, 60) for unsent in dead}))
     found = f"{values.counted(len(dead), 'dead letter')} for {targets}"

@@ -186,11 +186,11 @@ Group = tuple[int, str]
 class State(Record):
     """The state between two steps.
 
-    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the allowance or the
-    hours. `sent`: times of the recent messages that needed the allowance. `counted`: times of the recent alarms.
-    `urgent`: time of the last message with critical alarms, by status and incident. `acknowledged`: time of the last
-    acknowledgement that was sent, by target and life; after a restart it is sent again. `told`: time of the last
-    message about news of a group.
+    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the hours of their
+    route or for its allowance of messages. `sent`: times of the recent messages that used the allowance. `counted`:
+    times of the recent alarms. `urgent`: time of the last message with critical alarms, by status and incident.
+    `acknowledged`: time of the last acknowledgement for a target, by target and life; it is not stored, so a restart
+    repeats the acknowledgement. `told`: time of the last message about news of a group.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)

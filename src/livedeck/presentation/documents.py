@@ -534,8 +534,8 @@ class ListDoubt(TypedDict):
 class Workspace(OpenAlarms):
     """Whole state of the monitor. `unreadable`: number of events that could not be read.
 
-    `shortfall`: events that the last list announced and lacks; None if the list is complete. `list_doubt`: known events
-    that a whole list lacks; None without any.
+    `shortfall`: events in the platform's total that were not received; None if the list is complete. `list_doubt`:
+    known events that a complete list lacks without reason; None if there are none.
     """
 
     events: list[Event]

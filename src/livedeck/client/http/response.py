@@ -31,7 +31,7 @@ _MAX_VALUES = 2_000_000
 
 
 class NotJson(ValueError):  # noqa: N818  named like the errors in errors.py
-    """A text is not JSON, however it goes on."""
+    """The text is not JSON, and no further text can complete it."""
 
 
 _UNPACKED_SIZE = 256 * 2**10

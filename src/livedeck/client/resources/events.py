@@ -32,7 +32,7 @@ class RecordDraft(Draft):
 
 
 class VideoDraft(Draft):
-    """`presets`: the qualities; None leaves the choice to the platform."""
+    """Video qualities of an event. `presets`: None lets the platform choose."""
 
     presets: tuple[Preset, ...] | None = UNSET
 

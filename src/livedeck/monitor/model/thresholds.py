@@ -557,7 +557,7 @@ class Thresholds(Record, kw_only=True):
     loss_witness_long: Annotated[
         Share, Limit("samples", "the same for loss that is less frequent and lasts longer")
     ] = Share(3, 15)
-    change_hold: Annotated[Hold, Limit("samples, s", "a new level is shown for a minute")] = Hold(1, 0.0, 60.0)
+    change_hold: Annotated[Hold, Limit("samples, s", "PROFILE_CHANGE is shown for a minute")] = Hold(1, 0.0, 60.0)
     missing_hold: Annotated[Hold, Limit("samples, s", "a single incomplete sample may be chance")] = Hold(1, 10.0, 10.0)
 
     silence_off: Annotated[float, Limit("s", "a silence clears after samples have come for this long")] = 10.0

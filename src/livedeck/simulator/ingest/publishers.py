@@ -1,4 +1,4 @@
-"""Publishers of a world: admits them by stream key, measures them each beat, and ends them. It has no sockets."""
+"""Publishers of a world: their admission by stream key, measurement in each beat, and end. No sockets."""
 
 from __future__ import annotations
 

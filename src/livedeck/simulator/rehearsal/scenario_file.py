@@ -258,7 +258,7 @@ def _steps(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Flaw
 
 
 def _outside(path: str, at: float, lasts: float | None) -> Iterator[Flaw]:
-    """Yield the flaw of a time that is not in the scenario."""
+    """Yield a flaw if a time is before the start or after `lasts`."""
     if at < 0:
         yield path, f"{offset_of(at)} is before the start, +00:00:00"
     elif lasts is not None and at > lasts:

@@ -448,7 +448,7 @@ def why(ctx: Context, _: str) -> None:
     screen, state = ctx.screen_of(BaseScreen), ctx.selected_event()
     alarm = next(iter(_target_alarms(ctx) or _target_alarms(ctx, is_away)), None) if screen.MODE == "alarms" else None
     if alarm is not None and not alarm.event_id:
-        ctx.announce(f"{alarm.kind} belongs to no event: its panel shows everything known about it", Severity.INFO)
+        ctx.announce(f"{alarm.kind} concerns no event: the panel of the alarm shows all that is known", Severity.INFO)
     elif alarm is not None:
         screen.pin(alarm)
         ctx.open(WhyScreen(ctx, alarm.event_id, alarm.kind))
