@@ -14,7 +14,10 @@ import pytest
 
 from cli.commands import called
 from cli.groups_stage import ON_AIR, Stage
-from livedeck.monitor import History
+from livedeck.cli.exit_codes import MachineError
+from livedeck.cli.wiring import keep_act
+from livedeck.monitor import Content, History, HistoryReader, ProfileChoice
+from livedeck.settings import Settings
 
 UNREAD = "The history could not be read"
 
@@ -28,6 +31,14 @@ def written(path: Path) -> None:
         await history.close()
 
     asyncio.run(write())
+
+
+@contextmanager
+def busy(path: Path) -> Iterator[None]:
+    """Write to the file as another program may, until the end of the block."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
 
 
 @contextmanager
@@ -177,5 +188,21 @@ def test_a_route_is_not_explained_by_an_event_that_a_history_may_know(on_stage: 
     assert "the history has no event 'Main stage'; using" in called(tmp_path, *typed, env=env).stderr
     corrupt(path)
     done = called(tmp_path, *typed, env=env)
-    assert f"{UNREAD}: {path}" in done.stderr or f"{UNREAD}: history {path}" in done.stderr
+    assert f"{UNREAD}: history {path}: " in done.stderr
     assert "no event" not in done.stderr
+
+
+async def test_an_act_is_denied_only_if_the_close_did_not_write_it_either(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    await asyncio.to_thread(written, path)
+    settings = Settings(history=str(path))
+    ruling = ProfileChoice(datetime.now(UTC), "e1", Content.RADIO, "anna")
+    async with keep_act(settings) as history:
+        with busy(path):
+            await history.record_ruling(ruling)
+            assert history.fault
+        # free again before the close
+    assert [found.event_id for found in await HistoryReader(path).new_rulings()] == ["e1"]
+    with pytest.raises(MachineError, match=r"not recorded: history .*locked"), busy(path):
+        async with keep_act(settings) as history:
+            await history.record_ruling(ruling)

@@ -289,3 +289,27 @@ async def test_an_event_that_was_on_air_long_ago_is_not_expected(tmp_path: Path)
         snapshot = await monitor.wait_ready()
     assert (snapshot.events, snapshot.list_doubt) == ((), None)
     assert not [name for _, name in later.asked if name.startswith("by id")]
+
+
+class Lapsing(HistoryReader):
+    """A history without rows, of which the first query of each look may fail."""
+
+    def __init__(self, *, fails: bool) -> None:
+        super().__init__(Path("nowhere"))
+        self._fails = fails
+
+    async def _read(self, query: Any, otherwise: Any) -> Any:  # noqa: ARG002  no query is run
+        return otherwise
+
+    async def new_rulings(self) -> tuple[()]:
+        """None, perhaps because the query failed."""
+        self.failures += self._fails
+        return ()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_acts_are_known_only_if_each_query_of_the_last_look_succeeded(deck: Any, *, fails: bool) -> None:
+    """The next good query clears the fault of the reader, but brings nothing of what the failed one lacks."""
+    one = deck(event(), reader=Lapsing(fails=fails))
+    await one.until(6.0)
+    assert bool(one.monitor.unread_acts) is fails

@@ -276,9 +276,11 @@ _DONE = {
     ActionKind.SHELVE_ALONE: ("alarm.shelve", "shelved alone"),
     ActionKind.UNSHELVE: ("alarm.return", "visible again"),
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
-    ActionKind.NOTE: ("alarm.note", ""),
 }
-"""Action -> its name in the history, and the words that are printed after it; those of a note depend on its text."""
+"""Action -> its name in the history, and the words that are printed after it."""
+
+_UNDOING = {ActionKind.UNACKNOWLEDGE, ActionKind.UNSHELVE, ActionKind.IN_SERVICE}
+"""Actions whose refusal says that an earlier act is missing, which only the history can tell."""
 
 
 def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:
@@ -308,12 +310,12 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
                 watch, settings, AlarmCommand(alarm.key, action_kind, alarm.shown, minutes, text)
             )
         except AlarmRefused as error:
-            if watch.unread:  # the refusal may rest on what the history could not tell
+            if action_kind in _UNDOING and watch.unread:
                 echo(f"livedeck alarm: {title}: not done. {watch.unread}", err=True)
                 return FAULT
             echo(f"livedeck alarm: {title}: {error}", err=True)
             return NOT_SO
-    name, words = _DONE[action_kind]
+    name, words = ("alarm.note", note_done(text)) if action_kind is ActionKind.NOTE else _DONE[action_kind]
     if has_changed:
         async with make_audit(settings) as history:
             of_alarm = Target("alarm", "/".join(alarm.key), title)
@@ -322,7 +324,6 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
         done = alarm_done_object(alarm, action_kind, has_changed=has_changed)
         echo_json({"schema": schema_name(json_name), **done})
     else:
-        words = note_done(text) if action_kind is ActionKind.NOTE else words
         echo(f"{title}: {words if has_changed else 'no change needed'}")
     return DONE
 

@@ -71,7 +71,7 @@ async def close_change(settings: Settings, words: str) -> int:
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.whole(history.open_changes()) if history else ()
         found = [change for change in changes if change.intent.id.startswith(words.strip().casefold() or "-")]
-        if not found and history and history.fault:
+        if not found and history and history.was_set_aside:
             raise NotReadError(history.fault)
         if len(found) != 1:
             raise click.UsageError(

@@ -8,7 +8,7 @@ from typing import Any
 
 from livedeck.cli.exit_codes import UNREACHABLE, code_of_link
 from livedeck.cli.output import echo, echo_json, echo_lines
-from livedeck.cli.wiring import UNREAD_ACTS, SystemClock, open_watch, written_history
+from livedeck.cli.wiring import SystemClock, open_watch, written_history
 from livedeck.environment import terminal
 from livedeck.monitor import PATIENCE, EventState, HistoryReads, NotReadError, OpenChange, Snapshot
 from livedeck.presentation import events
@@ -54,7 +54,9 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
                 echo_lines(status_plot(snapshot, render_time, terminal().columns))
         echo(open_changes_text(changes or (), SystemClock().now()), nl=False)
     if unread:
-        echo(f"livedeck: {unread}. So changes with an unknown outcome are not listed, and {UNREAD_ACTS}.", err=True)
+        echo(f"livedeck: {unread}. So changes with an unknown outcome are not listed.", err=True)
+    if watch.unread:
+        echo(f"livedeck: {watch.unread}", err=True)
     for change in snapshot.rule_changes:
         echo(f"livedeck: {change.text}", err=True)
     code = code_of_link(snapshot.link)

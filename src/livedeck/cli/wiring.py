@@ -195,10 +195,13 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
     """
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
-        async with make_history(settings, link=link) as history:
-            yield history
-    if history is not None and history.fault:
-        echo(f"livedeck: {history.fault}", err=True)
+        history: History | None = None
+        try:
+            async with make_history(settings, link=link) as history:
+                yield history
+        finally:  # an outcome may be unknown and unrecorded
+            if history is not None and history.fault:
+                echo(f"livedeck: {history.fault}", err=True)
 
 
 @asynccontextmanager
@@ -211,9 +214,8 @@ async def keep_act(settings: Settings) -> AsyncIterator[History]:
     async with make_history(settings) as history:
         assert history is not None
         yield history
-        is_kept = await history.flush()
-    if not is_kept:
-        raise MachineError(f"not recorded: {history.fault}")
+    if not history.is_written:  # the close has tried it again
+        raise MachineError(f"not recorded: {history.fault or 'the file did not answer in time'}")
     if history.fault:
         echo(f"livedeck: {history.fault}", err=True)
 
@@ -400,16 +402,12 @@ async def open_prober(settings: Settings, clock: Clock | None = None) -> AsyncIt
                 await looks.close()
 
 
-UNREAD_ACTS = "acknowledgements, shelves, notes and silences of this machine are not known"
-"""Consequence of a history that cannot be read."""
-
-
 class Watch(NamedTuple):
     """Source of data for a command. `feed`: a monitor of the platform, or the change stream of a collector.
 
     `api`: None if an attached deck has no token for the platform. `records`: reader of the past, or None if no past is
     kept. `host`: host name of the platform, or of the collector. `clock`: clock of the rehearsal that is followed.
-    `reader`: reader of the acts of people on this machine, for a command that records nothing.
+    `reader`: reader of the history of this machine, for a command that records nothing.
     """
 
     feed: Monitor | Remote
@@ -423,10 +421,12 @@ class Watch(NamedTuple):
     @property
     def unread(self) -> str:
         """Words for acts of people that could not be read; empty if they are known, or if there is no history yet."""
-        reader = self.reader
-        if reader is None or not reader.failures or not reader.path.exists():
+        reason = self.feed.unread_acts if isinstance(self.feed, Monitor) else ""
+        if not reason or self.reader is None or not self.reader.path.exists():
             return ""
-        return f"{NotReadError(reader.fault)}. So {UNREAD_ACTS}."
+        return (
+            f"{NotReadError(reason)}. So acknowledgements, shelves, notes and silences of this machine are not known."
+        )
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Cancels it and raises NoClockError if the clock can be followed no longer."""

@@ -120,6 +120,7 @@ class Monitor:
     Attributes:
         clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.
         on_demand: Lists that are polled only while a screen shows them.
+        unread_acts: Reason why the last look did not get all acts of people from the history; empty if it did.
     """
 
     def __init__(
@@ -164,6 +165,7 @@ class Monitor:
         self._actions: list[AlarmAction] = []  # actions since the last snapshot
         self._silenced_by: dict[str, tuple[object, Silence]] = {}  # commands for silences and their rows, by uid
         self._are_actions_read = False  # earlier actions in the history were read
+        self.unread_acts = ""
         self._intents: list[IntentRecord] = []  # changes that this user sent lately
         self._is_report = False  # this process makes one report only
         self._late: dict[PollKey, PollSpec] = {}  # late streams, the only ones that a report polls again
@@ -529,9 +531,11 @@ class Monitor:
 
         Those from before this monitor started are no news.
         """
+        failures = shared.failures
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
         self.take_silences(await shared.new_silences())
         actions = await shared.new_alarm_actions()
+        self.unread_acts = "" if shared.failures == failures else shared.fault or "not every query succeeded"
         news = self._alarms.take(action.moved(-self._clock.offset) for action in actions)
         if news and self._are_actions_read:
             self._actions += news

@@ -245,7 +245,7 @@ class _Application:
         if not (self.history and new):
             return
         records = await self.history.whole(self.history.events())
-        if self.history.fault:  # a corrupt file was set aside, and a new one knows no event
+        if self.history.was_set_aside:  # the new file knows no event
             raise NotReadError(self.history.fault)
         for event_id, record in {record.event_id: record for record in records}.items():
             item = new.get(record.name.strip())

@@ -92,6 +92,16 @@ class History(HistoryReads):
         return self._queue.fault
 
     @property
+    def is_written(self) -> bool:
+        """True if everything that was queued is in the file."""
+        return self._queue.is_written
+
+    @property
+    def was_set_aside(self) -> bool:
+        """True if this process has set a corrupt or older file aside, so that the present one lacks its rows."""
+        return self._queue.was_set_aside
+
+    @property
     def failures(self) -> int:
         """Number of failed queries."""
         return self._queue.failures

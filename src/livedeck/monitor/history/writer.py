@@ -560,6 +560,17 @@ class HistoryQueue:
         if self._writer.salvage:
             await asyncio.to_thread(self._writer.salvage.join)
 
+    @property
+    def is_written(self) -> bool:
+        """True if nothing waits, no write is under way, and the last one did not fail."""
+        is_done = self._writing is None or self._writing.done()
+        return is_done and not self._waiting and _WRITTEN not in self._faults
+
+    @property
+    def was_set_aside(self) -> bool:
+        """True if the writer has set a file aside."""
+        return bool(self._writer.notice)
+
     async def flush(self) -> bool:
         """Wait until all queued data are written or have failed once. Returns whether they are written."""
         self.put(Batch())

@@ -30,9 +30,9 @@ class Snapshot(Record):
 
     Events: `events`: worst first. `ended`: events that ended on air in the last minute. `unreadable`: number of events
     left out because their id could not be read. `shortfall`: events in the total of the last list that were not
-    received; None if it is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists polled on demand.
-    `withheld`: event id -> facts about its keys and addresses, in a snapshot without them; None if the snapshot has
-    them, or if an older version made it.
+    received; None if it is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists
+    polled on demand. `withheld`: event id -> facts about its keys and addresses, in a snapshot without them; None if
+    the snapshot has them, or if an older version made it.
 
     Alarms: `alarms`: alarms that need an operator now, most urgent first. `quiet`: alarms that are hidden or cleared
     less than 5 min ago. `silences`: silences that run or are planned, in the order of their start. `bells`: alarms that

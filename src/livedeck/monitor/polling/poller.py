@@ -177,12 +177,12 @@ class Poller:
     """Poller that makes all calls, in rounds.
 
     The event list shows whether the connection works. While every call fails, it polls only the list and one event, at
-    the intervals of the back-off. In between, it sends a probe, which asks for one row of the list. One round runs at a time. The result
-    of a call that is slower than its round arrives in a later round.
+    the intervals of the back-off. In between, it sends a probe, which asks for one row of the list. One round runs at a
+    time. The result of a call that is slower than its round arrives in a later round.
 
     `fetch`: makes a call; it returns an ApiError instead of raising it. `own`: watch of this process; it receives the
-    times of planned polls and replies. `part`: this process's share of the request budget. `pace`: share of the
-    usual pace that the platform accepts.
+    times of planned polls and replies. `part`: this process's share of the request budget. `pace`: share of the usual
+    pace that the platform accepts.
     """
 
     def __init__(
@@ -411,8 +411,8 @@ class Poller:
     def _affordable_calls(self, now: float) -> int:
         """Return the number of calls that may start now.
 
-        Unused budget adds up for a second, or for the whole last round if that took longer (up to `_LONG_ROUND`). With a
-        limit of a second, thousands of events would leave a part of the budget unused.
+        Unused budget adds up for a second, or for the whole last round if that took longer (up to `_LONG_ROUND`). With
+        a limit of a second, thousands of events would leave a part of the budget unused.
         """
         budget, passed = self._budget, now - self._refilled_at
         self._tokens = min(budget * min(max(1.0, passed), _LONG_ROUND), self._tokens + passed * budget)
