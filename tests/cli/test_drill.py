@@ -20,7 +20,7 @@ from cli.starts import LIVEDECK, Start
 from drill.drilling import BEGAN, answer, at, evidence, truth, wrong
 from livedeck.cli.drill.watch import BEAT, BEATS, BUSY, LATE, DrillWatch
 from livedeck.collector.protocol.commands import key_text
-from livedeck.drill.grade import TOO_BUSY
+from livedeck.drill.grade import RULES, TOO_BUSY
 from livedeck.drill.scores import score_of, write_line
 from livedeck.monitor import AlarmKey
 from livedeck.monitor.polling.machine import Load
@@ -110,7 +110,7 @@ def test_a_quiet_stretch_runs_fast_and_an_answer_has_the_pace_of_a_person() -> N
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home in which two drills were played."""
-    scores = [score_of(evidence(acknowledge=40, act=None, more=[wrong(70)]), BEGAN), score_of(evidence(), BEGAN)]
+    scores = [score_of(evidence(acknowledge=40, act=None, more=[wrong(60)]), BEGAN), score_of(evidence(), BEGAN)]
     file = tmp_path / ".local/share/livedeck/drills.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("".join(map(write_line, scores)), encoding="utf-8")
@@ -127,7 +127,7 @@ def test_the_scores_so_far_are_listed_shown_and_graded_again(home: Path) -> None
     page = called(home, "drill", "show", "1").stdout
     graded = called(home, "drill", "grade", "1")
     assert page.startswith("# Drill: ")
-    assert (graded.stdout, graded.stderr) == (page, "rules 2: 4.0; rules 2: 4.0\n")
+    assert (graded.stdout, graded.stderr) == (page, f"rules {RULES}: 4.0; rules {RULES}: 4.0\n")
 
 
 def test_what_is_not_there_is_said(tmp_path: Path, home: Path) -> None:
@@ -149,11 +149,11 @@ def test_what_is_not_there_is_said(tmp_path: Path, home: Path) -> None:
 
 def test_a_score_of_other_rules_is_graded_again_on_request_only(home: Path) -> None:
     file = home / ".local/share/livedeck/drills.jsonl"
-    file.write_text(file.read_text(encoding="utf-8").replace('"rules":2', '"rules":0'), encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace(f'"rules":{RULES}', '"rules":0'), encoding="utf-8")
     refused = called(home, "drill", "show", "1")
     assert refused.returncode == 2
-    assert "`livedeck drill grade 1` grades it by rules 2" in " ".join(refused.stderr.split())
-    assert called(home, "drill", "grade", "1").stderr == "rules 0: 4.0; rules 2: 4.0\n"
+    assert f"`livedeck drill grade 1` grades it by rules {RULES}" in " ".join(refused.stderr.split())
+    assert called(home, "drill", "grade", "1").stderr == f"rules 0: 4.0; rules {RULES}: 4.0\n"
     file.write_text("nonsense\n", encoding="utf-8")
     assert "line 1 is no score" in called(home, "drill", "list").stderr
 

@@ -45,13 +45,55 @@ def test_a_score_is_from_0_to_100_and_a_wrong_change_never_helps(
     acknowledge: float | None, act: float | None, count: int, ends_event: bool
 ) -> None:
     changes = [wrong(20 * number, ends_event=ends_event) for number in range(count)]
-    without = grade(evidence(acknowledge=acknowledge, act=act)).score
-    score = grade(evidence(acknowledge=acknowledge, act=act, more=changes)).score
-    assert without is not None
-    assert score is not None
-    assert 0 <= score <= without <= 100
-    cost = max(0, without - count * (25 if ends_event else 10))
-    assert score == pytest.approx(cost) if act is not None else score <= cost + 0.1
+    without = grade(evidence(acknowledge=acknowledge, act=act))
+    graded = grade(evidence(acknowledge=acknowledge, act=act, more=changes))
+    assert graded.score is not None
+    assert 0 <= graded.score <= (without.score or 0) <= 100
+    assert graded.score == pytest.approx(max(0, graded.reactions - count * (25 if ends_event else 10)), abs=0.05)
+    # The alarms are raised at 10 and 70 s, and the wrong changes are made each 20 s.
+    is_lost = [act is None and count > made for made in (1, 4)]
+    kept = [0 if lost else row.credit for row, lost in zip(without.incidents, is_lost, strict=True)]
+    assert [row.credit for row in graded.incidents] == kept
+
+
+STAGES = st.sampled_from(["Foyer", "Stage 0", "Stage 1", "Stage 2"])
+
+
+@given(SECONDS, STAGES, st.tuples(REACTION, REACTION, REACTION))
+def test_a_wrong_change_costs_the_open_incidents_of_its_event_or_else_those_that_ask_for_an_action(
+    seconds: float, event: str, reactions: tuple[float | None, float | None, float | None]
+) -> None:
+    """Three overlapping incidents: two ask for a change, the last for an acknowledgement alone."""
+    rows = answer(0), answer(1), replace(answer(2), action=None)
+    acts = [acknowledged(number) for number in range(2)]
+    acts += [acknowledged(2, reactions[2])] if reactions[2] is not None else []
+    changes = [changed(number, act) for number, act in enumerate(reactions[:2]) if act is not None]
+    drill = Evidence(truth(*rows), at(7200), (raised(0), raised(1), raised(2)), tuple(acts), tuple(changes))
+    without = grade(drill).incidents
+    graded = grade(replace(drill, changes=(*changes, replace(wrong(seconds), event=event)))).incidents
+
+    when = at(seconds)
+    acted = reactions[0], reactions[1], None
+    open_rows = [
+        number
+        for number, (limit, after) in enumerate(zip((300, 300, 180), acted, strict=True))
+        if raised(number).at <= when <= raised(number, 10 + (limit if after is None else min(limit, after))).at
+    ]
+    same = [number for number in open_rows if event == f"Stage {number}"]
+    struck = same or [number for number in open_rows if number != 2] or open_rows
+    lost = [number for number in struck if number == 2 or reactions[number] is None]
+    assert [number for number, row in enumerate(graded) if row.wrong] == struck
+    kept = [0 if number in lost else row.credit for number, row in enumerate(without)]
+    assert [row.credit for row in graded] == kept
+
+
+def test_a_wrong_change_costs_no_acknowledged_incident_while_another_waits_for_its_action() -> None:
+    rows = answer(0), replace(answer(1), action=None)
+    acts = acknowledged(0), acknowledged(1, 1)
+    drill = Evidence(truth(*rows), at(7200), (raised(0), raised(1, 0)), acts, (wrong(75),))
+    assert [incident.credit for incident in grade(drill).incidents] == [0.0, 1.0]
+    done = replace(drill, changes=(changed(0, 2), *drill.changes))
+    assert [incident.credit for incident in grade(done).incidents] == [1.0, 0.0]
 
 
 @given(SECONDS, st.booleans(), st.booleans(), st.floats(0, 170), SECONDS)
@@ -211,8 +253,8 @@ def test_an_alarm_after_a_change_of_its_event_is_not_false() -> None:
     assert ended not in grade(drill).false
 
 
-def test_seen_is_the_first_act_and_a_wrong_change_belongs_to_the_incident_of_its_time() -> None:
-    drill = evidence(acknowledge=40, act=20, more=[wrong(30), wrong(90), wrong(101)])
+def test_seen_is_the_first_act_and_a_wrong_change_belongs_to_the_incident_that_is_open() -> None:
+    drill = evidence(acknowledge=40, act=20, more=[wrong(30), wrong(80), wrong(90, "delete_event Foyer"), wrong(101)])
     first, second = grade(drill).incidents
     assert (first.seconds_to(first.seen), first.acknowledged_by) == (20, "anna@desk")
     assert (first.wrong, second.wrong) == (1, 2)

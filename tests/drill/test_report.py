@@ -8,7 +8,7 @@ import pytest
 
 from drill.drilling import acknowledged, answer, at, evidence, key, raised, truth, wrong
 from livedeck.drill.grade import TOO_BUSY, grade
-from livedeck.drill.report import HEADS, MISTAKEN_TEXT, PLATFORM, SEEN_TEXT, markdown, page_lines
+from livedeck.drill.report import HEADS, PLATFORM, SEEN_TEXT, markdown, page_lines
 from livedeck.drill.truth import Evidence, ExpectedAlarm, Raised, Starved
 from livedeck.monitor import AlarmKey, Severity
 from livedeck.text.segments import cell_len
@@ -23,9 +23,18 @@ def test_the_report_has_a_row_for_each_incident() -> None:
     assert table[0] == [*HEADS]
     assert [row[0] for row in table[1:4]] == [f"AUDIO\\_LOST Stage {number}" for number in range(3)]
     assert table[2] == ["AUDIO\\_LOST Stage 1", "01:00", "01:10", "40 s", "40 s", "no", "1", "0 %"]
-    assert f"Score: {graded.score:.1f} of 100: reactions 18.7, wrong changes -10" in markdown(graded)
-    assert f"- no credit: AUDIO\\_LOST Stage 1: {MISTAKEN_TEXT}" in lines
+    assert f"Score: {graded.score:.1f} of 100: reactions 9.3, wrong changes -10" in markdown(graded)
+    mistaken = "a wrong change was made, and the action asked for was not"
+    assert [line for line in lines if line.startswith("- no credit")] == [
+        f"- no credit: AUDIO\\_LOST Stage {number}: {mistaken}" for number in range(2)
+    ]
     assert SEEN_TEXT in lines
+
+
+def test_a_wrong_change_beside_an_acknowledgement_in_time_is_called_no_missing_action() -> None:
+    drill = Evidence(truth(replace(answer(), action=None)), at(7200), (raised(),), (acknowledged(),), (wrong(30),))
+    said = "no credit: AUDIO_LOST Stage 0: a wrong change was made, and only an acknowledgement was asked for"
+    assert said in [*page_lines(grade(drill), 120)]
 
 
 @pytest.mark.parametrize("cells", [80, 120])
@@ -36,8 +45,8 @@ def test_the_page_says_the_same_within_its_width(cells: int) -> None:
     assert len(lines) <= 24
     text = "\n".join(lines)
     for said in (
-        "Score: 0.0 of 100: reactions 18.7, wrong changes -25",
-        MISTAKEN_TEXT,
+        "Score: 0.0 of 100: reactions 9.3, wrong changes -25",
+        "no credit: AUDIO_LOST Stage 1: a wrong change was made",
         "01:10",
         "update_event Foyer of Foyer -25",
         SEEN_TEXT,

@@ -15,6 +15,7 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.simulator import Simulator, SimulatorClock, SimulatorError, check_table, scenario_names
 from livedeck.simulator.rehearsal.scenario_file import draft
 from livedeck.simulator.rehearsal.scenarios import go_on, start
+from livedeck.simulator.rehearsal.template import Template
 from simulator.conftest import START
 
 DATA = Path(str(resources.files("livedeck.simulator"))) / "data"
@@ -125,7 +126,6 @@ BROKEN = {
     "after": ('after = "drift"', 'after = "drif"', "steps[1], after", 'no step has the id "drif"; there is drift'),
     "circle": ('id = "drift"', 'id = "drift"\nafter = "drift"', "steps[0], after", "waits for itself"),
     "field": ("connected = false", "linked = false", "steps[1], linked", "unknown parameter; there are restream, conn"),
-    "events": ("[[alarms]]", '[[events]]\nname = "A"\n[[alarms]]', "events", "write [[workspace.events]]"),
     "kind": ("KEYFRAME_SEVERE", "KEYFRAMES", "alarms[0], kind", "there are KEYFRAME_SEVERE, "),
     "since": ('since = "+00:00:10"', 'since = "+00:13:00"', "alarms[0], since", "after lasts"),
     "target": ("since", 'target = "x"\nsince', "alarms[0], target", "there is Video share"),
@@ -154,6 +154,35 @@ def test_a_problem_says_where_it_is_and_what_there_is_instead(tmp_path: Path, na
     assert field.partition("[")[0] in text.splitlines()[int(line[1]) - 1]
 
 
+WORKSPACE = {
+    "projects": '[[projects]]\nname = "House"\n',
+    "targets": '[targets.share]\nname = "Video share"\nurl = "rtmp://live.videoshare.example/live2"\n',
+    "shapes": '[shapes.ours]\nlike = "clean"\n',
+    "events": '[[events]]\nname = "Foyer"\nparent = "House"\ncreated = "-1d"\nrelays = [{ to = "share" }]\n',
+    "videos": '[[videos]]\ntitle = "Gala"\nevent = "Foyer"\ncreated = "-1d"\nduration = 60\n',
+    "rooms": '[[rooms]]\nname = "Green room"\ncreated = "-1d"\n',
+}
+"""Text of each table of a workspace, without the prefix that it needs in a scenario."""
+
+
+@pytest.mark.parametrize("head", ["", 'workspace = "stage"\n'], ids=["no workspace", "a named workspace"])
+@pytest.mark.parametrize("name", Template.model_fields)
+def test_the_advice_for_a_table_of_the_workspace_makes_a_sound_file(tmp_path: Path, name: str, head: str) -> None:
+    """Shapes may stand in the scenario itself."""
+    others = "".join(re.sub(r"^(\[+)", r"\1workspace.", text) for table, text in WORKSPACE.items() if table != name)
+    scenario = f'title = "Gala"\nlasts = "+1d"\n{head}{WORKSPACE[name]}{"" if head else others}'
+    advised = [problem for problem in problems(tmp_path, scenario) if places([problem]) == {name}]
+    assert len(advised) == (name != "shapes")
+    for problem in advised:
+        advice = re.search(r"write (\[.*\])(; it replaces a line workspace = )?", problem)
+        assert advice is not None
+        heading = WORKSPACE[name].partition("\n")[0]
+        scenario = scenario.replace(heading, advice[1].replace("NAME", "share"))
+        if head and advice[2]:
+            scenario = scenario.replace(head, "") + others
+    assert problems(tmp_path, scenario) == []
+
+
 def places(found: Iterable[str]) -> set[str]:
     return {re.sub(r" ?\(line \d+\)", "", problem.partition(":")[0]) for problem in found}
 
@@ -171,6 +200,23 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(SimulatorError) as refused:
         Simulator(scenario=tmp_path / "gala.toml")
     assert all(problem in str(refused.value) for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (
+            '[["-00:05:00", "ours"]]',
+            '"ours"',
+            'events[0].encoder: must be a list, each item a pair of offset and shape, such as ["-00:04:00", "clean"]',
+        ),
+        ('[{ to = "share" }]', '"share"', "relays: must be a list, each item a table"),
+        ('[{ name = "House" }]', '{ name = "House" }', "projects: must be a list, each item a table"),
+    ],
+)
+def test_a_value_that_is_no_list_is_told_what_its_items_are(tmp_path: Path, before: str, after: str, says: str) -> None:
+    (found,) = problems(tmp_path, replaced((before, after))(GALA))
+    assert re.sub(r" \(line \d+\)", "", found).endswith(says)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -11,7 +12,7 @@ from livedeck.drill.truth import LATE_ALARM, Act, Answer, Change, Evidence, Expe
 from livedeck.monitor import Severity
 from livedeck.record import Record
 
-RULES = 2
+RULES = 3
 """Version of the rules. Scores of two versions cannot be compared."""
 
 ACKNOWLEDGE_SHARE = 0.3
@@ -35,9 +36,8 @@ ENDED_EARLY = "the drill ended before the limit"
 class Incident(Record):
     """Graded row of `[[answers]]`.
 
-    `seen`: first act of the person on the alarm or its event, because a look leaves no trace. `wrong`: wrong changes
-    from this incident to the next. `is_mistaken`: one of them took the place of the right reaction.
-    `credit`: from 0 to 1; None if `void` says why there is none.
+    `seen`: first act of the person on the alarm or its event, because a look leaves no trace. `wrong`: number of wrong
+    changes that belong to it. `credit`: from 0 to 1; None if `void` says why there is none.
     """
 
     answer: Answer
@@ -48,10 +48,19 @@ class Incident(Record):
     acknowledged_by: str
     acted: datetime | None
     action: str
-    wrong: int
-    is_mistaken: bool
-    credit: float | None
-    void: str = ""
+    void: str
+    wrong: int = 0
+    credit: float | None = None
+
+    @property
+    def is_mistaken(self) -> bool:
+        """Whether a wrong change was made in place of the right reaction, which may be to change nothing."""
+        return self.wrong > 0 and self.acted is None
+
+    def is_open(self, at: datetime) -> bool:
+        """Return whether a time is between the alarm and its limit, and not after the action asked for."""
+        is_raised = self.raised is not None and self.raised <= at <= self.raised + self.answer.longest
+        return is_raised and (self.acted is None or at <= self.acted)
 
     def seconds_to(self, at: datetime | None) -> float | None:
         """Return the seconds from the alarm to `at`; None if one of the two is missing."""
@@ -90,7 +99,8 @@ class Grade(Record):
 def grade(evidence: Evidence) -> Grade:
     """Return the grade of a drill."""
     wrong = tuple(Wrong(change, _cost(change)) for change in _wrong_changes(evidence.changes))
-    incidents = tuple(_incident(evidence, number, wrong) for number in range(len(evidence.truth.answers)))
+    played = [_incident(evidence, number) for number in range(len(evidence.truth.answers))]
+    incidents = tuple(_graded(played, wrong))
     reactions, void = _reactions(incidents)
     score = None if void else max(0.0, round(reactions - sum(item.cost for item in wrong), 1))
     due = [row for row in evidence.truth.alarms if row.shown and _is_due(row, evidence)]
@@ -123,15 +133,32 @@ def _reactions(incidents: Iterable[Incident]) -> tuple[float, str]:
     return 100 * sum(weight * credit for weight, credit in counted) / weight, ""
 
 
-def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incident:
+def _graded(incidents: Sequence[Incident], wrong: Iterable[Wrong]) -> Iterator[Incident]:
+    """Yield the incidents with the number of their wrong changes, and with their credit."""
+    count = Counter(number for item in wrong for number in _owners(incidents, item.change))
+    for number, incident in enumerate(incidents):
+        counted = replace(incident, wrong=count[number])
+        yield counted if counted.void else replace(counted, credit=_credit(counted))
+
+
+def _owners(incidents: Sequence[Incident], change: Change) -> list[int]:
+    """Return the numbers of the open incidents of the change's event.
+
+    Without one: of those that ask for an action; without one: of all open incidents.
+    """
+    opened = [number for number, incident in enumerate(incidents) if incident.is_open(change.at)]
+    same = [number for number in opened if change.event and incidents[number].answer.event == change.event]
+    return same or [number for number in opened if incidents[number].answer.action] or opened
+
+
+def _incident(evidence: Evidence, number: int) -> Incident:
     answer = evidence.truth.answers[number]
     raised = next((raised for raised in evidence.raised if has_raised(answer, raised)), None)
     acts = [act for act in evidence.acts if raised and act.key == raised.key and act.at >= raised.at]
     acknowledged = next((act for act in acts if act.note is None), None)
     acted = _action(evidence, number, acts)
-    mine = [item.change.at for item in wrong if _incident_at(evidence.truth, item.change.at) == number]
     severity = answer.severity or (raised.severity if raised else None)
-    incident = Incident(
+    return Incident(
         answer=answer,
         weight=CRITICAL_WEIGHT if severity is Severity.CRITICAL else 1,
         raised=raised.at if raised else None,
@@ -140,12 +167,8 @@ def _incident(evidence: Evidence, number: int, wrong: Iterable[Wrong]) -> Incide
         acknowledged_by=acknowledged.by if acknowledged else "",
         acted=acted[0] if acted else None,
         action=acted[1] if acted else "",
-        wrong=len(mine),
-        is_mistaken=acted is None and any(raised and raised.at <= at <= raised.at + answer.longest for at in mine),
-        credit=None,
         void=_void(evidence, answer, raised),
     )
-    return incident if incident.void else replace(incident, credit=_credit(incident))
 
 
 def _credit(incident: Incident) -> float:
@@ -174,12 +197,6 @@ def _change_times(evidence: Evidence, answer: Answer, raised: Raised | None) -> 
     """Return the times of the changes to the incident's event after its alarm."""
     changes = (change for change in evidence.changes if answer.event == change.event)
     return [change.at for change in changes if raised and change.at >= raised.at]
-
-
-def _incident_at(truth: Truth, at: datetime) -> int | None:
-    """Return the number of the incident that began last before `at`."""
-    begun = [(answer.since, number) for number, answer in enumerate(truth.answers) if answer.since <= at]
-    return max(begun)[1] if begun else None
 
 
 def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:

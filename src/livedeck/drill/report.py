@@ -18,7 +18,8 @@ WRONG_HEADS = ("Time", "Change", "Points")
 NO_WRONG = "No wrong change."
 
 SEEN_TEXT = "Seen: the first act on the alarm or its event. A look leaves no trace."
-MISTAKEN_TEXT = "a wrong change was made instead"
+MISTAKEN_TEXT = "a wrong change was made, and the action asked for was not"
+MEDDLED_TEXT = "a wrong change was made, and only an acknowledgement was asked for"
 DECK_TEXT = "The deck. Its alarms do not change the score."
 PLATFORM = "platform"
 
@@ -130,7 +131,7 @@ def _without_credit(grade: Grade, escape: Escape) -> list[str]:
     return [
         f"{'void' if incident.void else 'no credit'}: "
         f"{_name(incident.answer.alarm, incident.answer.event, incident.answer.target, escape)}: "
-        f"{escape(incident.void or MISTAKEN_TEXT)}"
+        f"{escape(incident.void or (MISTAKEN_TEXT if incident.answer.action else MEDDLED_TEXT))}"
         for incident in grade.incidents
         if incident.void or incident.is_mistaken
     ]

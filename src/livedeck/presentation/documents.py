@@ -1089,7 +1089,8 @@ class DrillIncident(TypedDict):
     """Answer of a drill. `injected`, `raised`: by the simulator's clock.
 
     `seen`, `acknowledged`, `acted`: seconds after `raised`. `event`: None for the platform. `is_mistaken`: a wrong
-    change was made instead, so there is no credit. `credit`: from 0 to 1; None if `void` has a reason.
+    change was made in place of the right reaction, so there is no credit. `credit`: from 0 to 1; None if `void` has a
+    reason.
     """
 
     alarm: str

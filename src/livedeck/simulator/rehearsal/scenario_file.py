@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import Field, create_model
 
@@ -162,15 +162,27 @@ def flaws_of(model: type[RequestBody], values: object, path: str = "") -> list[F
 
 
 def _instead(model: type[RequestBody], path: str, reason: str) -> str:
-    """Return the reason with the fields that the table has, if a field is unknown or no table."""
+    """Return the reason with the fields that the table has, if a field is unknown, no table or no list."""
     parent, _, name = path.rpartition(".")
     if reason == "unknown parameter" and model is ScenarioFile and name in Template.model_fields:
-        return f"belongs to the workspace: write [[workspace.{name}]]"
+        is_list = get_origin(Template.model_fields[name].annotation) is list
+        head = f"[[workspace.{name}]]" if is_list else f"[workspace.{name}.NAME]"
+        return f'belongs to the workspace: write {head}; it replaces a line workspace = "NAME"'
     if reason == "unknown parameter" and (table := _model_at(model, parent)):
         return f"{reason}; {there_are(table.model_fields, name)}"
     if reason == "must be an object" and (table := _model_at(model, path)):
         return f"must be a table of {', '.join(table.model_fields)}"
+    if reason == "must be a list" and (table := _model_at(model, parent)) and name in table.model_fields:
+        return f"{reason}{_items(table.model_fields[name].annotation)}"
     return reason
+
+
+def _items(listed: object) -> str:
+    """Return the words for the items of a list's type; empty if it has none."""
+    item = next(iter(get_args(listed)), None)
+    rules = getattr(getattr(item, "__value__", item), "__metadata__", ())
+    words = next((rule.words for rule in rules if isinstance(rule, Must)), "a table" if _model_in(item) else "")
+    return f", each item {words}" if words else ""
 
 
 def _model_at(model: type[RequestBody], path: str) -> type[RequestBody] | None:
