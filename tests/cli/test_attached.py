@@ -16,7 +16,7 @@ import pytest
 from cli.commands import TIMEOUT, called, livedeck
 from cli.terminals import terminal
 from collector.stand_in import StandIn, plain, saying, stand_in
-from collector.third_party import LoopClock, ThirdParty
+from collector.third_party import EXPLAINED, STARTED, LoopClock, ThirdParty, text_of
 
 
 @dataclass
@@ -193,6 +193,17 @@ def test_while_the_platform_is_silent_an_event_is_explained_as_it_was_last_known
     found = json.loads(as_json.stdout)["not_known"]
     assert found == {"since": "2026-03-01T12:00:07Z", "cause": "platform", "text": "the platform answers 503"}
     assert (missing.returncode, missing.stdout) == (2, "")
+
+
+def test_a_still_camera_is_declared_on_the_machine_of_the_collector(
+    tmp_path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alarm = {"key": ["e1", "PICTURE_STILL", ""], "severity": "warning", "state": "unacknowledged"}
+    words = {"since": text_of(STARTED), "actual": "", "expected": "", "ends": ""}
+    monkeypatch.setitem(EXPLAINED, "open", [alarm | words])
+    done = called(tmp_path, "alarm", "explain", "e1", env=stage.env)
+    assert "run on the collector's machine: livedeck event content e1 camera" in done.stdout, done.stderr
+    assert "Or in the collector's settings:" in done.stdout
 
 
 def test_without_a_token_for_the_platform_it_reads_all_the_same(tmp_path: Path, stage: Stage) -> None:

@@ -16,6 +16,7 @@ from livedeck.monitor import (
     DecidingLimit,
     Explanation,
     Forecast,
+    KindFacts,
     Severity,
     SilentKind,
 )
@@ -186,3 +187,35 @@ def test_settings_that_a_person_has_overruled_are_not_proposed() -> None:
     lines = dict(explanation_lines(explained("VIDEO_DECAY", DecidingLimit("content", "show", by="anna"))))["if meant"]
     assert "livedeck event content one camera" in lines[0]
     assert not any("settings" in line for line in lines)
+
+
+TABLE = '[events."one"]'
+
+
+@pytest.mark.parametrize(
+    ("limit", "lines"),
+    [
+        (DecidingLimit("low_video", "0.7", ("events", "two", "low_video")), ["Or in the settings:", TABLE]),
+        (DecidingLimit("low_video", "0.7", ("events", "one", "low_video")), [f"Or in the settings, in {TABLE}:"]),
+        (
+            DecidingLimit("content", "slides", ("events", "one", "content")),
+            [f"Or in the settings, in {TABLE}, in place of its content:"],
+        ),
+    ],
+)
+def test_the_lines_of_a_still_camera_fit_a_table_that_the_settings_have(limit: DecidingLimit, lines: list[str]) -> None:
+    """A table that stands twice makes the settings unreadable."""
+    found = explained("VIDEO_DECAY", limit)
+    assert dict(explanation_lines(found))["if meant"][1:-1] == [*lines, 'content = "camera"']
+
+
+def test_limits_of_one_kind_do_not_prove_that_the_settings_lack_the_table() -> None:
+    found = replace(explained("VIDEO_DECAY"), kind=KindFacts("VIDEO_DECAY", "", ""))
+    assert dict(explanation_lines(found))["if meant"][1] == f"Or in the settings, in {TABLE}:"
+
+
+def test_an_event_that_a_collector_judges_is_declared_at_the_collector() -> None:
+    """A ruling of this machine's history changes nothing there."""
+    command, settings, *_ = dict(explanation_lines(explained("VIDEO_DECAY"), of_collector=True))["if meant"]
+    assert command.endswith(", run on the collector's machine: livedeck event content one camera")
+    assert settings == "Or in the collector's settings:"

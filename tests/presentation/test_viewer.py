@@ -146,6 +146,26 @@ def test_a_picture_is_taken_away_after_a_minute(seconds: float, left: float | No
     assert viewer.picture_age(replace(picture, image=""), FRESH) is None
 
 
+@pytest.mark.parametrize(("seconds", "left"), [(5, (-6.0, -8.0)), (61, ())])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": Source.ENCRYPTED, "image": "", "image_at": None},
+        {"picture": Picture.UNKNOWN, "image": "", "image_at": None},
+    ],
+    ids=["encrypted", "radio"],
+)
+def test_without_a_picture_the_peaks_are_taken_away_a_minute_after_their_end(
+    changes: dict[str, Any], seconds: float, left: tuple[float, ...]
+) -> None:
+    """interface.md, "Viewers"."""
+    gone = wrong("VIEWER_GONE", delivery=Delivery.GONE, since=ago(seconds), **changes)
+    assert viewer.shown_peaks(gone, FRESH) == left
+    stale = seen(is_stale=True, as_of=ago(seconds), **changes)
+    assert viewer.shown_peaks(stale, FRESH) == left
+    assert viewer.shown_peaks(seen(**changes), FRESH) == PLAYS.peaks
+
+
 @pytest.mark.parametrize(
     ("event", "texts"),
     [

@@ -9,9 +9,11 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 
+import av
 import pytest
 from PIL import Image
 
@@ -86,6 +88,25 @@ async def test_a_segment_without_a_sound_has_none_and_one_that_cannot_be_decoded
     broken = await eyes.look("mp4", b"no segment")
     assert (broken.picture, broken.sound) == (Picture.UNKNOWN, Sound.UNKNOWN)
     assert broken.error == UNDECODABLE
+
+
+async def test_a_picture_of_an_unknown_codec_without_a_sound_has_none_and_private_data_may_be_one(eyes: Eyes) -> None:
+    found = []
+    for codec in ("mpeg2video", "bin_data"):
+        output = BytesIO()
+        with av.open(output, "w", format="mpegts") as media:
+            if codec == "bin_data":
+                packet = av.Packet(bytes(200))
+                packet.stream, packet.pts, packet.time_base = media.add_data_stream(codec), 0, Fraction(1, 10)
+                media.mux(packet)
+            else:
+                video = media.add_stream("mpeg2video", rate=25)
+                video.width, video.height, video.pix_fmt = 128, 72, "yuv420p"
+                media.mux([*video.encode(av.VideoFrame(128, 72, "yuv420p")), *video.encode(None)])
+        sight = await eyes.look("mpegts", output.getvalue())
+        assert sight.error == "not judged: a codec of the segment is not known"
+        found.append(sight.sound)
+    assert found == [Sound.NONE, Sound.UNKNOWN]
 
 
 @pytest.mark.parametrize("levels", [None, (-20.0, -20.0)])

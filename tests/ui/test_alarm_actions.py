@@ -125,6 +125,15 @@ async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
         assert alarm(stage, "LATE_START").state is AlarmState.UNACKNOWLEDGED
 
 
+async def test_the_form_of_a_shelving_names_the_default_limit_as_one() -> None:
+    """The deck does not know the limit in force, which may be another one."""
+    async with deck_stage() as stage:
+        stage.choose("Lecture 7")
+        await stage.act("alarm.shelve")
+        await stage.idle()
+        assert "on air, at most 60 min by default" in stage.text()
+
+
 async def test_a_form_that_was_open_while_its_alarm_got_worse_silences_nothing() -> None:
     """monitoring.md, "Conflicts"."""
     async with deck_stage() as stage:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import (
@@ -42,8 +44,9 @@ from livedeck.presentation.alarms import (
 from livedeck.presentation.badges import ALARM_STATE_BADGES
 from livedeck.text.segments import plain
 from livedeck.ui.alarms import hour, view
-from livedeck.ui.alarms.screen import AlarmsScreen
+from livedeck.ui.alarms.screen import MIN_PANEL_LINES, AlarmsScreen
 from livedeck.ui.alarms.view import TABS
+from livedeck.ui.app import Deck
 from livedeck.ui.kit.lines import FramedPanel
 from livedeck.ui.shell.preferences import Notice
 from presentation.test_events import FRESH, NOW, state
@@ -309,25 +312,54 @@ async def test_an_unchanged_log_keeps_its_incidents_and_the_drawn_pane() -> None
     await history.close()
 
 
+async def open_incidents(deck: Deck, pilot: Pilot[int], history: History, alarms: Iterable[Alarm]) -> None:
+    """Show the incidents of these alarms, which are raised and recorded."""
+    raised = (replace(alarm, timeline=()) for alarm in alarms)
+    changes = tuple(AlarmChange(alarm.since, AlarmTransition.RAISED, alarm) for alarm in raised)
+    await history.append(replace(known(deck), changes=changes))
+    await history.flush()
+    deck.dispatch("log.next", "incidents")
+    await pilot.pause()
+    for worker in [worker for worker in deck.workers if worker.group == "log"]:
+        await worker.wait()
+    await pilot.pause()
+
+
 async def test_a_large_screen_shows_every_incident_and_below_the_thread_the_advice_and_the_chart() -> None:
     history = await History.open(None, EVENING)
     async with running((200, 60), "7", history=history) as (deck, pilot):
-        open_alarms = [replace(alarm, timeline=()) for alarm in known(deck).alarms]
-        changes = tuple(AlarmChange(alarm.since, AlarmTransition.RAISED, alarm) for alarm in open_alarms)
-        await history.append(replace(known(deck), changes=changes))
-        await history.flush()
-        deck.dispatch("log.next", "incidents")
-        await pilot.pause()
-        for worker in [worker for worker in deck.workers if worker.group == "log"]:
-            await worker.wait()
-        await pilot.pause()
+        await open_incidents(deck, pilot, history, known(deck).alarms)
         screen = deck.screen
         assert isinstance(screen, AlarmsScreen)
-        shown = letters_of(deck)
         assert len(screen.listing(known(deck)).rows) > 4
-        assert "more" not in shown
-        for words in ("timeline", "do", "viewers", "■ video", "last hour"):
-            assert words in shown
+        assert "more" not in letters_of(deck)
+        assert "last hour" in letters_of(deck)
+        area = screen.query_one("#incident").region
+        pane = letters_of(deck).splitlines()[area.y : area.bottom]
+        assert {"timeline", "do", "viewers"} <= {line.strip("│ ").split("  ")[0] for line in pane}
+        assert any("■ video" in line for line in pane)
+    await history.close()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 33), (120, 34), (200, 60)])
+async def test_the_pane_of_an_incident_has_a_third_of_the_screen_and_the_lines_that_no_row_needs(
+    size: tuple[int, int],
+) -> None:
+    history, height = await History.open(None, EVENING), size[1]
+    async with running(size, "7", history=history) as (deck, pilot):
+        screen = deck.screen
+        table, pane, alarms = (screen.query_one(name) for name in ("#incidents", "#incident", "#alarms"))
+        least = max(MIN_PANEL_LINES, height // 3)
+        for rows in (3, height):
+            raised = [replace(ALARM, event_id=str(row), since=EVENING, changed=EVENING) for row in range(rows)]
+            await open_incidents(deck, pilot, history, raised)
+            if rows < height:
+                assert table.size.height == rows + 1
+                assert pane.size.height > least
+            else:
+                assert pane.size.height == least
+            assert pane.region.bottom == alarms.region.y
+            assert screen.max_scroll_y == 0
     await history.close()
 
 

@@ -11,7 +11,17 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from livedeck.cli.screenshots import ATTACHED, EVENING, alone, attached, silent, still_deck
-from livedeck.monitor import AlarmKey, AlarmRefused, AlarmState, AttachedFeed, AttachmentState, Snapshot
+from livedeck.monitor import (
+    AlarmKey,
+    AlarmRefused,
+    AlarmState,
+    AttachedFeed,
+    AttachmentState,
+    Explanation,
+    Severity,
+    Snapshot,
+)
+from livedeck.monitor.model.explanation import OpenAlarm
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.app import Deck
@@ -60,6 +70,29 @@ async def test_the_board_tells_what_is_not_shared_and_the_connection_each_part_o
         }.items():
             await give(deck, pilot, STATES[state](whole))
             assert [word for word in words if word not in text_of(deck)] == []
+
+
+@pytest.mark.parametrize("state", [None, AttachmentState.WATCHING, AttachmentState.ALONE])
+async def test_a_still_camera_is_declared_where_its_samples_are_judged(
+    state: AttachmentState | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(SIZES[2]) as (deck, pilot):
+        deck.workers.cancel_all()
+        deck.snapshot = replace(known(deck), attachment=attached(state, 60) if state else None)
+        explain = deck.monitor.explain
+
+        async def of_a_still_picture(event_id: str, kind: str = "") -> Explanation | None:
+            found, key = await explain(event_id, kind), AlarmKey(event_id, "PICTURE_STILL")
+            alarm = OpenAlarm(key, Severity.WARNING, AlarmState.UNACKNOWLEDGED, EVENING, "", "", "")
+            return found and replace(found, open=(alarm,), content="show")
+
+        monkeypatch.setattr(deck.monitor, "explain", of_a_still_picture)
+        await act(pilot, "alarm.why")
+        for worker in [worker for worker in deck.workers if worker.group == "reading"]:
+            await worker.wait()
+        await pilot.pause()
+        assert "event content" in text_of(deck)
+        assert ("collector's machine" in text_of(deck)) is (state is AttachmentState.WATCHING)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def command(
         if found and output_format == "json":
             echo_json({"schema": schema_name("alarm explain"), **explanation_object(found)})
         elif found:
-            echo("\n".join(_text(found)))
+            echo("\n".join(_text(found, of_collector=bool(settings.collector_urls))))
         return code
 
     ctx.exit(run(work))
@@ -103,13 +103,13 @@ def _watched(found: Explanation | None, words: str, code: int) -> tuple[Explanat
     return found, NOT_SO if found is None else code
 
 
-def _text(explanation: Explanation) -> list[str]:
+def _text(explanation: Explanation, *, of_collector: bool) -> list[str]:
     """Return the lines of the explanation, with file and line of each setting."""
 
     def place(keys: tuple[str, ...]) -> str:
         return f"{setting_text(keys)}, {setting_location(keys)}"
 
     lines = [explanation_title(explanation)]
-    for label, texts in explanation_lines(explanation, place):
+    for label, texts in explanation_lines(explanation, place, of_collector=of_collector):
         lines += [f"{'' if row else label:<{_CELLS}}{text}" for row, text in enumerate(texts)]
     return lines

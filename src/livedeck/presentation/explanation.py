@@ -67,11 +67,16 @@ _SINCE = {
 """State -> words for the time since the start of the event's clock, which is not the start of each state."""
 
 
-def explanation_lines(explanation: Explanation, place: Place = setting_text) -> list[tuple[str, list[str]]]:
-    """Return each label with its lines, the most important first. `place`: describes the place of a setting."""
+def explanation_lines(
+    explanation: Explanation, place: Place = setting_text, *, of_collector: bool = False
+) -> list[tuple[str, list[str]]]:
+    """Return each label with its lines, the most important first.
+
+    `place`: describes the place of a setting. `of_collector`: a collector judges the event.
+    """
     parts = (
         ("alarms", _opened(explanation)),
-        ("if meant", _meant(explanation)),
+        ("if meant", _meant(explanation, of_collector=of_collector)),
         ("would alarm", _would_alarm(explanation)),
         ("silent", _silent(explanation)),
         ("class", [_class_text(explanation)]),
@@ -104,7 +109,7 @@ def _open_text(alarm: OpenAlarm) -> str:
     return f"{alarm.key.kind} {alarm.severity}, {alarm.state.words}, {began}: {evidence_text(alarm)}{ends}"
 
 
-def _meant(explanation: Explanation) -> list[str]:
+def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
     """Return how to declare the event a still camera; empty unless this would end one of its present alarms.
 
     A content chosen by a person wins over the settings, so their lines are left out. The past offers nothing.
@@ -112,14 +117,30 @@ def _meant(explanation: Explanation) -> list[str]:
     present = {alarm.key.kind for alarm in explanation.open if alarm.state is not AlarmState.RETURNED}
     if explanation.decides is None or explanation.content == Content.CAMERA or present.isdisjoint(_NOT_OF_CAMERA):
         return []
-    event_id = safe(explanation.event_id)
-    command = f"livedeck event content {shlex.quote(event_id)} {Content.CAMERA}"
+    command = f"livedeck event content {shlex.quote(safe(explanation.event_id))} {Content.CAMERA}"
+    where, file = (
+        (", run on the collector's machine", "the collector's settings") if of_collector else ("", "the settings")
+    )
     is_chosen = any(limit.name == "content" and limit.by for limit in explanation.decides)
     return [
-        f"If the picture of this event stands still by design, as of a harbour at night: {command}",
-        *([] if is_chosen else ["Or in the settings:", f"[events.{json.dumps(event_id)}]", 'content = "camera"']),
+        f"If the picture of this event stands still by design, as of a harbour at night{where}: {command}",
+        *([] if is_chosen else _camera_settings(explanation, file)),
         f"A frozen picture then raises no alarm; not judged: {', '.join(_NOT_OF_CAMERA)}",
     ]
+
+
+def _camera_settings(explanation: Explanation, file: str) -> list[str]:
+    """Return the lines that declare the event a still camera in a settings file.
+
+    A second table of the event would make the file unreadable. The limits of a single kind do not tell whether the file
+    has one.
+    """
+    table, own = f"[events.{json.dumps(safe(explanation.event_id))}]", ("events", explanation.event_id)
+    owned = [limit.name for limit in explanation.decides or () if limit.setting[:2] == own]
+    line = f'content = "{Content.CAMERA}"'
+    if not (owned or explanation.kind):
+        return [f"Or in {file}:", table, line]
+    return [f"Or in {file}, in {table}{', in place of its content' if 'content' in owned else ''}:", line]
 
 
 _NOT_OF_CAMERA = (

@@ -250,11 +250,17 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
 
 
 def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]:
-    """Return the peaks of the newest segment. If viewers no longer get it, they are hidden with its picture."""
+    """Return the peaks of the newest segment. If viewers no longer get it, they are hidden with its picture.
+
+    Without a picture, they are hidden a minute after viewers last got a segment.
+    """
     found = state.viewer
-    if found is None or (is_past(state, render_time) and picture_age(found, render_time) is None):
+    if found is None:
         return ()
-    return found.peaks
+    if not is_past(state, render_time):
+        return found.peaks
+    end = found.image_at or badge(state, render_time).since
+    return found.peaks if end and render_time.seconds_since(end) < LAST_SECONDS else ()
 
 
 def picture_words(state: EventState) -> str:

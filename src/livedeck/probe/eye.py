@@ -36,8 +36,8 @@ REQUEST = Struct("!BI")
 """Index of the kind, and number of bytes that follow."""
 
 ANSWER = Struct("!BBBBBBf8f18432s43200s")
-"""Fault, number of key frames, width and height of the picture, has sound, number of channels, loudness, peaks, cells
-of each key frame, pixels of the last one (RGB). Unused places are zero."""
+"""Fault, number of key frames, width and height of the picture, may have sound, number of channels, loudness,
+peaks, cells of each key frame, pixels of the last one (RGB). Unused places are zero."""
 
 SEEN, UNDECODABLE, TOO_LARGE, UNFAMILIAR, PICTURELESS, KEYLESS = range(6)
 """Faults. UNDECODABLE: neither picture nor sound. TOO_LARGE: the segment needs more memory than allowed, and the
@@ -170,7 +170,8 @@ def look(kind: str, content: bytes) -> bytes:
         video = next((stream for stream in media.streams.video if _is_allowed(stream, _VIDEO)), None)
         audio = next((stream for stream in media.streams.audio if _is_allowed(stream, _AUDIO)), None)
         if not (video or audio):
-            return _failed(UNFAMILIAR, has_sound=bool(media.streams.audio))
+            # without a known picture, a stream of private data may be the sound
+            return _failed(UNFAMILIAR, has_sound=bool(media.streams.audio or not media.streams.video))
         eye, ear = Eye(), Ear()
         key_frames: list[Packet[Any] | None] = []
         has_packets = False

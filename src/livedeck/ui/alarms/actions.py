@@ -11,6 +11,7 @@ from livedeck.monitor import (
     MOST_ON_AIR,
     TAKE_BACK_FOR,
     Alarm,
+    AlarmLimits,
     AlarmRefused,
     AlarmState,
     BitrateUnit,
@@ -56,7 +57,7 @@ MINUTES = Field(
     "For",
     FieldKind.CHOICE,
     choices=("15 min", "30 min", "60 min", UNTIL_CLEARED),
-    hint="on air, attention.shelved_most at most (60 min)",
+    hint=f"on air, at most {AlarmLimits().shelved_most / 60:.0f} min by default",
 )
 
 WITH_SYMPTOMS, ONLY_THIS = "it and its symptoms", "only this"

@@ -59,8 +59,8 @@ FRAME_LINES = 4
 MIN_ROWS = 3
 """Minimum number of rows in the table, head excluded."""
 
-ABOVE_BOARD = frozenset({"tabs", "hour", "banner", "filter", "notice"})
-"""Ids of the widgets above the board. Their height is subtracted from the height of the board."""
+OTHER_LINES = frozenset({"tabs", "hour", "ways", "banner", "filter", "alarms", "notice"})
+"""Ids of the widgets above and below a table and its panel. Their lines are not available to these two."""
 
 FIGURES_EACH = 30
 """Number of snapshots after which the key figures are read again, because they cover days."""
@@ -207,18 +207,18 @@ class AlarmsScreen(BaseScreen):
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         self._show_silence(self.silence_at_cursor(), snapshot, render_time)
+        others = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in OTHER_LINES)
+        room = self.size.height - FRAME_LINES - others
         if self._has_incidents:
+            most = room - max(MIN_PANEL_LINES, self.size.height // 3)
+            self.table().styles.height = max(MIN_ROWS, min(len(self._incidents), most)) + 1
             self._show_incident(find_row(INCIDENTS, self._incidents, selection.key), snapshot, render_time)
         if self._is_board:
             table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
-            above = sum(len(lines.content) for lines in self.query(LinesWidget) if lines.id in ABOVE_BOARD)
-            lines = max(MIN_ROWS, table_lines) + above
-            self._show_alarm(snapshot, render_time, self.size.height - FRAME_LINES - lines)
+            self._show_alarm(snapshot, render_time, room - max(MIN_ROWS, table_lines))
 
     def _show_incident(self, incident: Incident | None, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Show the thread of an incident, and below it the advice and the chart of an alarm that is still open."""
-        most = self.size.height - FRAME_LINES - max(MIN_PANEL_LINES, self.size.height // 3)
-        self.table().styles.height = max(MIN_ROWS + 1, min(len(self._incidents) + 1, most))
         panel = self.query_one("#incident", FramedPanel)
         panel.styles.height = "1fr"
         if incident is None:

@@ -18,10 +18,10 @@ _STRONG = frozenset({"alarms", "would alarm"})
 """Labels of the lines that answer most questions."""
 
 
-def why_lines(found: Explanation, cells: int) -> list[Line]:
-    """Return an explanation as lines of `cells` cells."""
+def why_lines(found: Explanation, cells: int, *, of_collector: bool = False) -> list[Line]:
+    """Return an explanation as lines of `cells` cells. `of_collector`: a collector judges the event."""
     lines = [*wrap(explanation_title(found), StyleRole.STRONG, cells)]
-    for label, texts in explanation_lines(found):
+    for label, texts in explanation_lines(found, of_collector=of_collector):
         role = StyleRole.STRONG if label in _STRONG else StyleRole.TEXT
         rows = [row for text in texts for row in wrap(text, role, max(1, cells - LABEL_CELLS))]
         lines += [labelled("" if number else label, row, LABEL_CELLS) for number, row in enumerate(rows)]
@@ -46,6 +46,11 @@ class WhyScreen(RenewedDialog):
             self._found, self._reason, self.fault = None, str(error), ""
 
     def paint(self) -> None:
-        found = self._found
-        lines = why_lines(found, self.cells) if found else [*wrap(self._reason, StyleRole.DIM, self.cells)]
+        found, attachment = self._found, self._ctx.snapshot.attachment if self._ctx.snapshot else None
+        of_collector = attachment is not None and not attachment.is_alone
+        lines = (
+            why_lines(found, self.cells, of_collector=of_collector)
+            if found
+            else [*wrap(self._reason, StyleRole.DIM, self.cells)]
+        )
         self.show_lines(f"Why {self._kind}" if self._kind else "Why", lines)
