@@ -415,7 +415,7 @@ def test_every_command_of_a_group_has_examples_in_its_help_and_all_are_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("history.db.damaged", "show.livedeck"):  # files that examples read
+    for name in ("gala.toml", "history.db.corrupt-20261121T180000Z", "show.livedeck"):  # files that examples read
         (tmp_path / name).touch()
     every = {*leaves(main, click.Context(main))}
     assert {*EXAMPLES} <= every

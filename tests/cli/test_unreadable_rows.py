@@ -115,7 +115,7 @@ def test_a_row_inside_is_a_row_too(tmp_path: Path, address: str) -> None:
 
 def test_a_name_that_is_not_found_may_be_that_of_a_row_left_out(tmp_path: Path, address: str) -> None:
     done = run(tmp_path, address, "event", "get", "Hall 2")
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert "no event is called" in done.stderr
     assert "2 events could not be read" in done.stderr
 

@@ -34,6 +34,7 @@ class Memory:
     """A history over restarts: the newest snapshot, and which streams were collected."""
 
     fault = lasting_fault = ""
+    failures = 0
 
     def __init__(self) -> None:
         self.collected: list[CollectedStream] = []

@@ -324,6 +324,7 @@ class Log:
     """A history that keeps the snapshots as they are given."""
 
     fault = lasting_fault = ""
+    failures = 0
 
     def __init__(self) -> None:
         self.given: list[Snapshot] = []
