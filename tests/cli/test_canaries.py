@@ -241,8 +241,9 @@ def test_without_the_mask_of_a_place_a_fault_that_quotes_them_is_caught(tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mask", ["addresses", "register", "type", "json"])
+@pytest.mark.parametrize("mask", ["addresses", "register,shapes", "type", "json"])
 def test_without_any_one_of_its_masks_it_is_caught(tmp_path: Path, mask: str) -> None:
+    """A refusal has two masks, the register and the shape of its words, so these are taken out together."""
     with session(tmp_path, [sys.executable, str(HERE / "unmasked.py"), mask]) as deck:
         show_profiles(deck)
         press(deck, "1")

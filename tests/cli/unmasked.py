@@ -39,6 +39,13 @@ def without_register() -> None:
     setattr(SecretRegister, "add", forget)  # noqa: B010
 
 
+def without_shapes() -> None:
+    """A refusal keeps words that look like keys."""
+    from livedeck.client.http import quoting
+
+    setattr(quoting, "_hidden", as_it_is)  # noqa: B010
+
+
 def without_secret_type() -> None:
     """A key is printed as what it is."""
     from livedeck.client import Secret
@@ -91,6 +98,7 @@ def as_it_is(value: Any, *_: object) -> Any:
 MASKS: dict[str, Callable[[], None]] = {
     "addresses": without_addresses,
     "register": without_register,
+    "shapes": without_shapes,
     "type": without_secret_type,
     "json": without_json,
     "log": without_log,

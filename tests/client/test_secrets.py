@@ -1,10 +1,14 @@
 """What must not be shown is not shown: not by print, not by repr, not by an error, not by a log."""
 
+import asyncio
 import json
 import logging
+import pickle
 import subprocess
 import sys
+import threading
 import traceback
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -12,11 +16,22 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from client.answers import EMPTY_LIST, TOKEN, Platform, api_of, listening, saying
+from client.raw_platform import raw_platform
 from client.test_events import DOCUMENTED, read
-from livedeck.client import Api, ApiError, Event, EventDraft, EventRestreamDraft, Secret, SecretLink, Validation
+from livedeck.client import (
+    Api,
+    ApiError,
+    Conflict,
+    Event,
+    EventDraft,
+    EventRestreamDraft,
+    Secret,
+    SecretLink,
+    Validation,
+)
 from livedeck.client.http.secrets import Address, IngestAddress, PublicName, SignedLink
 from livedeck.client.resources.base import Model
-from livedeck.text.secrets import REGISTER, masked
+from livedeck.text.secrets import REGISTER, masked, register_public
 
 SECRETS = (
     TOKEN,
@@ -123,6 +138,80 @@ async def test_a_refusal_that_repeats_a_key_shows_it_nowhere(spell: Callable[[st
         texts = (str(error), error.message, str(error.invalid_params), *traceback.format_exception(error))
         assert all(spell(KEY) not in text and KEY not in text for text in texts)
         assert error.message == "key ••••9c1d is in use"
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str,
+        str.upper,
+        lambda key: json.dumps(key).replace("u", "\\u0075"),
+        lambda key: quote(key).replace("u", "%75"),
+        lambda key: b64encode(key.encode()).decode(),
+        lambda key: key.encode().hex(),
+    ],
+)
+async def test_a_refusal_shows_no_key_whose_own_reply_is_still_on_its_way(spell: Callable[[str], str]) -> None:
+    """The platform has sent the key, but livedeck has not received it, so that no register can hold it."""
+    unread = "unread-key-of-the-event-4b7e"
+    repeated = spell(unread)
+    refusal = error_body(
+        f"in use with {repeated}", repeated, [{"name": "key", "reason": repeated}, {repeated: repeated}]
+    )
+    is_refused = threading.Event()
+
+    def reply(method: str, _path: str) -> bytes:
+        if method == "GET":
+            is_refused.wait(20)
+            return http_reply(200, {"data": {"id": "y", "streamkey": unread}})
+        return http_reply(400, refusal)
+
+    with raw_platform(reply) as address:
+        async with Api(base_url=address, token=TOKEN, retry=0.0) as api:
+            reading = asyncio.create_task(api.events.get("y"))
+            with pytest.raises(Validation) as caught:
+                await api.events.enable("x")
+            is_refused.set()
+            await reading
+    error = caught.value
+    told = f"{error} {error.message} {error.detail} {error.invalid_params} {error.body} {pickle.dumps(error)!r}"
+    assert "in use with " in told
+    assert "••••" in error.message
+    assert not [key for key in (repeated, unread, unread[:11]) if key.lower() in told.lower()]
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        "restreams[2].stream_key should have 1 to 512 characters",
+        "restreams.2.stream_key is in use",
+        "event 4d2c2f2e-6f53-4f0e-9a51-0a7e7c1f9b10 is live since 2026-11-30T10:00:00Z",
+        "at most 1920x1080 and 6000kbit/s",
+        "cannot reach rtmp://in1.example.com:1935",
+    ],
+)
+async def test_a_refusal_keeps_words_that_are_no_keys(plain: str) -> None:
+    async with api_of(saying(error_body(plain, plain, []), 400)) as api:
+        with pytest.raises(Validation) as caught:
+            await api.events.list()
+    assert (caught.value.message, caught.value.detail) == (plain, plain)
+    assert caught.value.body.count(plain) == 2
+
+
+async def test_a_refusal_keeps_a_public_name_that_looks_like_a_key() -> None:
+    register_public("Council-2026-11")
+    async with api_of(saying(error_body("Council-2026-11 is live", "", []), 409)) as api:
+        with pytest.raises(Conflict, match="Council-2026-11 is live"):
+            await api.events.list()
+
+
+def error_body(message: str, detail: str, invalid: object) -> dict[str, object]:
+    return {"error": {"code": 400400, "message": message, "detail": detail, "invalid_params": invalid}}
+
+
+def http_reply(status: int, body: object) -> bytes:
+    content = json.dumps(body).encode()
+    return f"HTTP/1.1 {status} Any\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
 
 
 async def test_what_is_hidden_of_an_address_is_hidden_in_json_and_masked_elsewhere() -> None:

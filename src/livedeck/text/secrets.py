@@ -17,7 +17,7 @@ import html.entities
 import re
 from base64 import urlsafe_b64decode
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from threading import Lock
 from urllib.parse import unquote
@@ -309,17 +309,21 @@ def mask_secrets(text: str) -> str:
     return REGISTER.mask(text)
 
 
-def mask_value(value: object, depth: int = 32) -> object:
-    """Return a JSON value in which every text and name is `masked`. Levels deeper than `depth` are dropped."""
+def mask_value(value: object, depth: int = 32, mask_text: Callable[[str], str] | None = None) -> object:
+    """Return a JSON value in which every text and name is masked by `mask_text` (`masked` without it).
+
+    Levels deeper than `depth` are dropped.
+    """
+    mask_text = mask_text or masked
     if isinstance(value, str):
-        return masked(value)
+        return mask_text(value)
     if not isinstance(value, list | tuple | dict):
         return value
     if not depth:
         return None
     if isinstance(value, dict):
-        return {masked(str(name)): mask_value(member, depth - 1) for name, member in value.items()}
-    return [mask_value(item, depth - 1) for item in value]
+        return {mask_text(str(name)): mask_value(member, depth - 1, mask_text) for name, member in value.items()}
+    return [mask_value(item, depth - 1, mask_text) for item in value]
 
 
 _SECRET_NAME = re.compile(

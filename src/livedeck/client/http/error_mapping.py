@@ -24,6 +24,7 @@ from livedeck.client.http.errors import (
     Unauthorized,
     Validation,
 )
+from livedeck.client.http.quoting import hide_keys, quoted_text
 from livedeck.text import values
 from livedeck.text.secrets import mask_value, masked_line
 
@@ -67,11 +68,11 @@ def error_from_response(
     error = document.get("error")
     fields = error if isinstance(error, dict) else {"message": error}
     code = _code(fields.get("code"))
-    message, detail = (_quoted(fields.get(name)) for name in ("message", "detail"))
+    message, detail = (_quoted_field(fields.get(name)) for name in ("message", "detail"))
     # the document does not say whether this stands inside the error or beside it
     invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")))
     error_type = _error_type(status, code)
-    happened = _redirect(_quoted(location)) if 300 <= status < 400 else error_type.happened
+    happened = _redirect(masked_line(location, 200)) if 300 <= status < 400 else error_type.happened
     facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
     advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), error_type.advice) if part)
     if is_to_change and issubclass(error_type, RateLimited):
@@ -116,7 +117,7 @@ def seconds_cached(headers: Mapping[str, str]) -> float:
 
 def request_id(headers: Mapping[str, str]) -> str:
     """Return the platform's id of the request, safe to show; empty if the response has none."""
-    return _quoted(headers.get("X-Request-ID", ""))[:80]
+    return masked_line(headers.get("X-Request-ID", ""), 200)[:80]
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -168,8 +169,8 @@ def _wait(seconds: float | None) -> str:
     return "" if seconds is None else f"try again in {seconds:.0f} s"
 
 
-def _quoted(text: object) -> str:
-    return masked_line(text, 200) if isinstance(text, str) else ""
+def _quoted_field(text: object) -> str:
+    return quoted_text(text, 200) if isinstance(text, str) else ""
 
 
 def _mask_value(value: object, depth: int = 5) -> object:
@@ -178,7 +179,7 @@ def _mask_value(value: object, depth: int = 5) -> object:
         value = value[:_MAX_ITEMS]
     elif isinstance(value, dict):
         value = dict(islice(value.items(), _MAX_ITEMS))
-    return mask_value(value, depth)
+    return mask_value(value, depth, hide_keys)
 
 
 def _complaints(invalid: object) -> str:
