@@ -108,6 +108,7 @@ def test_show_apply_creates_nothing_without_its_history(on_stage: Stage, tmp_pat
     done = called(tmp_path, "show", "apply", str(show), "--yes", "--confirm", "gala", env=env)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{UNREAD}: history {path}: it was corrupt; renamed to " in done.stderr
+    assert done.stderr.count("it was corrupt") == 1
     assert "Late Gala" not in called(tmp_path, "event", "list", env=env).stdout
     again = called(tmp_path, "show", "apply", str(show), "--yes", env=env)
     assert again.returncode == 0, again.stderr

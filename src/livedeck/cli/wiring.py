@@ -28,6 +28,9 @@ from livedeck.monitor import (
     LimitsSource,
     Monitor,
     NotifyFault,
+    NotReadError,
+    Ruling,
+    Rulings,
     Shares,
     SystemMachine,
     Video,
@@ -51,9 +54,6 @@ if TYPE_CHECKING:
     from livedeck.probe.plan import Plan
     from livedeck.probe.prober import Prober
     from livedeck.ui.shell.context import Keymap
-
-
-from livedeck.monitor import NotReadError, Ruling, Rulings
 
 T = TypeVar("T")
 
@@ -196,11 +196,15 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
         history: History | None = None
+        is_said = False
         try:
             async with make_history(settings, link=link) as history:
                 yield history
+        except NotReadError:  # the error that ends the command names the fault
+            is_said = True
+            raise
         finally:  # an outcome may be unknown and unrecorded
-            if history is not None and history.fault:
+            if history is not None and history.fault and not is_said:
                 echo(f"livedeck: {history.fault}", err=True)
 
 
