@@ -60,8 +60,8 @@ class Learnt(Record):
     def to_json(self) -> str:
         """Return the state as JSON for `parse_learnt`, with numbers in full precision.
 
-        Versions without `coverage` can read this JSON. They ignore new names, but refuse longer rows, so rows are cut
-        to their first length.
+        Versions without `coverage` can read this JSON. They ignore new names, but refuse longer rows. So rows are cut
+        to their length in the first version.
         """
         values = _adapter().dump_python(self, mode="json")
         point = values["checkpoint"]

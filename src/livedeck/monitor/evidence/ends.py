@@ -1,7 +1,7 @@
 """Rules for an event that the event list no longer holds. Pure.
 
 Such an event is in doubt, and livedeck requests it by id. It is gone only if both sources lack it: the list, and the
-request by id. If viewers still get the event, that takes longer. Times are monotonic seconds.
+request by id. The proof takes longer if viewers still get the event. Times are monotonic seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ASK_EACH = 5.0
 """Seconds between two requests by id, and between two lists, while a doubt is undecided."""
 
 SERVED_EACH = 15.0
-"""Seconds between two requests by id for an event that the platform still serves; the list is polled as often."""
+"""Seconds between two requests by id for an event that the platform still serves, and then between two lists."""
 
 SECOND_LOOK = 1.0
 """Seconds from the first list without an event to the next list."""
@@ -59,7 +59,7 @@ class Answer(StrEnum):
 _LASTING = (Standing.SENDING, Standing.ON_AIR)
 """Standings that need more than one "not found", because an audience depends on the event.
 
-The first is the stronger: a doubt keeps the strongest standing that the event has had.
+They are sorted, the stronger first. A doubt keeps the strongest standing that the event has had.
 """
 
 
