@@ -75,7 +75,7 @@ class Feed(Protocol):
     async def shelve(
         self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
     ) -> None:
-        """Shelve an alarm. `minutes`: None for until the alarm clears. `only_this`: do not shelve its symptoms."""
+        """Shelve an alarm. `minutes`: None to shelve it until it clears. `only_this`: do not shelve its symptoms."""
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm."""

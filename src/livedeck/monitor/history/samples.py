@@ -1,8 +1,9 @@
 """Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows.
 
-The newest samples of all streams lie side by side in the table `recent`, so that a tick writes one place in the file.
-When their minute (a slot) is over, they move into the table `sample`, where the samples of one stream lie side by side,
-and the slot gets its roll-up. So a slot from `Stream.rolled` on is in `recent`, and an earlier slot in `sample`.
+A slot is a minute of a stream. The newest samples of all streams are stored side by side in the table `recent`, so that
+a tick writes one place in the file. When their slot is over, they move into the table `sample`, where the samples of
+one stream are stored side by side, and the slot gets its roll-up. So the table `recent` has the slots from
+`Stream.rolled` on, and the table `sample` has the earlier ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """State of an event for its viewers, as frozen values: findings of a probe of the playback address (probe.md).
 
-The probe sees the playlist from one place, so each value holds "from here" only. The state stands beside tally, ingest
-and health, and is no part of the health score.
+The probe reads the playlist from one machine, so each value holds for that machine ("from here"). The state is no part
+of the health score.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class StreamMemory:
                 if not isnan(measured.video):
                     self.levels.usual.add(rates, is_normal=status == NORMAL)
         self._follow_quiet(time, measured.audio, thresholds)
-        known = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
+        covered = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
         levels, heavy_since, quiet_from = self.levels, self.heavy_loss_since, self.quiet_from
         video_away = levels.video_away
         is_ragged = video_away is not None and video_away.is_ragged
@@ -167,8 +167,8 @@ class StreamMemory:
             standing.change,
             self.has_picture,
             self.has_sound,
-            known,
-            known is None and not (had_sound or self.has_sound),
+            covered,
+            covered is None and not (had_sound or self.has_sound),
             standing.is_lossy,
             standing.is_sound_short,
             quiet_from if quiet_from is not None and time - quiet_from >= thresholds.quiet_hold else None,
