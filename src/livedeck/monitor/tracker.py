@@ -87,7 +87,7 @@ _MISSED_POLLS = 1.5
 """Poll intervals without a new sample after which the next sample is overdue."""
 
 _MISSED_SAMPLES = 2.5
-"""Cadences without a new sample after which the next sample is overdue, if that is longer."""
+"""Cadences without a new sample after which the next sample is overdue, if longer than `_MISSED_POLLS` intervals."""
 
 _ENDS = {
     EndWay.GONE: "was on air, not listed since",
@@ -502,7 +502,7 @@ class EventTracker:
         return Judged(self._analysis, self._folded_by, self._coverage, self._case, self._thresholds, delivery)
 
     def _claim_evidence(self, phase: Phase) -> ClaimEvidence | None:
-        """Return the evidence that the encoder is lost; None while it is present, or if sample time stands still."""
+        """Return the evidence that the encoder is lost; None while it sends, or if the samples' time stands still."""
         found = self._presence
         if found is None and phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.NONE:
             return self._no_ingest_evidence(phase.reference_time)
@@ -647,7 +647,7 @@ class EventTracker:
         return replace(quality, false_silence=since, late_by=silence.seconds)
 
     def _blame(self, status: ConnectionStatus) -> Blame:
-        """Return the nearest cause why the event's samples are not known."""
+        """Return the nearest cause that explains the missing samples of the event."""
         asked = None if self._asks.asked is None else datetime.fromtimestamp(self._asks.asked - status.skew, UTC)
         facts = Facts(
             own=status.own,
@@ -880,7 +880,7 @@ class WorldTracker:
 
     @property
     def is_list_settled(self) -> bool:
-        """True if no event is in doubt after one list only: a second list has confirmed each doubt."""
+        """True if a second list also lacks each event in doubt."""
         return self._doubts.are_confirmed
 
     def is_answered(self, event_id: str) -> bool:
@@ -888,10 +888,10 @@ class WorldTracker:
         return self._doubts.is_answered(event_id)
 
     def failing_alike(self, failed_share: Callable[[str], float]) -> frozenset[str]:
-        """Return the failing events that are not the cause, because several events or many other calls fail alike.
+        """Return the ids of failing events whose failure has a common cause: several events or many other calls fail.
 
-        Failures by 5xx and by silence count. `failed_share`: returns their share among recent calls, without the calls
-        of an event.
+        Only failures with 5xx or without a reply count. `failed_share`: returns the share of such failures among recent
+        calls, without the calls of the event with this id.
         """
         failing = [key for key, tracker in self._trackers.items() if is_common(tracker.failure)]
         if len(failing) >= self._thresholds.alike_events:

@@ -21,7 +21,8 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, MOST_QUIET = 3, 60.0, 300.0
-"""Number of its periods without a spell that end a cycle, and minimum and maximum of this time in seconds."""
+"""Time without a spell that ends a duty cycle: this many mean distances between spells, with a minimum and a maximum (s).
+"""
 
 
 class _Slot(NamedTuple):
@@ -112,7 +113,10 @@ class DutyCycle:
         return number
 
     def excess(self, time: float, limits: Duty) -> Excess | None:
-        """Return the bad time that breaks a limit at `time`, of the longer period if both do; None without any."""
+        """Return the bad time that breaks a limit at `time`; None if no limit is broken.
+
+        If the bad time breaks the limits of both periods, returns that of the longer one.
+        """
         seconds, spells = self.seconds, self.spells
         if seconds >= limits.long_seconds and spells >= limits.long_spells:
             is_critical = seconds >= limits.critical

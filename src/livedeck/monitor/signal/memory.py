@@ -41,9 +41,9 @@ class StreamMemory:
     `levels`: usual values and excursions. `order`: cadence. `first_time`: time of the stream's first sample.
     `run_start`: start of the current run, after the last silence. `last_time`: time of the newest sample. `last_hole`:
     time of the first sample after the newest hole. `recent`: rates of the newest samples; a missing rate has the
-    previous value. `hit_bits`: status -> one bit for each of the last samples, the newest lowest. `bursts`: status ->
-    its newest burst. `heavy_loss_since`: start of the time with more packet loss than its share. `has_picture`,
-    `has_sound`: a sample had a picture, or sound. `quiet_from`: start of near silence.
+    previous value. `hit_bits`: status -> one bit for each of the last samples; the lowest bit is the newest sample.
+    `bursts`: status -> its newest burst. `heavy_loss_since`: start of the time with more packet loss than its share.
+    `has_picture`, `has_sound`: a sample had a picture, or sound. `quiet_from`: start of near silence.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -78,7 +78,7 @@ class StreamMemory:
         return memory
 
     def step_to(self, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
-        """Return the step to a sample at `time`, and drop counts that do not go on across the step.
+        """Return the step to a sample at `time`. Counts and excursions start anew after a silence or unwatched time.
 
         A new run begins after a silence, and after unwatched time that is long enough for a silence.
         """
