@@ -21,8 +21,7 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, MOST_QUIET = 3, 60.0, 300.0
-"""Time without a spell that ends a duty cycle: this many mean distances between spells, with a minimum and a maximum (s).
-"""
+"""Time without a spell that ends a duty cycle: number of mean distances between spells, minimum and maximum (s)."""
 
 
 class _Slot(NamedTuple):
