@@ -1,7 +1,7 @@
 """Judges a recording again: compares the recorded alarms with the alarms that today's detection raises.
 
-A recording has the platform's samples, but no polls. So some kinds of alarm are not judged: those about the deck's
-machine and link, late metrics, and fields that are not recorded (monitoring.md, "Recordings").
+A recording has the platform's samples, but no polls. So kinds of alarm are not judged if they concern the deck's
+machine and link, late metrics, or fields that are not recorded (monitoring.md, "Recordings").
 """
 
 from __future__ import annotations

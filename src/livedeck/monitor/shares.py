@@ -136,8 +136,8 @@ class SharedPolls:
     ) -> dict[PollKey, PollSpec]:
         """Return the part of the schedule that this process polls.
 
-        If another process has the lease of an event, this process polls the event only if its samples are overdue, or
-        if it is on a screen here. `focus`: ids of the events on a screen. `is_answering`: as in `Shares.want`.
+        Of the events with another process's lease, this process polls only those whose samples are overdue and those on
+        a screen here. `focus`: ids of the events on a screen. `is_answering`: as in `Shares.want`.
         `capacity`: polls per second that this process makes in time; None without a limit.
         """
         if self._shares is None:

@@ -187,7 +187,7 @@ _WAITING = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED, AlarmState
 
 
 def _outcome(onset: Held, alarms: Mapping[AlarmKey, Alarm], now: datetime) -> Iterator[AlarmChange]:
-    """Yield the transitions to announce for an onset that has waited, up to the current state of its alarm.
+    """Yield the transitions to announce at the end of an onset's wait: the onset, and a later change of its alarm.
 
     Yields nothing if the fault of a new alarm has ended during the wait and an incident explains the fault.
     """

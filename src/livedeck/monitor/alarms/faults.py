@@ -340,8 +340,8 @@ def _is_read_late(finding: Finding, event: EventState, state: MonitorState, thre
 def _is_unjudged(event: EventState, state: MonitorState) -> bool:
     """Return whether an event cannot be judged now.
 
-    Either the event was not polled since this process started or was stopped, or its samples are late or have stopped,
-    and nothing shows which.
+    Two reasons: this process has not polled the event since it started or was stopped; or samples do not come, and
+    nothing shows whether they are late or have stopped.
     """
     if _is_unasked(event, state) or (state.connection.own.reading_delay and event.phase.is_silent):
         return True

@@ -253,7 +253,7 @@ def _nuisance(recorded: AlarmHistory, announced: Sequence[AlarmRecord]) -> Itera
 
 
 def _next(times: Sequence[datetime], at: datetime) -> datetime | None:
-    """Return the first of the sorted times that is not before `at`, or None."""
+    """Return the first of the sorted times at `at` or later; None without one."""
     index = bisect_left(times, at)
     return times[index] if index < len(times) else None
 

@@ -108,7 +108,7 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
-    """Return the empty checkpoint if the samples reach back to the stream's start, else nothing.
+    """Return a checkpoint before all samples if the samples reach back to the stream's start; empty if they do not.
 
     `first_time`: time of the stream's first sample (epoch s).
     """

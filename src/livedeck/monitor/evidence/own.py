@@ -93,7 +93,7 @@ class OwnWatch:
         self._adapted_at = -inf  # last change of the capacity
 
     def pulse(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
-        """Take a pulse that was due at `due` (monotonic s). Return the stop that ends with it, or None."""
+        """Take a pulse that was due at `due` (monotonic s). Returns the stop that ends with the pulse; None without."""
         before, self._last = self._last, pulse
         self._first = self._first or pulse
         late = pulse.monotonic - max(due, before.monotonic if before else -inf)

@@ -67,9 +67,10 @@ def standing(db: Database, now: datetime) -> tuple[Alarm, ...]:
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without alarm changes that another process has already logged. Raises StorageError.
+    """Drop the alarm changes that another process has already logged, and return the other entries.
 
-    An alarm that another process has raised with a lower severity is logged as a rise of its severity.
+    An alarm that another process has raised with a lower severity is logged as a rise of its severity. Raises
+    StorageError.
     """
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, AlarmRecord)]

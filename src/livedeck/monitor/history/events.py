@@ -164,7 +164,10 @@ def read(db: Database, since: datetime | None, until: datetime | None, event_id:
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without event records that equal the event's last record in the file. Raises StorageError."""
+    """Drop event records that equal the event's last record in the file, and return the other entries.
+
+    Raises StorageError.
+    """
     entries = list(entries)
     if not any(entry.kind == _KIND for entry in entries):
         return entries

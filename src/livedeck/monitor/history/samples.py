@@ -1,8 +1,8 @@
 """Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows.
 
-A slot is a minute of a stream. The newest samples of all streams are stored side by side in the table `recent`, so that
-a tick writes one place in the file. When their slot is over, they move into the table `sample`, where the samples of
-one stream are stored side by side, and the slot gets its roll-up. So the table `recent` has the slots from
+A slot is a minute of a stream. The table `recent` has the newest samples of all streams side by side, so that a tick
+writes one place in the file. After their slot, they move into the table `sample`, which has the samples of one stream
+side by side. The slot then gets its roll-up. So the table `recent` has the slots from
 `Stream.rolled` on, and the table `sample` has the earlier ones.
 """
 

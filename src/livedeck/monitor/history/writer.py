@@ -448,7 +448,10 @@ class HistoryWriter:
 
 
 def _without_duplicate_links(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without connection changes that another process has already logged. Raises StorageError."""
+    """Drop the connection changes that another process has already logged, and return the other entries.
+
+    Raises StorageError.
+    """
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, LinkRecord)]
     if not moments:

@@ -187,7 +187,7 @@ def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the current incident, or a new one if enough faults began together on different inputs, or None.
+    """Return the current incident, or a new one if enough faults began together on different inputs; None without.
 
     A fault that is older than the incident is not part of it. An event that fails soon after the first one joins the
     incident. A second group of faults, on inputs that were fine before, joins too and raises the stage.
@@ -209,7 +209,7 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
 
 
 def _observe_cdn(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the incident of the hosts on which enough playlists failed together, or None."""
+    """Return the incident of the hosts on which enough playlists failed together; None without such a host."""
     found = [
         (host, of_host, incident)
         for host in sorted(set(case.hosts.values()))

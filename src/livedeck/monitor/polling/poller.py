@@ -384,8 +384,8 @@ class Poller:
     def _plan(self, key: PollKey, schedule: PollSchedule, now: float) -> _Plan | None:
         """Return the plan of a call that begins now; None if this process cannot be the cause of its lateness.
 
-        These calls have no plan: a first call, a list polled on demand, an extra list because calls begin to fail, any
-        call during a back-off or after a wait for the budget.
+        These calls have no plan: a first call, a list polled on demand, and an extra list because calls begin to fail.
+        No call has a plan during a back-off, or after a wait for the budget.
         """
         is_extra = isinstance(key, ResourceKey) or (key == LIST and self._is_pulse_due)
         is_planned = key in self._requested and key in schedule and not is_extra

@@ -54,7 +54,7 @@ class SampleFeatures(NamedTuple):
     ends with this sample. `change`: change to a level that becomes usual with this sample, or None.
 
     Stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `covered`: covered seconds of a
-    stream that lacks a picture or sound so far; None if the stream is covered since its start, or has both.
+    stream without a picture or without sound so far. None for any other stream, or if it is covered since its start.
     `may_be_silent`: the stream is covered since its start, and neither this nor an earlier stream of the event had
     sound. `quiet_since`: start of near silence after its hold, else None.
     """
