@@ -21,8 +21,8 @@ class Feed(Protocol):
     """Source of snapshots for a screen, which takes focus and commands in return. `Monitor` is the feed that polls.
 
     Commands are awaited, because they may cross a network. They raise AlarmRefused, with a sentence for the user, if
-    the feed cannot carry them out. `shown`: alarm as the user saw it; None for the current alarm. A late key press then
-    does not act on a changed alarm.
+    the feed cannot carry them out. `shown`: alarm as the user saw it, so that the feed can
+    refuse a command for an alarm that has changed since; None for the current alarm.
     """
 
     @property

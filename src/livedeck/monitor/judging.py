@@ -205,7 +205,7 @@ def _is_between_polls(pair: Comparison, shortest: timedelta) -> bool:
 
 
 class Recorded(NamedTuple):
-    """Parts of a recording that judging needs."""
+    """Data of a recording that `judge` needs."""
 
     events: tuple[EventRecord, ...]
     streams: Mapping[StreamKey, Readings]

@@ -26,7 +26,7 @@ from livedeck.monitor.detection.viewers import update as update_viewing
 from livedeck.monitor.evidence.blame import Facts, blame, is_common, seen
 from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
-from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
+from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, EventStanding, Standing
 from livedeck.monitor.evidence.presence import ANSWERS_APART, Asks, EncoderStanding, Presence, usual_of_platform
 from livedeck.monitor.evidence.witness import Witness, witness
 from livedeck.monitor.history import History, HistoryReader, StreamKey
@@ -300,13 +300,13 @@ class EventTracker:
         """Note a new sample of an event that the lists lack, as proof that the event still exists."""
         self._seen_at = at
 
-    def known(self, cadence: Cadence) -> Known:
+    def standing(self, cadence: Cadence) -> EventStanding:
         """Return the standing of the event, to compare it with a list."""
         tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
         if not (tally.expects_signal or tally is BroadcastState.UNKNOWN):
-            return Known(Standing.OFF_AIR)
+            return EventStanding(Standing.OFF_AIR)
         quiet = max(_MISSED_POLLS * cadence.qos, _MISSED_SAMPLES * (self._analysis.cadence or 0.0))
-        return Known(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
+        return EventStanding(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
 
     @property
     def has_sound(self) -> bool:
@@ -1065,8 +1065,8 @@ class WorldTracker:
         self._is_list_wanted, self._had_whole_list = self._had_whole_list and not listed.is_whole, listed.is_whole
         ids = frozenset(event.id for event in listed.events)
         if listed.is_whole:
-            known = {event_id: tracker.known(self.cadence) for event_id, tracker in before.items()}
-            self._doubts.take_list(ids, known, at.monotonic, made)
+            standings = {event_id: tracker.standing(self.cadence) for event_id, tracker in before.items()}
+            self._doubts.take_list(ids, standings, at.monotonic, made)
         else:
             self._doubts.take_part(ids)
         self._judge_unit(self._unit_evidence.only(self._trackers))

@@ -76,12 +76,12 @@ class AlarmActions(Record):
         return max(action.at for action in (*self.acknowledgements[-1:], *self.shelvings[-1:], *self.notes[-1:]))
 
 
-def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
-    """Return `known` with these actions added. Beyond the limit, alarms with older actions are dropped."""
+def merge(earlier: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
+    """Return `earlier` with these actions added. Beyond the limit, alarms with older actions are dropped."""
     by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for action in actions:
         by_key[action.key].append(action)
-    merged = {**known, **{key: known.get(key, AlarmActions()).including(new) for key, new in by_key.items()}}
+    merged = {**earlier, **{key: earlier.get(key, AlarmActions()).including(new) for key, new in by_key.items()}}
     excess = len(merged) - _MAX_ALARMS
     for key in sorted(merged, key=lambda key: (merged[key].newest, key))[: max(0, excess)]:
         del merged[key]

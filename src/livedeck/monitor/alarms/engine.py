@@ -112,7 +112,7 @@ class AlarmEngine:
         return news
 
     def is_used(self, uid: str) -> bool:
-        """Return whether an action with this id is known."""
+        """Return whether this process has an action with this id."""
         return uid in self._carried_out
 
     def take_silences(self, rows: Iterable[Silence]) -> bool:
@@ -131,7 +131,7 @@ class AlarmEngine:
         return tuple(each for each in found if each and each.covers(at) and each.id not in latest)
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
-        """Return the action of this command if it was carried out before, else None.
+        """Return the action of this command if it was carried out before; None if it was not.
 
         Raises AlarmRefused if a different command had the same id.
         """

@@ -269,7 +269,7 @@ def _is_proven_by_others(finding: Finding, event: EventState, state: MonitorStat
 
 
 _SETTLES = 70.0
-"""Seconds of rounds that a new probe needs to judge every kind."""
+"""Seconds of rounds after which a new probe can judge every kind."""
 
 
 def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
@@ -404,7 +404,7 @@ def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> Ac
 
 
 def _local(at: datetime | None, state: MonitorState) -> datetime:
-    """Return a time of the server's clock by this machine's clock, never in the future; now if it is unknown."""
+    """Convert a time of the server's clock to this machine's clock. Returns `now` for None or a time in the future."""
     return state.now if at is None else min(state.now, at - timedelta(seconds=state.connection.skew))
 
 

@@ -170,7 +170,8 @@ def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoin
 def raised_by(analysis: SignalAnalysis, coming: Readings, rules: StreamRules, coverage: Coverage) -> dict[str, int]:
     """Return kind -> number of the `coming` samples after which the fold raises a fault that is not present now.
 
-    `coming`: samples that follow those of `analysis`. `coverage`: covers them, too.
+    `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to
+    the last of them.
     """
     fold = _Fold(analysis.checkpoints[-1], rules, coverage)
     found: dict[str, int] = dict.fromkeys(fold.raised, 0)

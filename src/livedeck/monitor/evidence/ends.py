@@ -63,14 +63,17 @@ They are sorted, the stronger first. A doubt keeps the strongest standing that t
 """
 
 
-class Known(NamedTuple):
-    """Event that this process has seen or expects. `quiet`: seconds after a sample until the next one is overdue."""
+class EventStanding(NamedTuple):
+    """Standing of an event that this process has seen or expects.
+
+    `quiet`: seconds after a sample until the next one is overdue.
+    """
 
     standing: Standing
     quiet: float = 0.0
 
 
-_EXPECTED = Known(Standing.EXPECTED)
+_EXPECTED = EventStanding(Standing.EXPECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class _Doubt:
     sample; None without one since the first list.
     """
 
-    known: Known
+    event: EventStanding
     began: float
     lists: tuple[float, float] | None
     confirmed_at: float | None = None
@@ -94,7 +97,7 @@ class _Doubt:
 
     @property
     def standing(self) -> Standing:
-        return self.known.standing
+        return self.event.standing
 
     @property
     def is_confirmed(self) -> bool:
@@ -108,7 +111,7 @@ class _Doubt:
 
     def is_quiet(self, at: float) -> bool:
         """Return whether the next sample is overdue."""
-        return at - (self.began if self.news_at is None else self.news_at) >= self.known.quiet
+        return at - (self.began if self.news_at is None else self.news_at) >= self.event.quiet
 
     def is_kept(self, at: float) -> bool:
         """Return whether the platform still serves the event by id, or still sends new samples of it.
@@ -150,9 +153,9 @@ class Doubts:
         in_doubt = {key for key, doubt in self._doubts.items() if doubt.standing is Standing.EXPECTED}
         return frozenset(self._expected | in_doubt)
 
-    def doubted(self, known: Iterable[str]) -> tuple[str, ...]:
-        """Return the events of `known` that are in doubt."""
-        return tuple(event_id for event_id in known if event_id in self._doubts)
+    def doubted(self, event_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return those of these events that are in doubt."""
+        return tuple(event_id for event_id in event_ids if event_id in self._doubts)
 
     def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
         """Take the probe's proofs about the events in doubt. `patience`: extra seconds for a LIVE event."""
@@ -166,18 +169,20 @@ class Doubts:
         """Note that this user asked to end an event, so that one list and one "not found" prove that it is gone."""
         self._meant.add(event_id)
 
-    def missing(self, listed: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
-        """Return the events of `known` that are not in `listed`."""
-        return tuple(event_id for event_id in known if event_id not in listed)
+    def missing(self, listed: Collection[str], event_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return those of these events that are not in `listed`."""
+        return tuple(event_id for event_id in event_ids if event_id not in listed)
 
-    def take_list(self, listed: Collection[str], known: Mapping[str, Known], at: float, made: float | None) -> None:
+    def take_list(
+        self, listed: Collection[str], events: Mapping[str, EventStanding], at: float, made: float | None
+    ) -> None:
         """Take a whole list, read at `at`: doubt each event that it lacks.
 
-        `known`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;
+        `events`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;
         None if it was read at once.
         """
         before = self._doubts
-        wanted = {**dict.fromkeys(self.expected, _EXPECTED), **known}
+        wanted = {**dict.fromkeys(self.expected, _EXPECTED), **events}
         self._doubts = {
             event_id: _listed_without(before.get(event_id), wanted[event_id], at, at if made is None else made)
             for event_id in self.missing(listed, wanted)
@@ -255,8 +260,8 @@ class Doubts:
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack, but that the platform still serves by id or sends samples of.
 
-        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds
-        after the first doubt. So the first number on the screen is usually right.
+        For up to `DECIDED_AFTER` seconds after the first doubt, returns nothing while any event is undecided that is
+        requested by id. So the first number on the screen is usually right.
         """
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
         is_early = at - min((doubt.began for doubt in self._doubts.values()), default=at) < DECIDED_AFTER
@@ -295,15 +300,15 @@ class Doubts:
                 self._sample.setdefault(event_id, None)
 
 
-def _listed_without(before: _Doubt | None, known: Known, at: float, made: float) -> _Doubt:
+def _listed_without(before: _Doubt | None, event: EventStanding, at: float, made: float) -> _Doubt:
     """Return the doubt of an event after a list without it, made at `made` and read at `at`."""
     if before is None:
-        return _Doubt(known, at, (made, made))
-    standings = before.standing, known.standing
-    standing = next((lasting for lasting in _LASTING if lasting in standings), known.standing)
+        return _Doubt(event, at, (made, made))
+    standings = before.standing, event.standing
+    standing = next((lasting for lasting in _LASTING if lasting in standings), event.standing)
     first, _ = before.lists or (made, made)
     confirmed_at = at if before.confirmed_at is None else before.confirmed_at
-    return replace(before, known=known._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, made))
+    return replace(before, event=event._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, made))
 
 
 def _are_apart(times: tuple[float, float] | None, seconds: float) -> bool:

@@ -319,7 +319,7 @@ class Database:
         return StorageError(self.path, f"{error}: run `livedeck past salvage` to save the readable rows")
 
     def run(self, statement: str, values: Values = ()) -> None:
-        """Execute a statement without a result."""
+        """Execute a statement that returns no rows."""
         with self._named():
             self._db.execute(statement, values)
 

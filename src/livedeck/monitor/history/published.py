@@ -1,8 +1,8 @@
 """Snapshots in the history, so that any past moment can be shown again.
 
-A segment is a whole snapshot (part 0) and a chain of differences, each to the part before, all written by one process.
-Each part is compressed JSON. The end of part 0 is the dictionary for the others. Samples have a table of their own; a
-part only names the newest sample of each stream. Readers ignore damaged parts.
+A segment is a whole snapshot (part 0) and a chain of differences, each to the part before. One process writes all parts
+of a segment. Each part is compressed JSON, with the end of part 0 as the dictionary of the other parts. A part has no
+samples and only names the newest sample of each stream. Readers ignore damaged parts.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class Frame(NamedTuple):
 
 
 def write(db: Database, segment: Segment | None, snapshots: Iterable[Snapshot]) -> Segment | None:
-    """Append snapshots to a segment, or to new ones, within the caller's transaction. Returns the current segment.
+    """Append snapshots to `segment` within the caller's transaction, and begin new segments as needed.
 
-    Raises StorageError.
+    Returns the segment of the last snapshot. Raises StorageError.
     """
     for snapshot in snapshots:
         segment = _append(db, segment, snapshot)

@@ -211,7 +211,7 @@ def keep_rollups(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def missing(db: Database, stream: int) -> tuple[int, int, int]:
-    """Return the number of samples that the roll-ups of a stream count but the file lacks, with first and last slot.
+    """Return the number of samples that a stream's roll-ups count and the file lacks, and their first and last slot.
 
     Raises StorageError.
     """

@@ -126,7 +126,7 @@ Calls sent within `_SAME_TRY` seconds count as one try. A call that waits counts
 """
 
 _LONG_WAIT = 0.1
-"""Seconds from which a round's wait for replies is subtracted from the lateness of the next calls."""
+"""Minimum seconds of a wait for replies that excuses the lateness of the next calls."""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every call to the platform would have now."""

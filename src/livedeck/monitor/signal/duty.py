@@ -94,7 +94,7 @@ class DutyCycle:
         self.is_raised = self.is_raised or self.excess(time, limits) is not None
 
     def add_good(self, time: float) -> None:
-        """Add a good sample, which ends the spell, and the cycle too if enough time has passed since the last spell."""
+        """Add a good sample, which ends the spell. It also ends the cycle if the last spell was long enough ago."""
         self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():

@@ -101,7 +101,7 @@ class StreamMemory:
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn usual values from the samples before `time`, except of the `spoilt` rates, which a fault affects."""
+        """Learn usual values from the samples before `time`. `spoilt`: rates with a fault, which are left out."""
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(

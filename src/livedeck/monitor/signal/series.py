@@ -99,7 +99,7 @@ def with_rates_times(readings: Readings, factor: float) -> Readings:
 
 
 def head(readings: Readings, count: int) -> Readings:
-    """Return the first `count` rows; `readings` itself if it has no more."""
+    """Return the first `count` rows; `readings` itself if `count` covers all its rows."""
     return _rows(readings, 0, min(count, len(readings)))
 
 
