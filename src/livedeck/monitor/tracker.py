@@ -374,7 +374,7 @@ class EventTracker:
         payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
         if not len(readings):
-            readings = self._recorded  # samples of this stream are known, although the platform serves none any more
+            readings = self._recorded  # the history has samples of this stream, which the platform no longer serves
         self._dated_at = dated.lower(status.skew)
         if len(readings):
             was_frozen, newest_before = self._is_frozen, self._readings.last

@@ -213,9 +213,9 @@ def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool
     if state:
         hides = None if shelving.kind is ActionKind.SHELVE_ALONE else shelving.severity
         away = hide(alarm, state, shelving.reason, shelving.at, shelving.until, hides=hides)
-        is_meant = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
+        is_valid = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
         is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
-        if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):
+        if is_valid and (state is AlarmState.OUT_OF_SERVICE or not is_over):
             return _unchanged_or(alarm, replace(away, answered_by=shelving.actor, answered_at=shelving.at))
     if alarm.state not in _HIDDEN_STATES.values():
         is_done = not state and shelving.until is not None and not alarm.is_ongoing and is_of(shelving.shown, alarm)
@@ -257,5 +257,5 @@ def _holds(acknowledgement: AlarmAction, alarm: Alarm, now: datetime) -> bool:
     """Return whether an acknowledgement belongs to this occurrence, covers its severity and has not expired."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now
-    is_meant = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)
-    return is_meant and (acknowledgement.until is None or acknowledgement.until > until)
+    is_valid = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)
+    return is_valid and (acknowledgement.until is None or acknowledgement.until > until)

@@ -193,7 +193,7 @@ def _share(part: int, whole: int) -> float | None:
 def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: AlarmLimits) -> Iterator[Figure]:
     times = sorted(record.at for record in announced)
     hours = _operator_hours(recorded)
-    load = len(times) / hours if hours >= 1 else None  # less is no rate by the hour
+    load = len(times) / hours if hours >= 1 else None  # a shorter time gives no hourly rate
     yield Figure("announced", "alarms announced", float(len(times)))
     yield Figure("operator_hours", "operator hours in watched time", hours, "h")
     yield Figure("per_operator_hour", "announced per operator and hour", load, "", PER_HOUR, missing=UNDER_AN_HOUR)

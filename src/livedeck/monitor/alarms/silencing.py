@@ -60,7 +60,7 @@ def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
 def is_covered(silence: Silence, case: Case) -> bool:
     """Return whether a silence fits an alarm, at any time.
 
-    An incident of several events is covered only if each of its events is.
+    A silence covers an incident only if it fits every event of the incident.
     """
     if silence.passes is not None and case.severity.rank <= silence.passes.rank:
         return False

@@ -225,7 +225,7 @@ def _sight_of_status(error: Rejected) -> Sight:
         return Sight.PACE
     if isinstance(error, Redirected) or error.status == _NETWORK_LOGIN:
         return Sight.FOREIGN
-    if error.code is None:  # without the body that the document promises, something before the platform may have spoken
+    if error.code is None:  # without the promised body, the reply may come from a proxy
         return Sight.GATEWAY
     if isinstance(error, Unauthorized | Forbidden | PaymentRequired):
         return Sight.TOKEN

@@ -95,7 +95,7 @@ class Coverage(Record):
 
     def seconds(self, since: float, until: float) -> float:
         """Return the number of covered seconds in a range."""
-        if self.spans and self.spans[-1].since <= since and until <= self.spans[-1].until:  # most questions
+        if self.spans and self.spans[-1].since <= since and until <= self.spans[-1].until:  # the usual case
             return max(0.0, until - since)
         return sum(piece.seconds for piece in self.pieces(since, until))
 

@@ -131,7 +131,7 @@ class Doubts:
     def __init__(self) -> None:
         self._doubts: dict[str, _Doubt] = {}
         self._expected: set[str] = set()
-        self._meant: set[str] = set()  # events that this user asked to end
+        self._ends_requested: set[str] = set()  # events that this user asked to end
         self._sample: dict[str, Answer | None] = {}  # sampled events off air, with the last result by id
         self._witnesses: Mapping[str, Witness] = {}  # proofs of the probe
         self._patience = 0.0  # seconds that an event is kept after it is proven gone, if viewers still get it
@@ -167,7 +167,7 @@ class Doubts:
 
     def expect_end(self, event_id: str) -> None:
         """Note that this user asked to end an event, so that one list and one "not found" prove that it is gone."""
-        self._meant.add(event_id)
+        self._ends_requested.add(event_id)
 
     def missing(self, listed: Collection[str], event_ids: Iterable[str]) -> tuple[str, ...]:
         """Return those of these events that are not in `listed`."""
@@ -238,7 +238,7 @@ class Doubts:
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
         """Return whether an event is gone. `are_denied`: no sampled event was found, and none in doubt is served."""
         is_denied = doubt.denials is not None and doubt.lists is not None
-        if event_id in self._meant and is_denied:
+        if event_id in self._ends_requested and is_denied:
             return True
         if not doubt.is_quiet(at):
             return False
@@ -260,8 +260,8 @@ class Doubts:
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack, but that the platform still serves by id or sends samples of.
 
-        For up to `DECIDED_AFTER` seconds after the first doubt, returns nothing while any event is undecided that is
-        requested by id. So the first number on the screen is usually right.
+        In the first `DECIDED_AFTER` seconds of a doubt, returns nothing while the fate of another requested event is
+        open. So the first number on the screen is usually right.
         """
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
         is_early = at - min((doubt.began for doubt in self._doubts.values()), default=at) < DECIDED_AFTER

@@ -25,7 +25,8 @@ class Way(StrEnum):
     """Place of the fault of failing playlists.
 
     EVENT: single events. HOST: the hosts of many events. LONE_HOST: the only host, or the way to it. OWN_WAY: this
-    machine's way to all hosts. OWN_LINK: this machine's network. API: the platform's API, because a host replies.
+    machine's way to all hosts. OWN_LINK: this machine's network, because neither a host nor the API replies. API: the
+    platform's API, because hosts reply and the API does not.
     """
 
     NONE = ""

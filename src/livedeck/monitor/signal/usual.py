@@ -451,6 +451,6 @@ def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
-    """Return whether the video rate has been too low for a moving picture of the preset's size for minutes."""
+    """Return whether the video rate has, for minutes, been too low for a moving picture of the preset's size."""
     is_long = len(recent) * thresholds.usual_slot >= thresholds.frozen
     return is_long and recent[-1] < min(thresholds.frozen_floor * floor, thresholds.floor_flat * median_of(recent))
