@@ -532,8 +532,8 @@ async def test_what_the_collector_does_not_take_any_more_is_told() -> None:
         deck.theirs.commands["acknowledge"] = plain("409 Conflict", b'{"error":"over","say":"this is another fault"}')
         deck.theirs.speaks.set()
         seen = await look(deck.snapshots, is_watching)
-        told = [text for snapshot in seen if snapshot.attachment for text in snapshot.attachment.told]
-        assert told == ["NO_INGEST: your action at this deck was refused: this is another fault"]
+        outcomes = [text for snapshot in seen if snapshot.attachment for text in snapshot.attachment.outcomes]
+        assert outcomes == ["NO_INGEST: your action at this deck was refused: this is another fault"]
 
 
 @warped
@@ -541,7 +541,7 @@ async def test_without_a_token_nothing_polls_and_the_deck_says_that_it_only_read
     async with attached(polls_alone=True) as deck:
         seen = await look(deck.snapshots, is_watching)
         assert seen[0].attachment is not None
-        assert seen[0].attachment.told == ("read-only: this deck has no platform token of its own",)
+        assert seen[0].attachment.outcomes == ("read-only: this deck has no platform token of its own",)
         with pytest.raises(AlarmRefused, match="no platform token"):
             deck.remote.poll_alone()
 

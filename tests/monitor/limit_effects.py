@@ -55,7 +55,7 @@ from livedeck.monitor.detection.detect import StreamRules, detect, episodes
 from livedeck.monitor.detection.health import assess
 from livedeck.monitor.detection.health import find as findings
 from livedeck.monitor.detection.viewers import update
-from livedeck.monitor.evidence.ends import Answer, Doubts, Known, Standing
+from livedeck.monitor.evidence.ends import Answer, Doubts, EventStanding, Standing
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.evidence.witness import Witness, contradiction, witness
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -399,7 +399,7 @@ async def viewers(_name: str, rules: Rules) -> Trace:
             yield found, [witness(viewing, last - back, second(now + back / 2), limits) for back in range(9, 60, 3)]
     over = replace(state(), viewer=seen(0))
     for tick in range(200):
-        doubts.take_list((), {"one": Known(Standing.SENDING)}, tick, tick)
+        doubts.take_list((), {"one": EventStanding(Standing.SENDING)}, tick, tick)
         doubts.take_answer("one", Answer.NOT_FOUND, tick)
         doubts.take_witnesses({"one": Witness.LIVE}, limits.viewer_unlisted)
         ended = replace(over, phase=Phase(BroadcastState.COMPLETED, second(-tick)))

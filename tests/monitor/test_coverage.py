@@ -148,8 +148,8 @@ def test_what_is_usual_stays_over_unwatched_time() -> None:
     ("coverage", "is_whole", "words"),
     [
         (coverage_of((-10, 240)), True, "no sound since its first sample"),
-        (coverage_of((0, 240)), False, "no sound in the 04:00 that are known"),
-        (coverage_of((-10, 120), (180, 240)), True, "no sound in the 03:00 that are known"),
+        (coverage_of((0, 240)), False, "no sound in 04:00 of watched time"),
+        (coverage_of((-10, 120), (180, 240)), True, "no sound in 03:00 of watched time"),
     ],
 )
 def test_no_sound_ever_is_said_of_the_known_time_only(coverage: Coverage, is_whole: bool, words: str) -> None:
@@ -162,7 +162,7 @@ def test_no_sound_ever_is_said_of_the_known_time_only(coverage: Coverage, is_who
 def test_no_picture_ever_is_said_of_the_known_time_only() -> None:
     known = Coverage(coverage_of((-10, 120), (180, 240)).spans, is_whole=True)
     (text,) = found(judged(rows(0, 240, video=0.0, fps=0.0), coverage=known))
-    assert text == "BLACKOUT no picture in the 03:00 that are known"
+    assert text == "BLACKOUT no picture in 03:00 of watched time"
 
 
 @pytest.mark.parametrize("is_whole", [False, True])

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from livedeck.monitor.evidence.ends import MOST_ASKED, SAMPLED, Answer, Doubts, Known, Standing
+from livedeck.monitor.evidence.ends import MOST_ASKED, SAMPLED, Answer, Doubts, EventStanding, Standing
 from trials import trials
 
 Step: TypeAlias = tuple[float, Literal["lacks", "lists", "part", "news", "served", "denied", "fails", "waits"]]
 
 QUIET = 8.0
-SENDING = Known(Standing.SENDING, QUIET)
+SENDING = EventStanding(Standing.SENDING, QUIET)
 
 steps = st.lists(
     st.tuples(
@@ -25,7 +25,7 @@ steps = st.lists(
 )
 
 
-def played(done: list[Step], known: Known = SENDING) -> list[float]:
+def played(done: list[Step], known: EventStanding = SENDING) -> list[float]:
     """The times at which the event is said to be gone."""
     doubts, now, gone = Doubts(), 0.0, []
     for wait, what in done:
@@ -84,13 +84,13 @@ def test_one_source_alone_proves_nothing_however_often_it_says_so(missing: Liter
 
 
 def test_an_event_off_air_is_gone_with_one_answer() -> None:
-    assert played([(1, "lacks"), (0.1, "denied")], Known(Standing.OFF_AIR)) == [pytest.approx(1.1)]
+    assert played([(1, "lacks"), (0.1, "denied")], EventStanding(Standing.OFF_AIR)) == [pytest.approx(1.1)]
 
 
 def test_events_on_air_are_asked_first_and_few_of_the_others() -> None:
     doubts = Doubts()
     on_air = {f"on{number}": SENDING for number in range(MOST_ASKED + 50)}
-    drafts = {f"off{number}": Known(Standing.OFF_AIR) for number in range(50)}
+    drafts = {f"off{number}": EventStanding(Standing.OFF_AIR) for number in range(50)}
     doubts.take_list((), {**drafts, **on_air}, 0.0, None)
     asked = list(doubts.asks(1.0))
     assert len(asked) == MOST_ASKED + SAMPLED

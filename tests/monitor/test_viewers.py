@@ -34,7 +34,7 @@ from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.detection.health import find
 from livedeck.monitor.detection.viewers import update
 from livedeck.monitor.evidence.blame import Facts, blame
-from livedeck.monitor.evidence.ends import Answer, Doubts, Known, Standing
+from livedeck.monitor.evidence.ends import Answer, Doubts, EventStanding, Standing
 from livedeck.monitor.evidence.playlists import HostPlaylists, Playlists, Way, way_of, with_witness
 from livedeck.monitor.evidence.witness import Witness, contradiction, witness
 from livedeck.monitor.kinds import ALARM_KINDS
@@ -508,7 +508,7 @@ def gone_at(found: Witness, until: float = 200.0) -> float:
     """When an event that no list and no answer by id has is believed to be gone."""
     doubts = Doubts()
     for tick in range(int(until)):
-        doubts.take_list((), {"one": Known(Standing.SENDING)}, tick, tick)
+        doubts.take_list((), {"one": EventStanding(Standing.SENDING)}, tick, tick)
         doubts.take_answer("one", Answer.NOT_FOUND, tick)
         doubts.take_witnesses({"one": found}, T.viewer_unlisted)
         if doubts.take_gone(tick):

@@ -21,8 +21,8 @@ class Feed(Protocol):
     """Source of snapshots for a screen, which takes focus and commands in return. `Monitor` is the feed that polls.
 
     Commands are awaited, because they may cross a network. They raise AlarmRefused, with a sentence for the user, if
-    the feed cannot carry them out. `shown`: alarm as the user saw it, so that a late key press does not act on a
-    changed alarm; None for the current alarm.
+    the feed cannot carry them out. `shown`: alarm as the user saw it, so that the feed can
+    refuse a command for an alarm that has changed since; None for the current alarm.
     """
 
     @property
@@ -75,7 +75,7 @@ class Feed(Protocol):
     async def shelve(
         self, key: AlarmKey, minutes: float | None, reason: str, shown: Shown | None = None, *, only_this: bool = False
     ) -> None:
-        """Shelve an alarm. `minutes`: None for until the alarm clears. `only_this`: do not shelve its symptoms."""
+        """Shelve an alarm. `minutes`: None to shelve it until it clears. `only_this`: do not shelve its symptoms."""
 
     async def unshelve(self, key: AlarmKey) -> None:
         """Unshelve an alarm."""

@@ -1,7 +1,7 @@
 """Judges a recording again: compares the recorded alarms with the alarms that today's detection raises.
 
-A recording has the platform's samples, but not the polling. So some kinds of alarm are not judged: about the deck's
-machine and link, about late metrics, and about fields that are not recorded (monitoring.md, "Recordings").
+A recording has the platform's samples, but no polls. So kinds of alarm are not judged if they concern the deck's
+machine and link, late metrics, or fields that are not recorded (monitoring.md, "Recordings").
 """
 
 from __future__ import annotations
@@ -193,7 +193,10 @@ def _onset(comparison: Comparison) -> datetime:
 
 
 def _is_between_polls(pair: Comparison, shortest: timedelta) -> bool:
-    """Return whether only one side raised the fault of a restream, and it was too short to show at every poll."""
+    """Return whether only the recording or only the replay raised a restream's fault, shorter than `shortest`.
+
+    Whether such a short fault is raised depends on the times of the polls.
+    """
     span = pair.then or pair.today
     is_one_sided = span is not None and (pair.then is None or pair.today is None)
     if span is None or not is_one_sided or span.key.kind != RESTREAM_KIND.name:
@@ -202,7 +205,7 @@ def _is_between_polls(pair: Comparison, shortest: timedelta) -> bool:
 
 
 class Recorded(NamedTuple):
-    """Parts of a recording that judging needs."""
+    """Data of a recording that `judge` needs."""
 
     events: tuple[EventRecord, ...]
     streams: Mapping[StreamKey, Readings]
@@ -282,30 +285,31 @@ def read_recorded(db: Foreign) -> Recorded:
 
 
 def _dated(records: Iterable[EventRecord]) -> tuple[EventRecord, ...]:
-    """Return the records with each change of a restream at the platform's date of it, not at the time of a poll.
+    """Return the records with each change of a restream at the platform's date, not at the time of a poll.
 
-    Several processes may have written them. A restream never goes back to a state with an older date.
+    Several processes may have written the records. A state of a restream with an older date than the last one is left
+    out.
     """
     found: list[EventRecord] = []
     last: dict[str, EventRecord] = {}
     for record in records:
         before = last.get(record.event_id, record)
-        known = {restream.id: restream for restream in before.restreams}
-        restreams = [_newer(restream, known.get(restream.id, restream)) for restream in record.restreams]
+        earlier = {restream.id: restream for restream in before.restreams}
+        restreams = [_newer(restream, earlier.get(restream.id, restream)) for restream in record.restreams]
         changes = {at for at in (restream.changed_at for restream in restreams) if at and before.at < at < record.at}
         for at in sorted(changes) if before.restreams else ():
             then = {
                 restream.id: restream for restream in restreams if restream.changed_at and restream.changed_at <= at
             }
-            found.append(replace(before, at=at, restreams=tuple(then.get(key, old) for key, old in known.items())))
+            found.append(replace(before, at=at, restreams=tuple(then.get(key, old) for key, old in earlier.items())))
         last[record.event_id] = replace(record, restreams=tuple(restreams))
         found.append(last[record.event_id])
     return tuple(sorted(found, key=lambda record: record.at))
 
 
-def _newer(restream: RestreamRecord, known: RestreamRecord) -> RestreamRecord:
-    is_older = restream.changed_at and known.changed_at and restream.changed_at < known.changed_at
-    return known if is_older else restream
+def _newer(restream: RestreamRecord, last: RestreamRecord) -> RestreamRecord:
+    is_older = restream.changed_at and last.changed_at and restream.changed_at < last.changed_at
+    return last if is_older else restream
 
 
 class _Replay:
@@ -366,7 +370,7 @@ class _Replay:
         return PollResult(key, now, now.timestamp(), payload)
 
     def _is_restream_down(self) -> bool:
-        """Return whether a restream may be down, so that the hold of its alarm ends at any moment."""
+        """Return whether a restream may be down. The hold of its alarm can then end between two polls."""
         listed = (record for record, _ in self._listed.values())
         return any(item.is_enabled and item.status != CONNECTED for record in listed for item in record.restreams)
 

@@ -59,7 +59,7 @@ from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 from livedeck.monitor.viewer import Viewer
 
 _MIN_REST = 0.01
-"""Minimum rest between two rounds in seconds, so that rounding errors of due times do not spin the loop."""
+"""Minimum seconds between two rounds, because rounding errors in the times of calls would make empty rounds."""
 
 _RESTORE_SECONDS = 10.0
 """Seconds between two attempts to restore alarms from a history that fails; each attempt may block for a while."""
@@ -80,7 +80,7 @@ _MAX_NAMED = 6
 """Maximum number of changed limits named in one line."""
 
 _MAX_SILENCES = 1000
-"""Number of newest rows of silences that are known by uid, so that a repeated command is not carried out twice."""
+"""Number of newest rows of silences remembered by uid, so that a repeated command is not carried out twice."""
 
 _MAX_FOCUS = 8
 """Maximum number of events in focus at a time, so that many viewers do not load the platform."""
@@ -120,7 +120,7 @@ class Monitor:
     Attributes:
         clock: Clock of all times in snapshots, which leaves out the steps of this machine's clock.
         on_demand: Lists that are polled only while a screen shows them.
-        unread_acts: Reason why the last look did not get all acts of people from the history; empty if it did.
+        unread_acts: Reason why the last read of people's actions from the history was incomplete; empty if it was not.
     """
 
     def __init__(
@@ -333,7 +333,7 @@ class Monitor:
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
         """Poll an event's samples more often while a viewer shows the event. `event_id`: None if it shows no event.
 
-        At most `_MAX_FOCUS` events are in focus; the viewers that switched events last count.
+        At most `_MAX_FOCUS` events are in focus: those of the viewers that switched events last.
         """
         if self._focus.get(viewer) == event_id:
             return
@@ -382,7 +382,7 @@ class Monitor:
     ) -> None:
         """Shelve an alarm. Raises AlarmRefused.
 
-        `minutes`: length of the shelf; None until the alarm clears. `only_this`: do not shelve its symptoms.
+        `minutes`: None to shelve the alarm until it clears. `only_this`: do not shelve its symptoms.
         """
         kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
         self.carry_out(AlarmCommand(key, kind, shown, minutes, reason, self.actor))
@@ -529,7 +529,7 @@ class Monitor:
     async def _take_actions(self, shared: History | HistoryReader) -> None:
         """Apply rulings, silences and alarm actions since the last read.
 
-        Those from before this monitor started are no news.
+        The first read brings earlier ones, which are applied but not reported as news.
         """
         failures = shared.failures
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
@@ -620,7 +620,7 @@ class Monitor:
             await self._expect_events(history)
 
     async def _expect_events(self, shared: History | HistoryReader) -> None:
-        """Expect the events in the list that the history has on air just before this monitor started."""
+        """Note the events that were on air, by the history, just before this monitor started: a list must hold them."""
         if not shared.fault:
             self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 
@@ -678,9 +678,10 @@ class Monitor:
         self._calls.note(key, at, error, self._limits.base.link_window)
 
     async def _ingest(self, result: PollResult) -> None:
-        """Take a result, and end the round early for a new fault, or for a list that a screen waits for.
+        """Take a result. End the round early if it brings a new fault, or a list that a screen waits for.
 
-        The result of a call that was sent before a stop of this process is dropped, because the call is made again.
+        Drops a result that arrives with the end of a stop of this process, because its call is made again. Keeps a list
+        polled on demand.
         """
         if self._take_pulse(self._beat_due) and not isinstance(result.key, ResourceKey):
             return
@@ -720,9 +721,9 @@ class Monitor:
         return min(((moment - now).total_seconds() for moment in moments if moment > now), default=inf)
 
     def _keep_silences(self, state: MonitorState) -> None:
-        """Store the maintenance windows that begin, and end the silences whose event has left the air.
+        """Store the silences of maintenance windows that begin, and end the silences whose event has ended.
 
-        So every process of the history has them, also one with other settings.
+        Every process of the history then has these silences, even a process with other settings.
         """
         if self._history is None:
             return

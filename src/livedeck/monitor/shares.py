@@ -30,7 +30,7 @@ _OVERLAP = 30.0
 
 
 _ON_THE_WAY = 10.0
-"""Extra age in seconds of another process's round, because it arrives with the next samples of its event."""
+"""Seconds by which another process's round may be older, because it arrives with the next samples of its event."""
 
 _FORGOTTEN = 60.0
 """Seconds after which a stale state of another process is dropped."""
@@ -104,7 +104,7 @@ class SharedPolls:
         self._others_viewers: dict[str, ViewerState] = {}  # newest states of the others' probes
 
     def with_viewers(self, viewers: Mapping[str, ViewerState]) -> Mapping[str, ViewerState]:
-        """Return the states of the probes of all processes, each event by the process with its lease.
+        """Return event id -> state of its probe. Events with another process's lease have that process's state.
 
         `viewers`: event id -> newest state of this process's probe, by the monitor's clock.
         """
@@ -136,8 +136,8 @@ class SharedPolls:
     ) -> dict[PollKey, PollSpec]:
         """Return the part of the schedule that this process polls.
 
-        If another process has the lease of an event, this process polls the event only if its samples are overdue, or
-        if it is on a screen here. `focus`: ids of the events on a screen. `is_answering`: as in `Shares.want`.
+        Of the events with another process's lease, this process polls only those whose samples are overdue and those on
+        a screen here. `focus`: ids of the events on a screen. `is_answering`: as in `Shares.want`.
         `capacity`: polls per second that this process makes in time; None without a limit.
         """
         if self._shares is None:
@@ -199,7 +199,7 @@ class SharedPolls:
         self._shares.publish(SharedAnswer(str(key), tracker.stream_id, samples, dated=dated, viewer=viewer))
 
     def _share_retry(self, shares: Shares) -> None:
-        """Pass a retry time that the platform demanded on to the other processes, or from them to this one."""
+        """Pause all processes until the latest retry time that the platform demanded from one of them."""
         here, there = self._poller.retry_seconds, shares.retry_seconds
         if here > there + _SAME_RETRY:
             shares.hold_back(here)

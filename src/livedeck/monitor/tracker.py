@@ -26,7 +26,7 @@ from livedeck.monitor.detection.viewers import update as update_viewing
 from livedeck.monitor.evidence.blame import Facts, blame, is_common, seen
 from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.evidence.dating import Dated
-from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, Known, Standing
+from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, EventStanding, Standing
 from livedeck.monitor.evidence.presence import ANSWERS_APART, Asks, EncoderStanding, Presence, usual_of_platform
 from livedeck.monitor.evidence.witness import Witness, witness
 from livedeck.monitor.history import History, HistoryReader, StreamKey
@@ -87,7 +87,7 @@ _MISSED_POLLS = 1.5
 """Poll intervals without a new sample after which the next sample is overdue."""
 
 _MISSED_SAMPLES = 2.5
-"""Cadences without a new sample after which the next sample is overdue, if that is longer."""
+"""Cadences without a new sample after which the next sample is overdue, if longer than `_MISSED_POLLS` intervals."""
 
 _ENDS = {
     EndWay.GONE: "was on air, not listed since",
@@ -300,13 +300,13 @@ class EventTracker:
         """Note a new sample of an event that the lists lack, as proof that the event still exists."""
         self._seen_at = at
 
-    def known(self, cadence: Cadence) -> Known:
+    def standing(self, cadence: Cadence) -> EventStanding:
         """Return the standing of the event, to compare it with a list."""
         tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
         if not (tally.expects_signal or tally is BroadcastState.UNKNOWN):
-            return Known(Standing.OFF_AIR)
+            return EventStanding(Standing.OFF_AIR)
         quiet = max(_MISSED_POLLS * cadence.qos, _MISSED_SAMPLES * (self._analysis.cadence or 0.0))
-        return Known(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
+        return EventStanding(Standing.SENDING if _is_sending(self.state) else Standing.ON_AIR, quiet)
 
     @property
     def has_sound(self) -> bool:
@@ -374,7 +374,7 @@ class EventTracker:
         payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
         if not len(readings):
-            readings = self._recorded  # samples of this stream are known, although the platform serves none any more
+            readings = self._recorded  # the history has samples of this stream, which the platform no longer serves
         self._dated_at = dated.lower(status.skew)
         if len(readings):
             was_frozen, newest_before = self._is_frozen, self._readings.last
@@ -502,7 +502,7 @@ class EventTracker:
         return Judged(self._analysis, self._folded_by, self._coverage, self._case, self._thresholds, delivery)
 
     def _claim_evidence(self, phase: Phase) -> ClaimEvidence | None:
-        """Return the evidence that the encoder is lost; None while it is present, or if sample time stands still."""
+        """Return the evidence that the encoder is lost; None while it sends, or if the samples' time stands still."""
         found = self._presence
         if found is None and phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.NONE:
             return self._no_ingest_evidence(phase.reference_time)
@@ -647,7 +647,7 @@ class EventTracker:
         return replace(quality, false_silence=since, late_by=silence.seconds)
 
     def _blame(self, status: ConnectionStatus) -> Blame:
-        """Return the nearest cause why the event's samples are not known."""
+        """Return the nearest cause that explains the missing samples of the event."""
         asked = None if self._asks.asked is None else datetime.fromtimestamp(self._asks.asked - status.skew, UTC)
         facts = Facts(
             own=status.own,
@@ -880,7 +880,7 @@ class WorldTracker:
 
     @property
     def is_list_settled(self) -> bool:
-        """True if no event is in doubt after one list only: a second list has confirmed each doubt."""
+        """True if a second list also lacks each event in doubt."""
         return self._doubts.are_confirmed
 
     def is_answered(self, event_id: str) -> bool:
@@ -888,10 +888,10 @@ class WorldTracker:
         return self._doubts.is_answered(event_id)
 
     def failing_alike(self, failed_share: Callable[[str], float]) -> frozenset[str]:
-        """Return the failing events that are not the cause, because several events or many other calls fail alike.
+        """Return the ids of failing events whose failure has a common cause: several events or many other calls fail.
 
-        Failures by 5xx and by silence count. `failed_share`: returns their share among recent calls, without the calls
-        of an event.
+        Only failures with 5xx or without a reply count. `failed_share`: returns the share of such failures among recent
+        calls, without the calls of the event with this id.
         """
         failing = [key for key, tracker in self._trackers.items() if is_common(tracker.failure)]
         if len(failing) >= self._thresholds.alike_events:
@@ -1065,8 +1065,8 @@ class WorldTracker:
         self._is_list_wanted, self._had_whole_list = self._had_whole_list and not listed.is_whole, listed.is_whole
         ids = frozenset(event.id for event in listed.events)
         if listed.is_whole:
-            known = {event_id: tracker.known(self.cadence) for event_id, tracker in before.items()}
-            self._doubts.take_list(ids, known, at.monotonic, made)
+            standings = {event_id: tracker.standing(self.cadence) for event_id, tracker in before.items()}
+            self._doubts.take_list(ids, standings, at.monotonic, made)
         else:
             self._doubts.take_part(ids)
         self._judge_unit(self._unit_evidence.only(self._trackers))

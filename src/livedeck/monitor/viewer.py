@@ -9,7 +9,7 @@ from livedeck.monitor.model.viewer import ViewerState
 
 
 class Viewed(NamedTuple):
-    """Event whose playlist is to be probed.
+    """Event whose playlist the probe reads.
 
     `link`: viewing URL of the platform, or empty. `presets`: heights of the renditions that the platform makes, in
     pixels. `is_doubted`: a verdict about the event waits for a witness, so the probe asks more often for a while.

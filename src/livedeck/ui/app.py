@@ -242,7 +242,7 @@ class Deck(ExactApp):
                 self.snapshot_signal.publish(None)
                 self._call_for(snapshot)
                 self._announce_rule_changes(snapshot)
-                for text in snapshot.attachment.told if snapshot.attachment else ():
+                for text in snapshot.attachment.outcomes if snapshot.attachment else ():
                     self.announce(text, Severity.WARNING)
                 self._read_open_changes()
                 if snapshot.seq == 1:  # the first snapshot after a full poll round

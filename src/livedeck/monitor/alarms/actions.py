@@ -1,7 +1,7 @@
 """Apply operators' alarm actions, from any deck, to the alarms of this process (monitoring.md, "Shared alarms"). Pure.
 
-Every process receives the same actions, in any order, and derives the same alarms from them: the later of two actions
-counts.
+Every process receives the same actions, in any order, and derives the same alarms from them. Of two actions, the later
+one counts.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class AlarmActions(Record):
     def next_moment(self, now: datetime) -> datetime:
         """Return the time to store for a new action: `now`, or just after the newest action if that is later.
 
-        If the newest action is far in the future, a clock was set back, and the result is `now`.
+        Returns `now` if the newest action is over `SAME_OCCURRENCE` in the future, because a clock was then set back.
         """
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
@@ -76,12 +76,12 @@ class AlarmActions(Record):
         return max(action.at for action in (*self.acknowledgements[-1:], *self.shelvings[-1:], *self.notes[-1:]))
 
 
-def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
-    """Return `known` with these actions added. Beyond the limit, alarms with older actions are dropped."""
+def merge(earlier: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]) -> dict[AlarmKey, AlarmActions]:
+    """Return `earlier` with these actions added. Beyond the limit, alarms with older actions are dropped."""
     by_key: defaultdict[AlarmKey, list[AlarmAction]] = defaultdict(list)
     for action in actions:
         by_key[action.key].append(action)
-    merged = {**known, **{key: known.get(key, AlarmActions()).including(new) for key, new in by_key.items()}}
+    merged = {**earlier, **{key: earlier.get(key, AlarmActions()).including(new) for key, new in by_key.items()}}
     excess = len(merged) - _MAX_ALARMS
     for key in sorted(merged, key=lambda key: (merged[key].newest, key))[: max(0, excess)]:
         del merged[key]
@@ -89,7 +89,7 @@ def merge(known: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmAction]
 
 
 def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after these actions. An action dated in the future counts only once its time has come."""
+    """Return the alarm after these actions, without those dated over `SAME_OCCURRENCE` in the future."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     note = next((action for action in reversed(actions.notes) if action.at <= limit), None)
@@ -107,7 +107,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the alarm's acknowledgement that is in force, and the time of the previous one. Either may be None."""
+    """Return the alarm's acknowledgement in force and the time of the previous one; None for each that is missing."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)
@@ -116,7 +116,7 @@ def holding_acknowledgement(
 
 
 def _acknowledgements(actions: AlarmActions, shelving: AlarmAction | None, limit: datetime) -> list[AlarmAction]:
-    """Return the acknowledgements, also those taken back, since the alarm was last shelved or unshelved."""
+    """Return the acknowledgements and withdrawals after `shelving`, if any, and up to `limit`."""
     return [
         action
         for action in actions.acknowledgements
@@ -134,9 +134,9 @@ def _not_withdrawn(acknowledgements: Iterable[AlarmAction]) -> list[AlarmAction]
 
 
 def _withdrawal_of(acknowledgement: AlarmAction, acknowledgements: Iterable[AlarmAction]) -> AlarmAction | None:
-    """Return the author's last action that took back this acknowledgement; None without such an action.
+    """Return the last action by which its author took back this acknowledgement; None without such an action.
 
-    An action after the acknowledgement has expired does not count.
+    Such an action counts only before the acknowledgement expires.
     """
     tolerance = onset_tolerance(acknowledgement.key.kind)
     withdrawals = [
@@ -188,9 +188,9 @@ def _is_held(acknowledgement: AlarmAction, alarm: Alarm) -> bool:
 
 
 def follow(alarm: Alarm, incident: Alarm) -> Alarm:
-    """Return a member of an incident with the acknowledgement and the note of the incident.
+    """Return `alarm`, a member of `incident`, with the acknowledgement and the note of the incident.
 
-    A member that clears needs no acknowledgement of its own. A member that outlasts the incident does.
+    The member itself needs an acknowledgement only if it lasts longer than the incident.
     """
     note = alarm.note or incident.note
     is_owed = alarm.needs_ack and alarm.is_ongoing and incident.needs_ack
@@ -213,9 +213,9 @@ def _shelved(alarm: Alarm, shelving: AlarmAction, now: datetime, *, on_air: bool
     if state:
         hides = None if shelving.kind is ActionKind.SHELVE_ALONE else shelving.severity
         away = hide(alarm, state, shelving.reason, shelving.at, shelving.until, hides=hides)
-        is_meant = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
+        is_valid = state is AlarmState.OUT_OF_SERVICE or shelving.until is not None or is_of(shelving.shown, alarm)
         is_over = lifecycle.has_shelf_ended(away, now, on_air=on_air, limits=limits)
-        if is_meant and (state is AlarmState.OUT_OF_SERVICE or not is_over):
+        if is_valid and (state is AlarmState.OUT_OF_SERVICE or not is_over):
             return _unchanged_or(alarm, replace(away, answered_by=shelving.actor, answered_at=shelving.at))
     if alarm.state not in _HIDDEN_STATES.values():
         is_done = not state and shelving.until is not None and not alarm.is_ongoing and is_of(shelving.shown, alarm)
@@ -234,7 +234,8 @@ def _unchanged_or(alarm: Alarm, after: Alarm) -> Alarm:
 def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
     """Return the alarm with this acknowledgement applied.
 
-    An acknowledgement that was applied before changes nothing: a fault that got worse needs a new one.
+    Returns the same alarm if this or a later acknowledgement was applied before. A fault that got worse needs a new
+    one.
     """
     last = alarm.acknowledged_at
     if last and (
@@ -256,5 +257,5 @@ def _holds(acknowledgement: AlarmAction, alarm: Alarm, now: datetime) -> bool:
     """Return whether an acknowledgement belongs to this occurrence, covers its severity and has not expired."""
     is_over = alarm.state in {AlarmState.RETURNED, AlarmState.CLEARED}
     until = alarm.changed if is_over else now
-    is_meant = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)
-    return is_meant and (acknowledgement.until is None or acknowledgement.until > until)
+    is_valid = is_of(acknowledgement.shown, alarm) and not is_worse(alarm, acknowledgement.shown)
+    return is_valid and (acknowledgement.until is None or acknowledgement.until > until)

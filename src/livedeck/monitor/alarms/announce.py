@@ -1,7 +1,7 @@
 """Decide when an alarm is announced: shown, rung and sent (monitoring.md, "Announcements"). Pure.
 
-A fault of many events shows on one event after another, because each event is polled at its own time. So the onset of a
-shared kind waits until it is clear whether an incident explains it.
+Each event is polled at its own time, so a fault of many events appears on one event after another. An onset of a kind
+in `SHARED` is therefore not announced before it is clear whether an incident explains the fault.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def announce(
 
 
 def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
-    """Return the alarms as announced: without new alarms that wait, and without the waiting changes of others."""
+    """Return the alarms as last announced: an alarm with a waiting onset in its earlier state, or left out if new."""
     if not held:
         return alarms.values()
     before = {key: onset.before for key, onset in held.items()}
@@ -107,7 +107,10 @@ def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -
 
 
 def has_waited(held: Mapping[AlarmKey, Held], now: datetime, limits: AlarmLimits) -> bool:
-    """Return whether an onset has waited so long that events whose samples are late or gone now count as failed."""
+    """Return whether an onset has waited for `shared_hold_most` seconds.
+
+    Events whose samples are late or gone then count as failed.
+    """
     most = timedelta(seconds=limits.shared_hold_most)
     return any(now - onset.onset.at >= most for onset in held.values())
 
@@ -123,8 +126,8 @@ def is_unexplained(
 ) -> bool:
     """Return whether no incident can explain a lost encoder, because enough other encoders have sent samples since.
 
-    Such a sample is later than the onset by more than a cadence: the last samples of encoders that fail together may be
-    one cadence apart.
+    A sample counts if it is more than a cadence later than the onset. Encoders that fail together may send their last
+    samples one cadence apart.
 
     Args:
         onset: RECONNECTING alarm of the lost encoder; for an alarm of another kind the result is False.
@@ -151,7 +154,7 @@ def is_unexplained(
 
 
 def may_wait(before: Alarm | None, alarm: Alarm) -> bool:
-    """Return whether a step is an onset that waits: of a shared kind, or found at the first look at its event."""
+    """Return whether a step is an onset that may wait for an incident: its kind is shared, or the alarm was found."""
     was_fault = before is not None and before.is_ongoing and before.severity is not Severity.INFO
     is_fault = alarm.state is AlarmState.UNACKNOWLEDGED and alarm.severity is not Severity.INFO
     return is_fault and not was_fault and (alarm.kind in SHARED or alarm.found)
@@ -184,9 +187,9 @@ _WAITING = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED, AlarmState
 
 
 def _outcome(onset: Held, alarms: Mapping[AlarmKey, Alarm], now: datetime) -> Iterator[AlarmChange]:
-    """Yield the transitions to announce for an onset that has waited, up to the current state of its alarm.
+    """Yield the transitions to announce at the end of an onset's wait: the onset, and a later change of its alarm.
 
-    A fault that has ended while it waited is not announced if an incident explains it.
+    Yields nothing if the fault of a new alarm has ended during the wait and an incident explains the fault.
     """
     alarm = alarms.get(onset.onset.alarm.key)
     is_over = alarm is not None and not alarm.is_ongoing

@@ -1,7 +1,7 @@
 """Carry out or refuse a command for an alarm (monitoring.md, "Conflicts"). Pure.
 
-The alarm may change while the operator looks at it and presses a key. A command that would silence it is then refused,
-because the operator has not seen the changed fault.
+An alarm may change while the operator reads it and presses a key. A command that would silence a changed alarm is
+refused, because the operator has not seen the new fault.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from livedeck.text.values import safe
 def diagnose_incident(
     incident: Incident, case: IncidentCase, events: Collection[EventState], general: Diagnosis
 ) -> Diagnosis:
-    """Return cause and advice by what the failed events share and the other events on air lack.
+    """Return the diagnosis of an incident: its cause is a property that only the failed events on air share.
 
     Args:
         incident: The incident.
@@ -58,13 +58,13 @@ def _viewers_of(members: Collection[EventState]) -> str:
 
 
 def _common(members: set[str], others: set[str]) -> str:
-    """Return the only value of the members if no other event has it; else nothing."""
+    """Return the value that all members share; empty if their values differ, or if another event has the same."""
     value = next(iter(members)) if len(members) == 1 else ""
     return "" if value in others else safe(value, 60)
 
 
 def _common_host(members: Collection[EventState], others: Collection[EventState]) -> str:
-    """Return the ingest host that all members have and no other event has; nothing if a host is unknown."""
+    """Return the ingest host of all members; empty if they differ, another event has it or has an unknown host."""
     hosts = {_host(event) for event in others}
     return "" if "" in hosts else _common({_host(event) for event in members}, hosts)
 
@@ -79,7 +79,7 @@ def _project(event: EventState) -> str:
 
 
 def _common_restream(incident: Incident, case: IncidentCase) -> str:
-    """Return the name of the failed restreams if no other fault is part of the incident, and all have this name."""
+    """Return the name of the failed restreams; empty if names differ, or if the incident has any other fault."""
     alarms = [alarm for alarm in case.alarms if alarm.event_id in incident.affects]
     is_restream = bool(alarms) and all(alarm.kind == RESTREAM_KIND.name for alarm in alarms)
     names = {alarm.target_name for alarm in alarms}

@@ -49,7 +49,7 @@ _INCIDENTS = {
 
 _OF_VIEWERS = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared and kind.incident == CDN)
 _OF_ENCODERS = SHARED - _OF_VIEWERS
-"""Shared kinds, by the incident that they make: CDN, or PLATFORM."""
+"""Kinds whose faults make a CDN incident (`_OF_VIEWERS`), and kinds whose faults make a PLATFORM incident."""
 
 _MAX_COMMANDS = 10_000
 """Number of newest commands with a remembered result, so that a repeated command is not carried out twice."""
@@ -93,8 +93,8 @@ class AlarmEngine:
     def restore(self, alarms: Iterable[Alarm], now: datetime, seen: datetime | None = None) -> None:
         """Continue with the alarms of a process that ran before. They replace alarms of this process with the same key.
 
-        `seen`: time of the newest sample that the earlier process judged; it had more samples than this process has. A
-        shelf dated in the future is dropped.
+        `seen`: time of the newest sample that the earlier process judged; None if unknown. Faults that ended before
+        are not judged again. An alarm that was shelved in the future, by a wrong clock, is not shelved here.
         """
         restored = {alarm.key: _without_future_shelf(alarm, now) for alarm in alarms}
         self._rung_at = {key: alarm.activations[-1] for key, alarm in restored.items() if alarm.activations}
@@ -112,7 +112,7 @@ class AlarmEngine:
         return news
 
     def is_used(self, uid: str) -> bool:
-        """Return whether an action with this id is known."""
+        """Return whether this process has an action with this id."""
         return uid in self._carried_out
 
     def take_silences(self, rows: Iterable[Silence]) -> bool:
@@ -125,13 +125,13 @@ class AlarmEngine:
         return self._silences.with_windows(self._windows, at)
 
     def begun_windows(self, at: datetime) -> tuple[Silence, ...]:
-        """Return the silences of maintenance windows that run at a time and that no row has yet."""
+        """Return the silences of maintenance windows that run at a time and are not stored yet."""
         found = [window.silence(at) for window in self._windows]
         latest = self._silences.latest
         return tuple(each for each in found if each and each.covers(at) and each.id not in latest)
 
     def find_action(self, command: AlarmCommand) -> AlarmAction | None:
-        """Return the action of this command if it was carried out before, else None.
+        """Return the action of this command if it was carried out before; None if it was not.
 
         Raises AlarmRefused if a different command had the same id.
         """
@@ -200,7 +200,7 @@ class AlarmEngine:
         return True
 
     def step(self, state: MonitorState) -> Evaluation:
-        """Update all alarms to this state, and return their transitions and those by people since the last step.
+        """Update all alarms to this state. Returns the transitions since the last step, including those by people.
 
         An event that cannot be judged keeps its alarms, because nothing proves that they have cleared.
         """
@@ -312,8 +312,8 @@ class AlarmEngine:
     ) -> frozenset[AlarmKey]:
         """Return the keys of new or waiting alarms that an incident may still explain.
 
-        The events that have not replied since the onset, together with those of the same wave, are enough for an
-        incident. On a slow machine a fault of all events first shows on one, because each event is polled so rarely.
+        These are alarms for which too few other events have replied since the onset to rule out an incident. A slow
+        machine polls each event rarely, so a fault of all events first appears on one.
         """
         onsets = self._onsets(steps, _OF_ENCODERS, state)
         if not onsets:
@@ -331,9 +331,9 @@ class AlarmEngine:
         return frozenset(key for key, since in onsets.items() if is_unasked(key, since))
 
     def _unseen(self, steps: Sequence[Step], state: MonitorState) -> frozenset[AlarmKey]:
-        """Return the keys of new or waiting alarms of viewers that an incident of their host may still explain.
+        """Return the keys of new or waiting viewer alarms that an incident of their host may still explain.
 
-        The events of the host that have not played since the onset are enough for an incident.
+        These are alarms for which too few playlists of the host have played since the onset to rule out an incident.
         """
         onsets = self._onsets(steps, _OF_VIEWERS, state)
         if not onsets:
@@ -469,7 +469,7 @@ class AlarmEngine:
         return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the alarms without obsolete ones. Of too many, the least urgent RETURNED ones become CLEARED."""
+        """Return the alarms without obsolete ones; beyond `listed_most`, the least urgent RETURNED ones are CLEARED."""
         kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:
@@ -496,7 +496,7 @@ class AlarmEngine:
 
 
 def ids_on_air(events: Iterable[EventState]) -> frozenset[str]:
-    """Return the ids whose alarms concern a broadcast: the events on air, and DECK if there are any."""
+    """Return the ids of the events on air, and also DECK if any event is on air: their alarms concern a broadcast."""
     ids = frozenset(event.id for event in events if event.phase.tally.expects_signal)
     return ids | {DECK} if ids else ids
 
@@ -509,7 +509,7 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
     """Return whether an alarm may be part of an incident of these kinds.
 
-    A picture that was never there may be intended (radio), so several of them are no incident.
+    A missing picture that was never there does not count, because it may be intended (radio).
     """
     is_question = alarm.severity is Severity.WARNING and alarm.expected.endswith(MAY_BE_RADIO)
     is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO and not is_question

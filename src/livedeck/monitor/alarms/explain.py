@@ -1,7 +1,7 @@
-"""Explain the alarms of an event: what is judged, what would alarm next, what is silent and why, what decides. Pure.
+"""Explain the alarms of an event. Pure.
 
-The explanation runs the monitor's own rules: the fold over samples, the rules of presence, the detectors, the table of
-claims and the engine's alarms. It has no limit of its own.
+An explanation has the judged facts, the next possible alarms, the alarms that notify nobody, and the deciding limits.
+It runs the monitor's own rules and has no limits of its own.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _unjudged(case: ExplainCase, kind: str, ahead: Iterable[Forecast]) -> Iterat
 
 
 def _reason_for_all(case: ExplainCase) -> str:
-    """Return the reason why no kind of the event's samples is judged; empty if they are judged."""
+    """Return the reason why the event's samples are not judged for any kind; empty if they are judged."""
     state, judged = case.state, case.judged
     if state.is_stale:
         return f"not judged: {state.blame.text or 'the data are old'}"
@@ -277,7 +277,7 @@ def _reason_unjudged(
 def _reason_witness(
     component: Component, detector: SampleDetector, features: SampleFeatures, thresholds: Thresholds
 ) -> str:
-    """Return why a low rate alone is no fault: the detector needs a second sign. Empty if it needs none."""
+    """Return the words for a detector that judges a low video rate only with a second sign; empty for any other."""
     if component is not Component.VIDEO or features.usual.video is None or detector.duty is not None:
         return ""
     low = features._replace(video=1.0, window=features.window._replace(video=1.0), is_dark=False)
@@ -329,7 +329,7 @@ def limits_read(judged: Judged, kind: str) -> tuple[str, ...]:
 
 
 def _decides(case: ExplainCase, kind: str, ahead: Iterable[Forecast]) -> Iterator[DecidingLimit]:
-    """Yield the limits that decide: all that the kind reads; for all kinds, only those that are not the default."""
+    """Yield the limits that a kind reads; if `kind` is empty, those of all kinds that are not the default."""
     judged, limits, state = case.judged, case.limits, case.state
     assert judged is not None
     assert limits is not None

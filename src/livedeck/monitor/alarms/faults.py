@@ -51,7 +51,7 @@ from livedeck.monitor.model.viewing import VIEWER_GONE
 from livedeck.record import Record
 
 _SAME_ROUND = timedelta(seconds=1)
-"""Largest distance between two replies of one poll round; their order proves nothing."""
+"""Maximum time between two replies of one poll round. The order of such replies proves nothing."""
 
 SAME_OCCURRENCE = timedelta(seconds=2)
 """Two faults whose starts are at most this far apart are one occurrence; a clock correction moves a start by less."""
@@ -79,11 +79,11 @@ class MonitorState(Record, dict=True):
 
     `history_error`: reason why nothing is recorded, or empty. `is_last`: no further polls follow, so failures count at
     once. `ended`: events that ended on air in the last minute. `notify_fault`: fault of the notifications. `silence`:
-    silence of the collector; None if it responds, or without a collector. `sharing`: fault among collectors that poll
-    together. `list_doubt`: events that the list lacks without reason; None without any. `expected`: ids of events that
-    only the history has, and that may still exist. `unit_question`: question about the unit of the bit rates, or empty.
-    `failing_alike`: ids of events whose calls fail in the same way as those of several others. `is_probing`: this
-    process probes playlists. `probe_fault`: fault of the probe itself, or empty.
+    silence of the collector; None if the collector responds, or if the process has none. `sharing`: fault among
+    collectors that poll together. `list_doubt`: events that the list lacks without reason; None without any.
+    `expected`: ids of events that only the history has, and that may still exist. `unit_question`: question about the
+    unit of the bit rates, or empty. `failing_alike`: ids of events whose calls fail in the same way as those of several
+    others. `is_probing`: this process probes playlists. `probe_fault`: fault of the probe itself, or empty.
     """
 
     events: tuple[EventState, ...]
@@ -234,8 +234,8 @@ def unjudged_events(state: MonitorState) -> frozenset[str]:
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Container[str]) -> Iterator[AlarmKey]:
     """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet.
 
-    ENDED_ON_AIR is one of them until `is_end_over`, unless it is an info, which clears by itself. So is API_BLIND while
-    replies are checked: it keeps the words of the outage.
+    A critical or warning ENDED_ON_AIR is one of them until `is_end_over`; an info clears by itself. API_BLIND is one of
+    them while the connection is checked after an outage, so that the alarm keeps the words of the outage.
     """
     for alarm in alarms:
         if not alarm.present:
@@ -269,7 +269,7 @@ def _is_proven_by_others(finding: Finding, event: EventState, state: MonitorStat
 
 
 _SETTLES = 70.0
-"""Seconds of rounds that a new probe needs to judge every kind."""
+"""Seconds of rounds after which a new probe can judge every kind."""
 
 
 def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
@@ -307,8 +307,8 @@ def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
 def is_onset_unseen(since: datetime, event: EventState, skew: float, thresholds: Thresholds) -> bool:
     """Return whether a fault may have begun in unwatched time that is longer than an incident's window.
 
-    Its start is then only the end of that time, which many events share. `since`: start of the fault (this machine's
-    clock).
+    The start of such a fault is only the end of the unwatched time, which many events share. `since`: start of the
+    fault (this machine's clock).
     """
     qos, left, at = event.qos, event.phase.ingest.since, since.timestamp() + skew
     gaps, newest = qos.not_watched, qos.readings.last
@@ -340,8 +340,8 @@ def _is_read_late(finding: Finding, event: EventState, state: MonitorState, thre
 def _is_unjudged(event: EventState, state: MonitorState) -> bool:
     """Return whether an event cannot be judged now.
 
-    Either the event was not polled since this process started or was stopped, or its samples are late or have stopped,
-    and nothing shows which.
+    Two reasons: this process has not polled the event since it started or was stopped; or samples do not come, and
+    nothing shows whether they are late or have stopped.
     """
     if _is_unasked(event, state) or (state.connection.own.reading_delay and event.phase.is_silent):
         return True
@@ -404,15 +404,16 @@ def _ended_fault(episode: Episode, event: EventState, state: MonitorState) -> Ac
 
 
 def _local(at: datetime | None, state: MonitorState) -> datetime:
-    """Return a time of the server's clock by this machine's clock, never in the future; now if it is unknown."""
+    """Convert a time of the server's clock to this machine's clock. Returns `now` for None or a time in the future."""
     return state.now if at is None else min(state.now, at - timedelta(seconds=state.connection.skew))
 
 
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
     """Return whether the failed polls of an event do not prove QOS_STALE yet.
 
-    A few replies in a row may be lost by chance, and more of them on a poor link. Other calls may fail as well. A
-    refusal of our pace never proves a fault of an event. But samples whose time stands still are proof.
+    Failed polls prove it after `unanswered` seconds, or after `unanswered_poor` on a poor link or if other events fail
+    alike. A later good reply to another call is also needed. A refusal of our pace never proves it. Samples whose time
+    stands still prove it at once.
     """
     failing_since, connection = event.qos.failing_since, state.connection
     if failing_since is None:  # no poll has failed since the last good reply
@@ -430,7 +431,7 @@ def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds)
 
 
 def _is_refused_long(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
-    """Return whether the platform refuses polls of this event as too many, and gave no good reply for long."""
+    """Return whether the platform refuses polls of this event on air as too many, and has long given no good reply."""
     since = event.qos.as_of or event.qos.failing_since
     is_refused = event.qos.failure.sight is Sight.PACE and event.phase.tally.expects_signal
     patience = timedelta(seconds=max(thresholds.unanswered_poor, _REFUSED_POLLS * state.connection.slowed_to))

@@ -13,13 +13,13 @@ _ROWS = 8
 """Number of newest samples to compare: two encoders never send the same numbers in so many of them."""
 
 _DISTINCT_ROWS = 4
-"""Minimum number of different samples among them; constant values prove nothing."""
+"""Minimum number of different samples among these `_ROWS`; constant values prove nothing."""
 
 
 def distinct_inputs(events: Collection[EventState]) -> Mapping[str, Hashable]:
     """Return event id -> input. Events with the same stream key or the same samples have the same input.
 
-    The same ingest link proves nothing: many events may share the address and differ by their keys.
+    The same ingest address proves nothing: many events may share it and differ by their keys.
     """
     end = min((event.qos.readings.time[-1] for event in events if event.qos.readings.time), default=0.0)
     newest = {event.id: _newest_row(event.qos.readings, end) for event in events}
@@ -44,7 +44,7 @@ def _newest_row(readings: Readings, end: float) -> Hashable:
 
 
 def _newest_rows(readings: Readings, end: float) -> list[Hashable]:
-    """Return a list of one value for the newest samples up to `end` (epoch s); empty if they prove nothing."""
+    """Return the newest `_ROWS` samples up to `end` (epoch s) as one value in a list; empty if they prove nothing."""
     stop = bisect_right(readings.time, end)
     columns = (readings.video, readings.audio, readings.fps)
     rows = tuple(zip(*(column[max(0, stop - _ROWS) : stop] for column in columns), strict=True))

@@ -58,7 +58,7 @@ class AlarmHistory(NamedTuple):
         return max(1.0, (self.until - self.since).total_seconds())
 
     def spans(self) -> list[tuple[datetime, datetime]]:
-        """Return the watched times, sorted and apart; the whole time if they were not recorded."""
+        """Return the watched times, sorted and without overlaps; the whole time if they were not recorded."""
         if self.watched is None:
             return [(self.since, self.until)]
         found: list[tuple[datetime, datetime]] = []
@@ -74,11 +74,11 @@ class AlarmHistory(NamedTuple):
 
 
 def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[AlarmRecord]:
-    """Return the transitions that were announced as an alarm, without infos, because nobody is notified of them.
+    """Return the transitions that announced an alarm, without infos, because nobody is notified of infos.
 
-    The history has onsets at their true times. An onset that waits for an incident was not announced if it was hidden
-    within the longest wait. An onset in a silence was not announced either. A hidden or silenced alarm was announced
-    when it became visible.
+    The history has onsets at their true times, also those never announced. An onset of a shared kind was not announced
+    if the alarm was hidden within the longest wait. An onset in a silence was not announced either. A hidden or
+    silenced alarm was announced when it became visible.
     """
     log, wait = [*log], timedelta(seconds=limits.shared_hold_most)
     hidden = _times_of(log, {AlarmTransition.SUPPRESSED})
@@ -193,7 +193,7 @@ def _share(part: int, whole: int) -> float | None:
 def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: AlarmLimits) -> Iterator[Figure]:
     times = sorted(record.at for record in announced)
     hours = _operator_hours(recorded)
-    load = len(times) / hours if hours >= 1 else None  # less is no rate by the hour
+    load = len(times) / hours if hours >= 1 else None  # a shorter time gives no hourly rate
     yield Figure("announced", "alarms announced", float(len(times)))
     yield Figure("operator_hours", "operator hours in watched time", hours, "h")
     yield Figure("per_operator_hour", "announced per operator and hour", load, "", PER_HOUR, missing=UNDER_AN_HOUR)
@@ -212,9 +212,9 @@ def _load(recorded: AlarmHistory, announced: Sequence[AlarmRecord], limits: Alar
 
 
 def _operator_hours(recorded: AlarmHistory) -> float:
-    """Return operator hours: each watched hour counts for each person who acted on an alarm in it, and at least once.
+    """Return the operator hours: watched hours, each multiplied by the number of people who acted on an alarm in it.
 
-    The history does not record who had a deck open.
+    An hour in which nobody acted counts once. The history does not record who had a deck open.
     """
     people: defaultdict[int, set[str]] = defaultdict(set)
     for answer in recorded.answers:
@@ -253,7 +253,7 @@ def _nuisance(recorded: AlarmHistory, announced: Sequence[AlarmRecord]) -> Itera
 
 
 def _next(times: Sequence[datetime], at: datetime) -> datetime | None:
-    """Return the first of the sorted times that is not before `at`, or None."""
+    """Return the first of the sorted times at `at` or later; None without one."""
     index = bisect_left(times, at)
     return times[index] if index < len(times) else None
 
@@ -313,13 +313,13 @@ def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:
     yield Figure("suppressed", "alarms hidden by another", float(suppressed))
 
 
-def _hours(recorded: AlarmHistory, is_so: Callable[[AlarmRecord], bool]) -> float:
-    """Return the hours while `is_so` holds for the last record of an alarm, summed over the alarms."""
+def _hours(recorded: AlarmHistory, is_counted: Callable[[AlarmRecord], bool]) -> float:
+    """Return the hours for which the last record of an alarm meets `is_counted`, summed over the alarms."""
     since: dict[AlarmKey, datetime] = {}
     total = timedelta()
     for record in recorded.log:
         key = _key(record)
-        if is_so(record):
+        if is_counted(record):
             since.setdefault(key, record.at)
         elif key in since:
             total += record.at - since.pop(key)

@@ -165,8 +165,8 @@ def hide(
 ) -> Alarm:
     """Return the alarm hidden from `now` on. `state`: shelved or out of service.
 
-    `until`: end of the shelf; None until the alarm clears. `hides`: gravest severity of the symptoms that it hides as
-    well; None to hide no symptoms.
+    `until`: end of the shelving; None to hide the alarm until it clears. `hides`: highest severity of the symptoms that
+    are hidden too; None to hide no symptoms.
     """
     return replace(
         alarm,

@@ -52,7 +52,7 @@ def _place(event: EventState) -> int:
 def worst_first(events: Iterable[EventState], alarms: Iterable[Alarm]) -> tuple[EventState, ...]:
     """Sort events: first those with alarms, in the order of `alarms`, which has the most urgent first.
 
-    An ongoing warning or critical alarm that is not shelved or out of service moves its event. The other events follow:
+    Only ongoing warnings and critical alarms that are not shelved or out of service count. The other events follow:
     on air by grade, unknown, late, scheduled, draft, completed (newest first). Each group is sorted by start, then by
     name. Events on air are sorted by grade and not by score, because scores change with every sample.
     """

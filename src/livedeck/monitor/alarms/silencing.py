@@ -60,7 +60,7 @@ def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
 def is_covered(silence: Silence, case: Case) -> bool:
     """Return whether a silence fits an alarm, at any time.
 
-    An incident of several events is covered only if each of its events is.
+    A silence covers an incident only if it fits every event of the incident.
     """
     if silence.passes is not None and case.severity.rank <= silence.passes.rank:
         return False
@@ -77,9 +77,9 @@ def _names_kind(silence: Silence, kind: str) -> bool:
 def silence_of(
     silences: Iterable[Silence], case: Case, at: datetime, *, on_air: bool
 ) -> tuple[Silence, datetime] | None:
-    """Return the silence that covers an alarm at a time, and its end for this alarm. If several do, the last to end.
+    """Return the silence that covers an alarm at a time, and its end for this alarm; None if no silence does.
 
-    `on_air`: the alarm concerns a broadcast.
+    Of several silences, returns the one with the latest end. `on_air`: the alarm concerns a broadcast.
     """
     found = [
         (silence, end)
@@ -161,7 +161,8 @@ def _on_air(states: Iterable[EventState]) -> list[CaseEvent]:
 def may_cover(silence: Silence, event: CaseEvent) -> bool:
     """Return whether a silence may cover an alarm of an event.
 
-    The severity and target of the alarm do not matter. Its kind matters only if livedeck itself alone has such alarms.
+    Conditions on the severity, target or kind of the alarm are ignored. But a silence for kinds of the deck's own
+    alarms covers no event.
     """
     if any(_is_of_deck(matcher) for matcher in silence.matchers):
         return False
@@ -283,9 +284,9 @@ def _named(names: Sequence[str]) -> str:
 def over_with_event(
     silences: Iterable[Silence], states: Mapping[str, EventState], may_exist: Callable[[str], bool]
 ) -> list[Silence]:
-    """Return the silences that end with an event which has ended since they began, or is gone.
+    """Return the silences whose `until_end_of` event has ended since the silence began, or is gone.
 
-    `states`: listed events by id.
+    `states`: listed events by id. `may_exist`: returns whether an event may still exist.
     """
 
     def is_over(silence: Silence) -> bool:

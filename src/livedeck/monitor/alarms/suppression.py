@@ -35,14 +35,15 @@ def hidden_by(
     """Return the parent that hides this alarm, if any. `before`: this alarm at the last step.
 
     An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
-    its members hide them. An alarm that was on the board before the platform stopped replying stays there. An info
-    hides nothing. A parent of the same event does not hide an alarm at a later stage, such as an encoder that is away
-    for half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because the signs of
-    one fault do not end together. `waiting`: alarms that are not announced yet. They hide no alarm that was on the
-    board for longer than such a wait, or people would see neither.
+    its members hide them. API_BLIND does not hide an alarm that was on the board before the platform stopped replying.
+    An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen, such as that of an
+    encoder away for half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because
+    the signs of one fault do not end together.
 
-    A parent that is shelved or out of service goes on hiding its symptoms, unless a person hid it alone. It never hides
-    an alarm that is on the board.
+    A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
+
+    `waiting`: alarms that are not announced yet. They do not hide an alarm that has been on the board for longer than
+    `shared_hold_most`, because people would then see neither.
     """
     is_in_sight = before is not None and before.active
     is_seen = is_in_sight and now - alarm.changed > timedelta(seconds=limits.shared_hold_most)
@@ -82,7 +83,7 @@ class _Case(NamedTuple):
     """Alarm that may be hidden, with all alarms by key.
 
     `waiting`: alarms that do not hide it yet. `is_in_sight`: the alarm was on the board at the last step. `is_open`:
-    it was there, and its fault has not just returned.
+    the same, but False if the fault had cleared and has just returned.
     """
 
     alarm: Alarm
@@ -133,8 +134,9 @@ def _is_of_incident(parent: Alarm, case: _Case) -> bool:
 def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     """Return whether a parent that is shelved or out of service also hides this alarm.
 
-    An incident does so until it clears. Another parent does so only for an alarm that is not on the board, is no graver
-    than the parent was when a person hid it, and began before or soon after the parent cleared.
+    The parent never hides an alarm of a higher severity than its `hides`. An incident hides its members until it
+    clears. Any other parent hides only alarms that began before or soon after it cleared. Of these, it does not hide
+    alarms on the board, or alarms that a third alarm hides.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if parent.hides is None or alarm.severity.rank < parent.hides.rank:
@@ -168,7 +170,7 @@ def _is_hidden_alone(parent: Alarm) -> bool:
 
 
 def _graver_sign(case: _Case) -> str:
-    """Return the kind of the gravest sign of the same fault; empty if this alarm is the gravest, or no such sign."""
+    """Return the first sign of the same fault that is graver than this alarm and hides it; empty without one."""
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     for kind in _SIGNS.get(alarm.kind, ()):
         other = case.alarms.get(AlarmKey(alarm.event_id, kind))

@@ -16,13 +16,13 @@ _MAX_PEAKS, _MAX_SURPRISES = 32, 8
 """Maximum number of remembered deliveries, and of remembered surprises."""
 
 _OUTAGE = 15.0
-"""Maximum seconds between two replies that count as a delay of the platform; a longer gap is an outage here."""
+"""Maximum seconds between two replies that count as a delay of the platform. A longer gap is this machine's outage."""
 
 _PLAIN_PEAK = 20.0
 """Delay in seconds above which a single delivery is enough to learn the delay."""
 
 _SURPRISES = 2
-"""Number of surprises within half an hour after which samples may be as late as they were then."""
+"""Number of surprises within half an hour from which their longest delay counts as a normal delay."""
 
 
 class Surprise(NamedTuple):

@@ -37,10 +37,10 @@ from livedeck.record import Record
 from livedeck.text.values import age, short_duration
 
 _THEN_UNWATCHED = " (then not watched for "
-"""Start of the words that are added to a fault that was raised before unwatched time."""
+"""Start of the words about unwatched time, added to the evidence of a fault that was raised before that time."""
 
 _AS_WHOLE = 10.0
-"""Maximum unwatched seconds of a period that the words of a duty cycle do not mention."""
+"""Maximum unwatched seconds of a period that the evidence of an intermittent fault leaves unmentioned."""
 
 _MAX_CHECKPOINTS = 4
 """Maximum number of checkpoints. With several of them, a sample that is minutes late costs little."""
@@ -51,7 +51,7 @@ SAMPLE_KINDS: tuple[tuple[AlarmKind, SampleDetector], ...] = tuple(
 
 _SPOILS = {kind.name: detector.spoils for kind, detector in SAMPLE_KINDS if detector.spoils}
 _SPOILT_BY = {VIDEO: frozenset({VIDEO, AUDIO}), AUDIO: frozenset({AUDIO}), FPS: frozenset({FPS})}
-"""Rate with a fault -> rates that are not learnt from during the fault."""
+"""Rate with a fault -> rates from which nothing is learnt during the fault."""
 
 
 class _Rule(NamedTuple):
@@ -108,7 +108,7 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
 
 
 def start_of(readings: Readings, first_time: float | None) -> tuple[Checkpoint, ...]:
-    """Return the empty checkpoint if the samples reach back to the stream's start, else nothing.
+    """Return a checkpoint before all samples if the samples reach back to the stream's start; empty if they do not.
 
     `first_time`: time of the stream's first sample (epoch s).
     """
@@ -170,7 +170,8 @@ def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoin
 def raised_by(analysis: SignalAnalysis, coming: Readings, rules: StreamRules, coverage: Coverage) -> dict[str, int]:
     """Return kind -> number of the `coming` samples after which the fold raises a fault that is not present now.
 
-    `coming`: samples that follow those of `analysis`. `coverage`: covers them, too.
+    `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to
+    the last of them.
     """
     fold = _Fold(analysis.checkpoints[-1], rules, coverage)
     found: dict[str, int] = dict.fromkeys(fold.raised, 0)
@@ -242,7 +243,7 @@ class _Fold:
         self._features, self.samples = features, self.samples + 1
 
     def _spoilt(self) -> frozenset[str]:
-        """Return the rates that are not learnt from now, because a fault affects them."""
+        """Return the rates from which nothing is learnt now, because a fault affects them."""
         spoilt: frozenset[str] = frozenset()
         for kind, interval in self._intervals.items():
             if interval.is_raised and kind in _SPOILS:
@@ -276,7 +277,7 @@ class _Fold:
             cycle.skip(seconds)
 
     def _on_return(self, last_time: float, features: SampleFeatures) -> None:
-        """Record as RECONNECTING the encoder's absence that ends with this sample, as far as it was watched."""
+        """Record the watched part of the encoder's absence, which ends with this sample, as RECONNECTING."""
         absence = max(self._coverage.pieces(last_time, features.time), key=lambda piece: piece.seconds)
         words, since = f"no samples for {age(features.time - last_time)}", last_time
         if features.step.unwatched:
@@ -396,7 +397,7 @@ class _Fold:
 
 
 def _duty_evidence(duty: DutyRule, cycle: DutyCycle, excess: Excess, watched: float) -> Evidence:
-    """Return the share of an intermittent fault and its limit, in the period whose limit it breaks.
+    """Return the share of bad time and the limit that it breaks, for the period of `excess`.
 
     For example: `no audio in 13 % of the last 10 min (4 s in every 30 s)` and `under 3.3 %`. `watched`: watched seconds
     of that period.

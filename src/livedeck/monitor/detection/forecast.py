@@ -2,7 +2,7 @@
 
 Pure.
 
-Nothing here has a limit of its own, so a forecast cannot differ from what the monitor does.
+This module has no limits of its own, so a forecast cannot differ from the monitor's later judgement of such data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_ANSWERS = 400
 """Maximum number of replies without a new sample that a forecast looks ahead."""
 
 _SHARES = (0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.03)
-"""Shares of the newest rate that a forecast tries; 0 follows them."""
+"""Shares of the newest rate that a forecast tries, in this order; the last try is a rate of 0."""
 
 _EXCESSES = (2.0, 4.0, 8.0)
 """Multiples of the newest rate that a forecast tries."""
@@ -80,7 +80,7 @@ def _of_time(judged: Judged, now: datetime) -> Iterator[Forecast]:
 
 
 def _of_silence(delivery: DeliveryJudge, now: datetime) -> Iterator[Forecast]:
-    """Yield the forecast of a lost encoder: each planned poll brings a good reply without a new sample."""
+    """Yield the forecast of a lost encoder, if each planned poll brings a good reply without a new sample."""
     before, sent = delivery.before, delivery.asks.asked
     if before is None or sent is None or before.standing is EncoderStanding.GONE:
         return
@@ -131,7 +131,10 @@ def _of_rate(trial: _Trial, rate: str, values: list[float], condition: Condition
 
 
 def _limit(trial: _Trial, kind: str, rate: str, between: tuple[float, float], newest: float) -> float:
-    """Return the rate closest to `between[0]`, within `_EXACT`, that raises the kind as `between[1]` does."""
+    """Return the first rate that raises the kind on the way from `between[0]`, which does not, to `between[1]`.
+
+    `between[1]` raises the kind. `newest`: newest value of the rate. The result is exact to `_EXACT`, as a share.
+    """
     without, raising = between
     while abs(without - raising) > _EXACT * max(without, raising, _EXACT * newest):
         middle = (without + raising) / 2

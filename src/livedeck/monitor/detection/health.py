@@ -125,12 +125,15 @@ def _measure_health(analysis: SignalAnalysis, quality: DataQuality, thresholds: 
         return Health(None, Grade.NO_DATA, Component.UNKNOWN, detail)
     if lowest.score == 100:
         return Health(100, Grade.GOOD)
-    told = _worst_evidence(analysis, lowest.component) or lowest.detail
-    return Health(lowest.score, _grade(lowest.score, thresholds), lowest.component, told)
+    evidence = _worst_evidence(analysis, lowest.component) or lowest.detail
+    return Health(lowest.score, _grade(lowest.score, thresholds), lowest.component, evidence)
 
 
 def _worst_evidence(analysis: SignalAnalysis, component: Component) -> str:
-    """Return the value of the worst fault of a component, so that the score names it as the alarm does; or nothing."""
+    """Return the value in the evidence of a component's worst fault; empty without a fault above INFO.
+
+    The score shows the same value as the alarm.
+    """
     kinds = (kind.name for kind in _SCORED_KINDS if kind.component is component)
     faults = [interval for kind in kinds if (interval := analysis.intervals.get(kind))]
     worst = min(faults, key=lambda interval: interval.severity.rank, default=None)

@@ -32,7 +32,7 @@ _FORMAT = 1
 
 _MEMORY, _FEATURES = Checkpoint._fields.index("memory"), Checkpoint._fields.index("features")
 _STEP, _USUAL = SampleFeatures._fields.index("step"), SampleFeatures._fields.index("usual")
-_FIRST_FEATURES, _FIRST_STEP = SampleFeatures._fields.index("known"), Step._fields.index("unwatched")
+_FIRST_FEATURES, _FIRST_STEP = SampleFeatures._fields.index("covered"), Step._fields.index("unwatched")
 _FIRST_USUAL = Usual._fields.index("sunk_from")
 """Positions of values in the stored rows. The `_FIRST_` numbers are the lengths of rows in the first version."""
 
@@ -60,8 +60,8 @@ class Learnt(Record):
     def to_json(self) -> str:
         """Return the state as JSON for `parse_learnt`, with numbers in full precision.
 
-        Versions without `coverage` can read this JSON. They ignore new names, but refuse longer rows, so rows are cut
-        to their first length.
+        Versions without `coverage` can read this JSON. They ignore new names, but refuse longer rows. So rows are cut
+        to their length in the first version.
         """
         values = _adapter().dump_python(self, mode="json")
         point = values["checkpoint"]

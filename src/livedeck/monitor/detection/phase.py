@@ -80,10 +80,10 @@ def derive(event: Event, evidence: IngestEvidence | None, now: datetime, thresho
 
 
 def planned_start(event: Event, now: datetime) -> datetime | None:
-    """Return the planned start of the event: its pending stream's if that is still ahead, else the later of the two.
+    """Return the planned start of the event, from its pending stream and from `scheduled.time`; None without either.
 
-    The other one is the event's `scheduled.time`. The stream's wins, because only it changes when somebody reschedules.
-    Returns the only one if the other is missing, None without any.
+    The stream's start counts while it is in the future, because a reschedule changes only the stream's start. Otherwise
+    the later of the two counts, or the only one.
     """
     stream, of_event = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None

@@ -28,9 +28,9 @@ def update(
 ) -> RestreamHistory:
     """Return the history of an event's restreams after a list at `as_of` (epoch s, server clock).
 
-    A restream counts as down from the platform's date of its last change. If a list after that date showed it
-    connected, it counts as down from the first list that shows it down. It counts as connected from the date of a
-    change since the last list, or otherwise from this list.
+    A restream counts as down from the platform's date of its last change. If a later list showed it connected, it
+    counts as down from the first list that shows it down. It counts as connected from the date of a change since the
+    last list, or from this list without such a change.
 
     Args:
         history: History up to the last list.

@@ -22,20 +22,31 @@ from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.record import Record
 
 _VIDEO_OF_BITS, _SOUND_OF_BITS = 200_000.0, 10_000.0
-"""Largest plausible numbers in kbit/s, of video (200 Mbit/s) and of sound (10 Mbit/s); larger ones are bit/s."""
+"""Largest plausible rates in kbit/s: of video (200 Mbit/s), and of sound (10 Mbit/s). A larger number is in bit/s."""
 
 _NO_RATE = 1e9
-"""Minimum number of a rate that is implausible in both units and proves nothing."""
+"""Smallest number that is implausible as a rate in both units, so that it proves nothing."""
 
-_VIDEO_OF_KBIT, _SOUND_OF_KBIT, _LEAST_FPS = (50.0, 100_000.0), (8.0, 640.0), 5.0
-"""Plausible rates in kbit/s of a picture and of sound (lowest, highest), and the lowest frame rate of a picture."""
+_VIDEO_OF_KBIT, _SOUND_OF_KBIT = (50.0, 100_000.0), (8.0, 640.0)
+"""Lowest and highest plausible rate in kbit/s: of a picture, and of sound."""
 
-_ALIKE, _SOUNDS_ALIKE, _STREAMS_ALIKE, _SURE = 3, 10, 3, 30
-"""Minimum numbers of evidence for kbit/s.
+_LEAST_FPS = 5.0
+"""Lowest frame rate of a picture."""
 
-To ask for the unit: pictures in a row, or small samples in a row, of one stream; or streams with a picture. To choose
-kbit/s without asking: samples in a row of one stream that look like kbit/s.
+_ALIKE = 3
+"""Number of samples with a picture, in a row of one stream, from which the operator is asked for the unit."""
+
+_SOUNDS_ALIKE = 10
+"""Number of small samples, in a row of one stream, from which the operator is asked for the unit."""
+
+_STREAMS_ALIKE = 3
+"""Number of streams with a plausible picture from which the operator is asked for the unit.
+
+The same number of streams with `_ALIKE` pictures or `_SOUNDS_ALIKE` samples is enough to choose kbit/s without asking.
 """
+
+_SURE = 30
+"""Number of samples like kbit/s, in a row of one stream, from which kbit/s is chosen without asking."""
 
 _CONTRADICTIONS = 3
 """Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""

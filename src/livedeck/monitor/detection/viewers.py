@@ -26,7 +26,7 @@ def update(
 
     Args:
         before: Result so far; None without a round.
-        state: Newest state (this machine's clock); None while no probe asks.
+        state: Newest state (this machine's clock); None while no probe reads the event's playlist.
         event: The event.
         skew: Seconds by which the server's clock is ahead of this machine's.
         thresholds: Limits of the event.
@@ -50,9 +50,9 @@ def update(
         event.latency_mode == "reduced",
         has_skew=skew != 0.0,
     )
-    known = _watched_faults(before.faults if before else {}, is_whole=is_whole)
+    faults = _watched_faults(before.faults if before else {}, is_whole=is_whole)
     stepped = {
-        kind: _step(known.get(kind), rule, rule.judge(look, thresholds), viewing, thresholds)
+        kind: _step(faults.get(kind), rule, rule.judge(look, thresholds), viewing, thresholds)
         for kind, rule in VIEWER_RULES.items()
     }
     return replace(viewing, faults={kind: fault for kind, fault in stepped.items() if fault})
@@ -65,7 +65,7 @@ def heights(event: Event) -> tuple[int, ...]:
 
 
 def _watched_faults(faults: Mapping[str, ViewerFault], *, is_whole: bool) -> Mapping[str, ViewerFault]:
-    """Return the faults that stay: a pending one only if no round was missed."""
+    """Return the faults to continue with; after a missed round, only those that are already raised."""
     return faults if is_whole else {kind: fault for kind, fault in faults.items() if fault.is_raised}
 
 

@@ -158,8 +158,14 @@ def blame(facts: Facts) -> Blame:
 def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blame:
     """Return the blame of a silent platform, with the evidence of the probed playlists.
 
-    A cause that a reply has proven stays, because it is nearer. `cause`, `place`: cause by the playlists, and its name.
-    `words`: evidence of the playlists.
+    The playlists replace the cause only if it is unknown or this machine's link. Any other cause was proven by a reply
+    and is nearer.
+
+    Args:
+        found: Blame without the playlists.
+        cause: Cause that the playlists show.
+        place: Name of this cause.
+        words: Evidence of the playlists.
     """
     if found.cause in {Culprit.UNKNOWN, Culprit.OWN_LINK, Culprit.NONE} - {cause}:
         return _blame(cause, f"{place}: {words}", place)
@@ -169,8 +175,8 @@ def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blam
 def _list_text(doubt: ListDoubt) -> str:
     if doubt.served == doubt.missing:
         return f"the list lacks {doubt.served} of {doubt.listed + doubt.served} events that are still served"
-    known = f"the list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events"
-    return f"{known}; at least {doubt.served} {'is' if doubt.served == 1 else 'are'} still served"
+    lacking = f"the list lacks {doubt.missing} of {doubt.listed + doubt.missing} known events"
+    return f"{lacking}; at least {doubt.served} {'is' if doubt.served == 1 else 'are'} still served"
 
 
 def diagnosed(cause: Culprit, *, viewers: str) -> Diagnosis:
@@ -219,7 +225,7 @@ def _sight_of_status(error: Rejected) -> Sight:
         return Sight.PACE
     if isinstance(error, Redirected) or error.status == _NETWORK_LOGIN:
         return Sight.FOREIGN
-    if error.code is None:  # without the body that the document promises, something before the platform may have spoken
+    if error.code is None:  # without the promised body, the reply may come from a proxy
         return Sight.GATEWAY
     if isinstance(error, Unauthorized | Forbidden | PaymentRequired):
         return Sight.TOKEN

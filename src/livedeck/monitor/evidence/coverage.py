@@ -65,7 +65,7 @@ class Coverage(Record):
             started_at: Start of the stream; None if unknown.
             joins: Spans that are at most this far apart (s) become one, because no sample fits between them.
             is_proof: False if the reply can prove only that samples exist, not that they are absent.
-            is_part: The samples are only the newest of the reply, so they show nothing of the time before them.
+            is_part: The samples are only the newest of the reply, so they prove nothing about earlier time.
         """
         has_news = bool(times) and times[-1] > newest
         until = times[-1] if has_news or (times and not is_proof) else at - lag if is_proof else -inf
@@ -95,7 +95,7 @@ class Coverage(Record):
 
     def seconds(self, since: float, until: float) -> float:
         """Return the number of covered seconds in a range."""
-        if self.spans and self.spans[-1].since <= since and until <= self.spans[-1].until:  # most questions
+        if self.spans and self.spans[-1].since <= since and until <= self.spans[-1].until:  # the usual case
             return max(0.0, until - since)
         return sum(piece.seconds for piece in self.pieces(since, until))
 

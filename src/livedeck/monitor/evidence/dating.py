@@ -8,7 +8,7 @@ _TICK = 1.0
 """Resolution of a `Date` header in seconds: the header has no fractions."""
 
 CACHED_AFTER = 5.0
-"""Seconds: a reply that is older than its request by more counts as cached. Less may come from a wrong clock."""
+"""Seconds before its request from which a reply counts as cached. A smaller difference may come from a wrong clock."""
 
 
 class Dated(Record):
@@ -36,8 +36,8 @@ class Dated(Record):
     def lower(self, skew: float) -> float:
         """Return the earliest time at which the reply can have been made, by the platform's clock.
 
-        This is the time of the `Date` header, whose missing fraction comes from the time of the request. Without a
-        usable header it is the time of the request. The time of reading does not matter.
+        This is the `Date` header, or the time of the request without a usable header. The header has no fractions of
+        a second, so a request within that second gives the fraction.
         """
         sent = self.sent + skew
         return sent if self._date(skew) is None else min(max(sent, self._date(skew) or 0.0), self._latest(skew))

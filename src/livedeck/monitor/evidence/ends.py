@@ -1,7 +1,7 @@
 """Rules for an event that the event list no longer holds. Pure.
 
 Such an event is in doubt, and livedeck requests it by id. It is gone only if both sources lack it: the list, and the
-request by id. If viewers still get the event, that takes longer. Times are monotonic seconds.
+request by id. The proof takes longer if viewers still get the event. Times are monotonic seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ASK_EACH = 5.0
 """Seconds between two requests by id, and between two lists, while a doubt is undecided."""
 
 SERVED_EACH = 15.0
-"""Seconds between two requests by id for an event that the platform still serves; the list is polled as often."""
+"""Seconds between two requests by id for an event that the platform still serves, and then between two lists."""
 
 SECOND_LOOK = 1.0
 """Seconds from the first list without an event to the next list."""
@@ -59,18 +59,21 @@ class Answer(StrEnum):
 _LASTING = (Standing.SENDING, Standing.ON_AIR)
 """Standings that need more than one "not found", because an audience depends on the event.
 
-The first is the stronger: a doubt keeps the strongest standing that the event has had.
+They are sorted, the stronger first. A doubt keeps the strongest standing that the event has had.
 """
 
 
-class Known(NamedTuple):
-    """Event that this process has seen or expects. `quiet`: seconds after a sample until the next one is overdue."""
+class EventStanding(NamedTuple):
+    """Standing of an event that this process has seen or expects.
+
+    `quiet`: seconds after a sample until the next one is overdue.
+    """
 
     standing: Standing
     quiet: float = 0.0
 
 
-_EXPECTED = Known(Standing.EXPECTED)
+_EXPECTED = EventStanding(Standing.EXPECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class _Doubt:
     sample; None without one since the first list.
     """
 
-    known: Known
+    event: EventStanding
     began: float
     lists: tuple[float, float] | None
     confirmed_at: float | None = None
@@ -94,7 +97,7 @@ class _Doubt:
 
     @property
     def standing(self) -> Standing:
-        return self.known.standing
+        return self.event.standing
 
     @property
     def is_confirmed(self) -> bool:
@@ -108,7 +111,7 @@ class _Doubt:
 
     def is_quiet(self, at: float) -> bool:
         """Return whether the next sample is overdue."""
-        return at - (self.began if self.news_at is None else self.news_at) >= self.known.quiet
+        return at - (self.began if self.news_at is None else self.news_at) >= self.event.quiet
 
     def is_kept(self, at: float) -> bool:
         """Return whether the platform still serves the event by id, or still sends new samples of it.
@@ -128,7 +131,7 @@ class Doubts:
     def __init__(self) -> None:
         self._doubts: dict[str, _Doubt] = {}
         self._expected: set[str] = set()
-        self._meant: set[str] = set()  # events that this user asked to end
+        self._ends_requested: set[str] = set()  # events that this user asked to end
         self._sample: dict[str, Answer | None] = {}  # sampled events off air, with the last result by id
         self._witnesses: Mapping[str, Witness] = {}  # proofs of the probe
         self._patience = 0.0  # seconds that an event is kept after it is proven gone, if viewers still get it
@@ -150,9 +153,9 @@ class Doubts:
         in_doubt = {key for key, doubt in self._doubts.items() if doubt.standing is Standing.EXPECTED}
         return frozenset(self._expected | in_doubt)
 
-    def doubted(self, known: Iterable[str]) -> tuple[str, ...]:
-        """Return the events of `known` that are in doubt."""
-        return tuple(event_id for event_id in known if event_id in self._doubts)
+    def doubted(self, event_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return those of these events that are in doubt."""
+        return tuple(event_id for event_id in event_ids if event_id in self._doubts)
 
     def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
         """Take the probe's proofs about the events in doubt. `patience`: extra seconds for a LIVE event."""
@@ -164,20 +167,22 @@ class Doubts:
 
     def expect_end(self, event_id: str) -> None:
         """Note that this user asked to end an event, so that one list and one "not found" prove that it is gone."""
-        self._meant.add(event_id)
+        self._ends_requested.add(event_id)
 
-    def missing(self, listed: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
-        """Return the events of `known` that are not in `listed`."""
-        return tuple(event_id for event_id in known if event_id not in listed)
+    def missing(self, listed: Collection[str], event_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return those of these events that are not in `listed`."""
+        return tuple(event_id for event_id in event_ids if event_id not in listed)
 
-    def take_list(self, listed: Collection[str], known: Mapping[str, Known], at: float, made: float | None) -> None:
+    def take_list(
+        self, listed: Collection[str], events: Mapping[str, EventStanding], at: float, made: float | None
+    ) -> None:
         """Take a whole list, read at `at`: doubt each event that it lacks.
 
-        `known`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;
+        `events`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;
         None if it was read at once.
         """
         before = self._doubts
-        wanted = {**dict.fromkeys(self.expected, _EXPECTED), **known}
+        wanted = {**dict.fromkeys(self.expected, _EXPECTED), **events}
         self._doubts = {
             event_id: _listed_without(before.get(event_id), wanted[event_id], at, at if made is None else made)
             for event_id in self.missing(listed, wanted)
@@ -233,7 +238,7 @@ class Doubts:
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
         """Return whether an event is gone. `are_denied`: no sampled event was found, and none in doubt is served."""
         is_denied = doubt.denials is not None and doubt.lists is not None
-        if event_id in self._meant and is_denied:
+        if event_id in self._ends_requested and is_denied:
             return True
         if not doubt.is_quiet(at):
             return False
@@ -255,8 +260,8 @@ class Doubts:
     def kept(self, at: float) -> tuple[str, ...]:
         """Return the events that two lists lack, but that the platform still serves by id or sends samples of.
 
-        Returns nothing while an event that is requested by id is undecided, but for at most `DECIDED_AFTER` seconds
-        after the first doubt. So the first number on the screen is usually right.
+        In the first `DECIDED_AFTER` seconds of a doubt, returns nothing while the fate of another requested event is
+        open. So the first number on the screen is usually right.
         """
         kept = tuple(key for key, doubt in self._doubts.items() if doubt.is_confirmed and doubt.is_kept(at))
         is_early = at - min((doubt.began for doubt in self._doubts.values()), default=at) < DECIDED_AFTER
@@ -295,15 +300,15 @@ class Doubts:
                 self._sample.setdefault(event_id, None)
 
 
-def _listed_without(before: _Doubt | None, known: Known, at: float, made: float) -> _Doubt:
+def _listed_without(before: _Doubt | None, event: EventStanding, at: float, made: float) -> _Doubt:
     """Return the doubt of an event after a list without it, made at `made` and read at `at`."""
     if before is None:
-        return _Doubt(known, at, (made, made))
-    standings = before.standing, known.standing
-    standing = next((lasting for lasting in _LASTING if lasting in standings), known.standing)
+        return _Doubt(event, at, (made, made))
+    standings = before.standing, event.standing
+    standing = next((lasting for lasting in _LASTING if lasting in standings), event.standing)
     first, _ = before.lists or (made, made)
     confirmed_at = at if before.confirmed_at is None else before.confirmed_at
-    return replace(before, known=known._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, made))
+    return replace(before, event=event._replace(standing=standing), confirmed_at=confirmed_at, lists=(first, made))
 
 
 def _are_apart(times: tuple[float, float] | None, seconds: float) -> bool:

@@ -29,7 +29,8 @@ _LEAST_ASKS = 5
 """Minimum number of planned polls in the window to judge the share made in time."""
 
 _SLACK, _SLACK_LEAST = 0.5, 2.5
-"""A poll may be late by this share of its interval, or by these seconds if that is more: a round may last as long."""
+"""Allowed lateness of a poll: the larger of this share of its interval and these seconds, because a round may last so
+long."""
 
 _CUT, _GROWTH = 0.8, 1.25
 """Factors by which the capacity changes in each window: while this process is too slow, and after that."""
@@ -92,7 +93,7 @@ class OwnWatch:
         self._adapted_at = -inf  # last change of the capacity
 
     def pulse(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
-        """Take a pulse that was due at `due` (monotonic s). Return the stop that ends with it, or None."""
+        """Take a pulse that was due at `due` (monotonic s). Returns the stop that ends with the pulse; None without."""
         before, self._last = self._last, pulse
         self._first = self._first or pulse
         late = pulse.monotonic - max(due, before.monotonic if before else -inf)
@@ -115,8 +116,8 @@ class OwnWatch:
         """Take a regular pulse. Unlike `pulse`, this also counts the lateness."""
         stop = self.pulse(pulse, due, thresholds)
         late = max(0.0, pulse.monotonic - due)
-        own = [known for known in self.stops if known.why is not Why.SLOW]
-        late = max(0.0, watched_seconds(pulse.at - timedelta(seconds=late), pulse.at, own))
+        stops = [each for each in self.stops if each.why is not Why.SLOW]
+        late = max(0.0, watched_seconds(pulse.at - timedelta(seconds=late), pulse.at, stops))
         self._beats.append((pulse, late))
         return stop
 
@@ -125,7 +126,7 @@ class OwnWatch:
 
         Args:
             due: Planned time.
-            begun: Time at which this process turned to the poll, less its waits for the replies to other calls.
+            begun: Time at which this process would have begun the poll without waits for the replies to other calls.
             made: Time at which the request was sent.
             interval: Seconds between two polls of the resource.
         """
@@ -205,7 +206,10 @@ _UNLIMITED = 1000.0
 
 
 def _cause(before: Pulse | None, pulse: Pulse) -> Why:
-    """Return the cause of the gap between two pulses. Without measurements, the process follows a rehearsal."""
+    """Return the cause of the gap between two pulses.
+
+    Only a process that follows a rehearsal has no measurements; its cause is OUTRUN.
+    """
     if pulse.used is None:
         return Why.OUTRUN
     if before is None:

@@ -25,7 +25,8 @@ class Way(StrEnum):
     """Place of the fault of failing playlists.
 
     EVENT: single events. HOST: the hosts of many events. LONE_HOST: the only host, or the way to it. OWN_WAY: this
-    machine's way to all hosts. OWN_LINK: this machine's network. API: the platform's API, because a host replies.
+    machine's way to all hosts. OWN_LINK: this machine's network, because neither a host nor the API replies. API: the
+    platform's API, because hosts reply and the API does not.
     """
 
     NONE = ""
@@ -38,7 +39,10 @@ class Way(StrEnum):
 
 
 class HostPlaylists(NamedTuple):
-    """Numbers of playlists of a host: all, gone or stalled, gone, and those to which the host replied in any way."""
+    """Numbers of a host's playlists.
+
+    `asked`: all. `failing`: gone or stalled. `gone`: gone. `reached`: those for which the host sent any reply.
+    """
 
     host: str
     asked: int
@@ -74,8 +78,8 @@ class Playlists(Record):
 def playlists_of(events: Iterable[EventState], since: datetime | None = None) -> Playlists | None:
     """Return the playlists of the events on air; None without a probe.
 
-    `since`: start of the platform's silence (this machine's clock): count only later rounds. None to count all rounds
-    that are not stale, without the events whose encoder is away: their playlists stop with it.
+    `since`: start of the platform's silence (this machine's clock); only events with a later round count. With None,
+    only events whose encoder is not known to be away count, because a playlist stops with its encoder.
     """
     hosts: dict[str, list[ViewerState]] = {}
     proven = 0

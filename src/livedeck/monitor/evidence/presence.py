@@ -20,14 +20,11 @@ ANSWERS_APART = 4.0
 """
 
 LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
-"""Time after the last sample from which a reply shows whether the event was completed, and time for which such a reply
-is awaited."""
+"""Earliest time after the last sample at which a reply shows whether the event was completed, and longest wait for such
+a reply."""
 
 LEAST_WAIT = 15.0
-"""Minimum of the learnt part of the wait (s). The time until the next sample is due is added to it.
-
-Used until the stream's delay is learnt.
-"""
+"""Minimum delivery delay (s) that `movement_wait` assumes."""
 
 _MISSED = 2.0
 """Poll intervals: if two polls of a stream are further apart, a poll between them is missing."""
@@ -59,9 +56,9 @@ class EncoderStanding(StrEnum):
 class Presence(Record):
     """Standing of a stream's encoder at the last good reply.
 
-    `newest`: time of the newest sample. `age`: age of that sample at the reply (s); a lost encoder is gone for as long.
-    `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided. `answers`: number
-    of replies without a new sample. `has_moved`: this process has seen new samples arrive.
+    `newest`: time of the newest sample. `age`: age of that sample at the reply (s), which is the absence of a lost
+    encoder. `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided.
+    `answers`: number of replies without a new sample. `has_moved`: this process has seen new samples arrive.
     """
 
     standing: EncoderStanding
@@ -137,9 +134,9 @@ class Asks(Record):
         return self.first is not None and self.answered is not None and self.answered - self.first >= ANSWERS_APART
 
     def _after_ask(self, sent: float, interval: float) -> Asks:
-        """Return the record with a poll at `sent`: if a poll is missing before it, the count of replies starts again.
+        """Return the record with a poll at `sent`. If a poll is missing before it, restart the count of replies.
 
-        No poll counts as missing if the gap before the last poll was about as long, as in a slow process.
+        A gap over `_MISSED` poll intervals shows a missing poll, unless the gap before was about as long.
         """
         gap = 0.0 if self.asked is None else sent - self.asked
         if gap <= _MISSED * max(interval, self.gap):

@@ -33,8 +33,8 @@ def witness(viewing: Viewing | None, newest: float | None, now: datetime, thresh
     """Return the proof by a probe about an event whose samples are missing.
 
     A player's buffer plays on after an encoder died. So the newest segment must be later than the newest sample by two
-    segments and the latency. Without dates in the playlist, its head must move in three rounds that are later than the
-    newest sample by two segments. A black or still picture is no witness: a slate moves the head too.
+    segments and the latency. In a playlist without dates, the head must move in three rounds, each at least two
+    segments later than the newest sample. A black or still picture proves nothing, because a slate moves the head too.
 
     Args:
         viewing: Rounds of the event's probe; None without a probe.

@@ -38,8 +38,8 @@ WHERE excluded.is_over OR NOT alarm.is_over
 """
 """Statement that stores the state of an occurrence.
 
-Two onsets are one occurrence if they differ by the tolerance at most, and the first had not ended before the second. An
-occurrence that has ended stays so, even if a deck that is behind still reports it as present.
+Two onsets are one occurrence if they differ by at most the tolerance, and the first had not ended before the second. An
+ended occurrence stays ended, even if a late deck still reports its fault as present.
 """
 
 _STANDING = """
@@ -67,9 +67,10 @@ def standing(db: Database, now: datetime) -> tuple[Alarm, ...]:
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without alarm changes that another process has already logged. Raises StorageError.
+    """Drop the alarm changes that another process has already logged, and return the other entries.
 
-    An alarm that another process has raised with a lower severity is not raised again: it gets more severe.
+    An alarm that another process has raised with a lower severity is logged as a rise of its severity. Raises
+    StorageError.
     """
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, AlarmRecord)]

@@ -46,8 +46,9 @@ class Column(NamedTuple):
     def condition(self) -> str:
         """SQL condition with the meaning of `fits`: true for a sound value, false or NULL otherwise.
 
-        SQLite sorts every text and blob above all numbers, so only numbers can lie in a range. A fraction differs from
-        `name | 0`, which is whole. Checking each cell by `typeof` would take twice the time.
+        SQLite sorts every text and blob above all numbers, so only numbers can lie in a range. `name | 0` drops a
+        fraction, so it equals `name` only for a whole number. A check of each number by `typeof` would take twice as
+        long.
         """
         name, low, high = self.name, self.low, self.high
         if self.kind is int:
@@ -184,7 +185,7 @@ _FIGURES = _columns(
 def columns(names: str) -> tuple[Column, ...]:
     """Return the columns in `names`, a text such as `stream.id .base sample.*`.
 
-    `.column` belongs to the last table named before; `table.*` means every column of a table.
+    `.column` is a column of the table that was named last; `table.*` means every column of a table.
     """
     found, table = list[Column](), ""
     for part in names.split():

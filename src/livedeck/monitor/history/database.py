@@ -37,7 +37,7 @@ _CREATING_TRIES = 50
 """Maximum number of tries to begin a write-ahead log, while other processes also make the file."""
 
 _PAGE = 2048
-"""Bytes of a page. Moving a slot of 200 streams changes a page of each, so larger pages would write more bytes."""
+"""Bytes of a page. Each minute, the samples of 200 streams move to one page each, so larger pages write more bytes."""
 
 CACHE = 4096
 """Memory for pages, in KiB: enough for the last page of each stream and the pages of a chart."""
@@ -90,9 +90,9 @@ CREATE TABLE IF NOT EXISTS viewer_round (  -- rounds of the probe; times in ms s
 """Statement that adds the table of the probe's rounds to a file of any version (`viewers.write`)."""
 
 ADDED = {"silence": SILENCES, "viewer_round": VIEWER_ROUNDS}
-"""Table that is added to a file with its first row -> the statement that adds it.
+"""Name of an optional table -> the statement that adds it to a file, before its first row is stored.
 
-An older version refuses a file with an unknown table.
+Most files lack these tables, because older versions refuse a file with an unknown table.
 """
 
 _OF_ALARMS = """
@@ -212,9 +212,9 @@ class StorageError(Exception):
 class OpenFiles:
     """Files to which this process has connections.
 
-    The system drops all locks of a process on a file once the process closes any descriptor of it. SQLite guards its
-    own descriptors, so nothing else may open such a file. Otherwise another process would believe that it is the last
-    one and delete the write-ahead log, and all later writes would be lost.
+    The system drops all locks of a process on a file once the process closes any descriptor of that file. SQLite guards
+    its own descriptors, so only SQLite may open a file in this collection. Without the locks, another process would
+    take itself for the last user and delete the write-ahead log. All later writes would be lost.
     """
 
     def __init__(self) -> None:
@@ -319,7 +319,7 @@ class Database:
         return StorageError(self.path, f"{error}: run `livedeck past salvage` to save the readable rows")
 
     def run(self, statement: str, values: Values = ()) -> None:
-        """Execute a statement without a result."""
+        """Execute a statement that returns no rows."""
         with self._named():
             self._db.execute(statement, values)
 
@@ -464,7 +464,7 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
 def _log_ahead(db: sqlite3.Connection) -> None:
     """Begin a write-ahead log, unless the file has one.
 
-    SQLite does not wait for another process that begins a log, so this function waits with a transaction.
+    SQLite fails at once while another process begins a log. So this function waits by an empty transaction and retries.
     """
     for left in reversed(range(_CREATING_TRIES)):
         try:

@@ -84,11 +84,11 @@ class GapWatch:
         """Yield a record of each new time that was not watched."""
         before, self._gaps = self._gaps, {state.id: state.qos.not_watched for state in snapshot.events}
         for state in snapshot.events:
-            gaps, known = state.qos.not_watched, before.get(state.id, ())
-            if gaps is known or state.event.stream is None:
+            gaps, earlier = state.qos.not_watched, before.get(state.id, ())
+            if gaps is earlier or state.event.stream is None:
                 continue
             for gap in gaps:
-                if gap not in known:
+                if gap not in earlier:
                     since, until = (datetime.fromtimestamp(time, UTC) for time in gap)
                     yield UnwatchedRecord(since, until, state.id, state.event.stream.id or "")
 
@@ -129,10 +129,13 @@ class PlatformWatch:
 
 
 _MIN_BREAK = 30.0
-"""Seconds without a good reply that end a stretch, or two poll intervals if longer (monitoring.md, "Freshness")."""
+"""Minimum seconds without a good reply that end a stretch of watched time (monitoring.md, "Freshness").
+
+If two poll intervals are longer, they count.
+"""
 
 _LONGEST = timedelta(hours=1)
-"""Maximum length of a stretch. Pruning goes by the start, so the recent end of a longer one would be lost."""
+"""Maximum length of a stretch of watched time. Pruning deletes a stretch by its start, even if its end is recent."""
 
 
 def _is_alike(before: EventState, state: EventState) -> bool:
@@ -141,9 +144,7 @@ def _is_alike(before: EventState, state: EventState) -> bool:
 
 
 def read(db: Database, since: datetime | None, until: datetime | None, event_id: str | None) -> tuple[EventRecord, ...]:
-    """Return the records of events in a time range, oldest first.
-
-    The first record of each event is its last one up to `since`; the others follow in the range.
+    """Return the records of events, oldest first: for each event its last record up to `since`, and all in the range.
 
     Args:
         db: The history.
@@ -163,7 +164,10 @@ def read(db: Database, since: datetime | None, until: datetime | None, event_id:
 
 
 def without_duplicates(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without event records that equal the event's last record in the file. Raises StorageError."""
+    """Drop event records that equal the event's last record in the file, and return the other entries.
+
+    Raises StorageError.
+    """
     entries = list(entries)
     if not any(entry.kind == _KIND for entry in entries):
         return entries

@@ -93,11 +93,14 @@ _OPENING_STEPS = 20_000
 """Maximum number of steps for reading a schema. Livedeck's takes about a hundred."""
 
 _BASE_STEPS, _STEPS_PER_BYTE = 500_000, 16
-"""Maximum number of steps of a statement, and more for each byte of the file. A scan takes at most two steps a byte."""
+"""Maximum number of steps of a statement: a fixed part, and a part for each byte of the file.
+
+A scan takes at most two steps for each byte.
+"""
 
 _BASE_ROWS, _BYTES_PER_ROW = 1000, 2
 _BASE_TEXT, _TEXT_PER_BYTE = 2**20, 4
-"""Maximum numbers of rows and of bytes that a statement may return, and more for each byte of the file."""
+"""Maximum rows and bytes that a statement may return: a fixed part, and a part that grows with the file."""
 
 _TARGET = "target"
 """SQL name of the recording that an export writes."""
@@ -413,7 +416,9 @@ class _Header(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> _Header:
-        """Read the first 100 bytes, unless this process has the file open already, so that it has been checked.
+        """Return the facts about a file, from its first 100 bytes.
+
+        A file that this process has open is not read again, because it was checked when it was opened.
 
         Raises OSError, or StorageError for a file that is not SQLite's or not in UTF-8.
         """

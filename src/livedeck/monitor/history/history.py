@@ -108,7 +108,7 @@ class History(HistoryReads):
 
     @property
     def lasting_fault(self) -> str:
-        """Current fault that needs a person, or a notice; not a lock that another deck's write may explain."""
+        """Current fault or notice; empty if all is well. A short lock by another process does not count."""
         return self._queue.lasting_fault
 
     async def flush(self) -> bool:
@@ -242,8 +242,8 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
     entries = [journal.entry(record, record.at, record.event_id) for record in records]
     if before is None or (before.link.state, before.link.problem) != (now.link.state, now.link.problem):
         entries.append(journal.entry(LinkRecord.of(now.link, process), now.at, ""))
-    known, offset = before.link.own.stops if before else (), now.link.clock_offset
-    stops = [stop.moved(offset) for stop in now.link.own.stops if stop not in known]
+    earlier, offset = before.link.own.stops if before else (), now.link.clock_offset
+    stops = [stop.moved(offset) for stop in now.link.own.stops if stop not in earlier]
     entries += [journal.entry(stop, stop.until, process) for stop in stops]
     current = _readings_by_stream(now)
     last = _readings_by_stream(before) if before else {}
@@ -252,7 +252,7 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
 
 
 def _rounds(before: Snapshot | None, now: Snapshot) -> Iterator[ViewerRound]:
-    """Yield the new rounds of the probe, by this machine's clock with its steps."""
+    """Yield the new rounds of the probe, dated by this machine's clock as it is now set."""
     offset = now.link.clock_offset
     earlier: dict[str, ViewerState | None] | None = None
     for state in now.events:

@@ -67,7 +67,7 @@ IN_FORCE = ("event",)
 
 
 _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
-"""Statement that deletes the earlier record of a stretch of watched time that has grown since."""
+"""Statement that deletes a record of a stretch of watched time, to replace it with a record of a later end."""
 
 _INSERT = f"""
 INSERT INTO journal (kind, at, topic, body) SELECT ?1, ?2, ?3, ?4

@@ -17,7 +17,7 @@ _REMEMBERED = 7 * 86_400.0
 """Seconds after which the delivery delay of a stream no longer counts for the event's next stream."""
 
 _STREAMS = 8
-"""Number of an event's newest earlier streams that are checked for sound."""
+"""Maximum number of earlier streams, the newest ones, in which `had_sound_before` looks for sound."""
 
 
 def keep(db: Database, learnt: Mapping[StreamKey, Learnt], at: int) -> None:

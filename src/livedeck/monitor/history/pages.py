@@ -123,7 +123,7 @@ class PageFile:
 
     @property
     def is_empty(self) -> bool:
-        """True if the file has no byte and its log no page. Its former contents are unknown."""
+        """True if the file has no bytes and its log has no pages. The former contents of the file are then unknown."""
         return not self._length and not self._frames
 
     def close(self) -> None:
@@ -350,7 +350,10 @@ _LOG_HEADER, _FRAME_HEADER = 32, 24
 
 
 def _committed_frames(log: int) -> tuple[dict[int, int], int]:
-    """Return page number -> offset in a write-ahead log, up to the last complete transaction, and the page size."""
+    """Return the pages in a write-ahead log as page number -> offset, and the page size in bytes.
+
+    Pages after the last complete transaction are left out. Returns size 0 for an unreadable log.
+    """
     start = os.pread(log, _LOG_HEADER, 0)
     if len(start) < _LOG_HEADER or int.from_bytes(start[:4]) & ~1 != 0x377F0682:
         return {}, 0

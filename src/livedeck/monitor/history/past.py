@@ -96,7 +96,7 @@ class PastHistory(HistoryReads):
         return await self._read(stand, None)
 
     async def news_beside(self, at: datetime, step: int) -> datetime | None:
-        """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None."""
+        """Return the time of the next change after `at`, or of the previous one if `step` is negative; None without."""
         return await self._read(lambda db: published.news_beside(db, at, step), None)
 
     async def close(self) -> None:
@@ -152,7 +152,10 @@ def _open(path: Path) -> Database:
 
 
 def _cut(db: Database, at: datetime, marks: Mapping[str, KnownSamples]) -> None:
-    """Hide everything later than `at`. A stream without a mark is cut by the times of its samples."""
+    """Hide all rows later than `at`.
+
+    `marks`: event id -> newest sample to show of its stream. Any other stream shows its samples up to `at`.
+    """
     db.run("UPDATE temp.cut SET at = ?", [microseconds(at)])
     db.run(_KNOWN, [microseconds(at) // 1000])
     rows = [(round(mark.newest * 1000), event, mark.stream_id) for event, mark in marks.items()]

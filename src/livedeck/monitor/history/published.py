@@ -1,8 +1,8 @@
 """Snapshots in the history, so that any past moment can be shown again.
 
-A segment is a whole snapshot (part 0) and a chain of differences, each to the part before, all written by one process.
-Each part is compressed JSON. The end of part 0 is the dictionary for the others. Samples have a table of their own; a
-part only names the newest sample of each stream. Readers ignore damaged parts.
+A segment is a whole snapshot (part 0) and a chain of differences, each to the part before. One process writes all parts
+of a segment. Each part is compressed JSON, with the end of part 0 as the dictionary of the other parts. A part has no
+samples and only names the newest sample of each stream. Readers ignore damaged parts.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class Frame(NamedTuple):
 
 
 def write(db: Database, segment: Segment | None, snapshots: Iterable[Snapshot]) -> Segment | None:
-    """Append snapshots to a segment, or to new ones, within the caller's transaction. Returns the current segment.
+    """Append snapshots to `segment` within the caller's transaction, and begin new segments as needed.
 
-    Raises StorageError.
+    Returns the segment of the last snapshot. Raises StorageError.
     """
     for snapshot in snapshots:
         segment = _append(db, segment, snapshot)
@@ -144,7 +144,7 @@ def _is_news(before: Snapshot, now: Snapshot) -> bool:
 
 
 def find(db: Database, at: datetime) -> Frame | None:
-    """Return the last snapshot at or before `at`, or None. Raises StorageError."""
+    """Return the last snapshot at or before `at`; None without such a snapshot. Raises StorageError."""
     query = "SELECT segment FROM published WHERE at <= ? ORDER BY at DESC, segment DESC LIMIT 1"
     found = db.checked("published.segment", query, [microseconds(at)])
     return _read_on(db, None, found[0][0], at) if found else None
@@ -177,7 +177,7 @@ def each(db: Database) -> Iterator[Frame]:
 
 
 def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
-    """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None.
+    """Return the time of the next change after `at`, or of the previous one if `step` is negative; None without.
 
     Raises StorageError.
     """
@@ -188,7 +188,7 @@ def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
 
 
 def bounds(db: Database) -> tuple[datetime, datetime] | None:
-    """Return the times of the first and the last snapshot, or None. Raises StorageError."""
+    """Return the times of the first and the last snapshot; None without snapshots. Raises StorageError."""
     found = [row for row in db.rows("SELECT min(at), max(at) FROM published") if row[0] is not None]
     return next(((moment(first), moment(last)) for first, last in db.sound("published.at .at", found)), None)
 
@@ -249,9 +249,10 @@ def keep_readable(db: Database, segment: int) -> int:
 
 
 def _unreadable(rows: Iterable[tuple[int, int, bytes]]) -> Iterator[tuple[int, int]]:
-    """Yield segment and part of each part that is damaged or too large, or that follows such a part or a missing one.
+    """Yield segment and part number of each part that cannot be shown.
 
-    `rows`: segment, part and body of each part, in this order.
+    Such a part is damaged or too large, or an earlier part of its segment is unreadable or missing. `rows`: segment,
+    number and body of each part, in ascending order.
     """
     size, segment, following, dictionary = 0, -1, 0, b""
     for number, part, body in rows:

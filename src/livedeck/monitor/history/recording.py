@@ -32,9 +32,9 @@ _ALL = "SELECT name FROM event UNION SELECT event FROM alarm UNION SELECT topic 
 """Query for the ids of all events."""
 
 _STREAM_ROWS = {"sample": ("time", SLOT), "recent": ("time", SLOT), "late": ("time", SLOT), "rollup": ("slot", 1)}
-"""Tables with rows of streams -> the column of their time, and its units in a minute.
+"""Table with rows of streams -> its column of time, and the number of the column's units in a minute.
 
-The time counts from the stream's base; in `recent` it counts from the epoch.
+The time counts from the stream's base, but in `recent` from the epoch.
 """
 
 _ENTRIES = "SELECT * FROM journal WHERE at >= :since AND at < :until AND kind <> 'event' ORDER BY id"
@@ -154,7 +154,7 @@ class _Copy:
         self._target.run_many(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608  our tables
 
     def _write_added(self, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
-        """Write rows into a table that the target gets with its first row."""
+        """Write rows into an optional table, and add the table to the target before the first row."""
         for row in rows:
             self._target.run(ADDED[table])
             self._write(table, chain([row], rows))
@@ -177,7 +177,7 @@ def _copy_states(
 
 
 _NEWS = ("ended", "changes", "answers", "rule_changes", "bells")
-"""Fields of a snapshot with news, whose items are in one snapshot only."""
+"""Fields of a snapshot that hold news. Each item of news is in one snapshot only."""
 
 
 def _reduced(values: Published, chosen: Collection[str]) -> Published:

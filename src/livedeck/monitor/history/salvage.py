@@ -37,7 +37,7 @@ _LIMIT = 900.0
 """Seconds after which the salvage stops. A month of ten events takes six or seven minutes."""
 
 _BATCH = 2000
-"""Number of rows in one transaction, which takes a few milliseconds; a deck waits meanwhile to write."""
+"""Number of rows in one transaction. It takes a few milliseconds, for which a deck cannot write."""
 
 _BATCH_BYTES = 4 * 2**20
 """Bytes of texts and blobs after which a transaction ends."""
@@ -312,8 +312,8 @@ class _Salvage:
                 write(sound)
         if table in {"event", "stream"}:  # an index has a copy of their rows
             copies = self._events if table == "event" else self._streams
-            known = len(self._numbers[table]) + self._broken.pop(table, 0)
-            self._lost[table] = max(0, known - len(copies))
+            count = len(self._numbers[table]) + self._broken.pop(table, 0)
+            self._lost[table] = max(0, count - len(copies))
             self._numbers[table] |= copies.keys()
 
     def _row_writer(self, table: str) -> Callable[[list[Row]], None]:
@@ -436,9 +436,10 @@ class _Salvage:
         self._lost["published"] = max(0, max(found, self._indexed_parts) - self._saved["published"])
 
     def _count_lost_samples(self) -> None:
-        """Count the lost samples with the help of the roll-ups, and the lost roll-ups that no sample replaces.
+        """Count the lost samples, and the lost roll-ups that no sample replaces.
 
-        Roll-ups also count unsound rows, so the larger of both numbers is the result.
+        Roll-ups show how many samples the file lacks, unsound ones included. The result is that number, or the number
+        of unreadable samples if it is larger.
         """
         missing, rollups = 0, 0
         for target in {target.id: target for target in self._targets.values()}.values():
@@ -450,8 +451,8 @@ class _Salvage:
             ((count,),) = self._db.rows("SELECT count(*) FROM rollup WHERE stream = ?", [target.id])
             rollups += count
         self._lost["sample"] = max(self._lost["sample"] + self._broken.pop("sample", 0), missing)
-        known = self._saved["rollup"] + self._lost["rollup"] + self._broken.pop("rollup", 0)
-        self._lost["rollup"] = max(0, known - rollups)
+        found = self._saved["rollup"] + self._lost["rollup"] + self._broken.pop("rollup", 0)
+        self._lost["rollup"] = max(0, found - rollups)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:

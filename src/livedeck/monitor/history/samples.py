@@ -1,8 +1,9 @@
 """Samples in the history as rows of integers, their roll-up for each minute, and the pruning of old rows.
 
-The newest samples of all streams lie side by side in the table `recent`, so that a tick writes one place in the file.
-When their minute (a slot) is over, they move into the table `sample`, where the samples of one stream lie side by side,
-and the slot gets its roll-up. So a slot from `Stream.rolled` on is in `recent`, and an earlier slot in `sample`.
+A slot is a minute of a stream. The table `recent` has the newest samples of all streams side by side, so that a tick
+writes one place in the file. After their slot, they move into the table `sample`, which has the samples of one stream
+side by side. The slot then gets its roll-up. So the table `recent` has the slots from
+`Stream.rolled` on, and the table `sample` has the earlier ones.
 """
 
 from __future__ import annotations
@@ -210,7 +211,7 @@ def keep_rollups(db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def missing(db: Database, stream: int) -> tuple[int, int, int]:
-    """Return the number of samples that the roll-ups of a stream count but the file lacks, with first and last slot.
+    """Return the number of samples that a stream's roll-ups count and the file lacks, and their first and last slot.
 
     Raises StorageError.
     """

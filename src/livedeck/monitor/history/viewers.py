@@ -15,7 +15,7 @@ from livedeck.monitor.model.viewer import Delivery, Picture, Sound, ViewerRound
 
 _SCALE = 1000
 _MOST = 10**12
-"""Largest stored number. A segment of strangers may have any number in it."""
+"""Largest stored number. The measured segment comes from strangers, so a value may be any number."""
 
 _INSERT = "INSERT OR IGNORE INTO viewer_round VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _READ = "SELECT * FROM viewer_round WHERE event = ? AND at >= ? AND at < ? ORDER BY at"

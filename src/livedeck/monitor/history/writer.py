@@ -61,7 +61,7 @@ _BATCH = 4000
 
 
 class SampleWriter:
-    """Writer of the new samples of each stream. It remembers the last samples, so that old ones take no time."""
+    """Writer of the new samples of each stream. It remembers the last written samples, to skip them quickly."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
@@ -242,10 +242,16 @@ def _whole(value: float) -> int | None:
 PRUNED_EACH = timedelta(hours=1)
 
 _WAITING = 10_000
-"""Maximum number of entries that wait in memory for the file. Samples have no limit, as the monitor has them anyway."""
+"""Maximum number of entries that wait in memory for the file.
+
+Waiting samples need no limit, because the monitor keeps the same samples in memory.
+"""
 
 _WAITING_SNAPSHOTS = 32
-"""Maximum number of snapshots that wait. Older ones are dropped: a difference is made to the last written snapshot."""
+"""Maximum number of snapshots that wait in memory. Older ones are dropped.
+
+The others stay readable, because each is stored as a difference to the snapshot that was written before it.
+"""
 
 _SAME_LINK_CHANGE = timedelta(minutes=1)
 """Two records of a connection change by two processes are at most this far apart, as each polls at its own times."""
@@ -286,7 +292,10 @@ class Batch(Record):
         return any(map(bool, rows))
 
     def then(self, later: Batch) -> Batch:
-        """Return both batches as one. The later one wins; the oldest entries beyond the limits are dropped."""
+        """Return both batches as one. Values of `later` replace earlier ones of the same key.
+
+        Beyond the limits, the oldest entries are dropped.
+        """
         return Batch(
             {**self.samples, **later.samples},
             (*self.entries, *later.entries)[-_WAITING:],
@@ -428,7 +437,7 @@ class HistoryWriter:
         log.warning("history salvaged", aside=str(aside), what=result.text, saved=result.saved, lost=result.lost)
 
     def close(self) -> None:
-        """Move the newest samples to their place and close the file."""
+        """Move the newest samples from `recent` to `sample`, and close the file."""
         writer, self._samples, self._pruning, self._segment = self._samples, None, None, None
         if writer:
             try:
@@ -439,7 +448,10 @@ class HistoryWriter:
 
 
 def _without_duplicate_links(db: Database, entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without connection changes that another process has already logged. Raises StorageError."""
+    """Drop the connection changes that another process has already logged, and return the other entries.
+
+    Raises StorageError.
+    """
     entries = list(entries)
     moments = [entry.record.at for entry in entries if isinstance(entry.record, LinkRecord)]
     if not moments:
@@ -495,12 +507,12 @@ _LEAVE = 2.0
 """Maximum number of seconds for closing."""
 
 LOCKED_FOR = timedelta(seconds=10)
-"""Time for which another process may hold the file before that counts as a fault: other decks write to it as well."""
+"""Time after which a lock of another process on the file counts as a fault. Shorter locks are writes of other decks."""
 
 _WRITTEN, _READ, _CLOSED = "written", "read", "closed"
 
 _MENDS = {_WRITTEN: {_WRITTEN, _READ}, _READ: {_READ}, _CLOSED: set[str]()}
-"""Operation that succeeded -> operations that work again: a file that can be written can also be read."""
+"""Operation that succeeded -> operations whose faults end, because a file that can be written can also be read."""
 
 
 class HistoryQueue:

@@ -18,7 +18,7 @@ AUDIO_LOST = "AUDIO_LOST"
 """Name of the alarm kind for missing sound."""
 
 NEVER_HEARD = "audio, or content silent"
-"""Expectation of an event that has had no sound since livedeck first saw it. The silence may be intended."""
+"""Expected value in an alarm of an event that never had sound. The silence may be intended."""
 
 
 def is_normal(features: SampleFeatures, thresholds: Thresholds) -> bool:
@@ -50,9 +50,9 @@ def _mute_seconds(features: SampleFeatures, thresholds: Thresholds) -> float:
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a low audio rate: BAD if it is below the limit, or after the hold of near silence.
+    """Judge a low audio rate: BAD if the rate is below the limit, or if near silence has lasted for its hold.
 
-    A rate of zero is AUDIO_LOST instead.
+    A rate of zero is not judged here, but as AUDIO_LOST.
     """
     if features.audio == 0 or isnan(features.audio):
         return Level.DEADBAND
@@ -84,7 +84,7 @@ def _classify_high(features: SampleFeatures, thresholds: Thresholds) -> Level:
 def _describe_lost(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
     if features.has_sound:
         return Evidence("video without audio", f"audio within {age(thresholds.mute_hold.seconds)}")
-    return Evidence(f"no sound {features.known_words}", NEVER_HEARD)
+    return Evidence(f"no sound {features.covered_words}", NEVER_HEARD)
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:

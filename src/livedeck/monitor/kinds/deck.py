@@ -41,7 +41,7 @@ _LONG_APART = 600.0
 
 
 def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
-    """Report a silent platform. While replies are only checked, the alarm keeps its last words (`unjudged_keys`)."""
+    """Report a silent platform; nothing while the connection is checked, because `unjudged_keys` keeps the alarm."""
     connection, found = case.connection, case.connection.blame
     is_failing = connection.is_checking and found.text != CHECKING
     if connection.state is not ConnectionState.BLIND and not is_failing:
@@ -168,7 +168,7 @@ class Wave(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """True if the alarms would become an incident if all late inputs turned out to be lost."""
+        """True if the alarms and the inputs whose samples are late or gone are together enough for an incident."""
         return self.possible >= self.needed
 
 
@@ -176,7 +176,7 @@ def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
     """Return the largest group of recent alarms that began together, without those of the current incident."""
     window = timedelta(seconds=limits.shared_window)
     recent = case.now - timedelta(seconds=limits.shared_recent)
-    keys = {alarm.key for alarm in _known(case, window)}
+    keys = {alarm.key for alarm in _current(case, window)}
     others = [alarm for alarm in case.alarms if alarm.key not in keys and _known_since(alarm) > recent]
     alarms = _densest(others, window, case)
     spared = set(case.inputs.values()) - {case.inputs[alarm.event_id] for alarm in case.alarms if alarm.key in keys}
@@ -187,17 +187,17 @@ def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the current incident, or a new one if enough faults began together on different inputs, or None.
+    """Return the current incident, or a new one if enough faults began together on different inputs; None without.
 
     A fault that is older than the incident is not part of it. An event that fails soon after the first one joins the
     incident. A second group of faults, on inputs that were fine before, joins too and raises the stage.
     """
     window, previous, wave = timedelta(seconds=limits.shared_window), case.previous, newest_wave(case, limits)
-    known, count = _known(case, window), wave.possible if case.is_late_counted else wave.raised
+    current, count = _current(case, window), wave.possible if case.is_late_counted else wave.raised
     joined = [*wave.alarms] if count >= wave.needed else []
     least = max(_LEAST_LEFT, needed_inputs(len(set(case.inputs.values())), limits) / 2)
-    if previous and len(_inputs(known + joined, case) | _late_inputs(previous.since, window, case)) >= least:
-        since, members, stage = previous.since, known + joined, previous.stage + bool(joined)
+    if previous and len(_inputs(current + joined, case) | _late_inputs(previous.since, window, case)) >= least:
+        since, members, stage = previous.since, current + joined, previous.stage + bool(joined)
     elif joined:
         since, members, stage = joined[0].since, joined, previous.stage + 1 if previous else 0
     elif previous:  # the incident is over, so its last members may be part of a new one
@@ -209,7 +209,7 @@ def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | Non
 
 
 def _observe_cdn(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the incident of the hosts on which enough playlists failed together, or None."""
+    """Return the incident of the hosts on which enough playlists failed together; None without such a host."""
     found = [
         (host, of_host, incident)
         for host in sorted(set(case.hosts.values()))
@@ -244,18 +244,18 @@ def _host_words(host: str, of_host: IncidentCase, incident: Incident, case: Inci
 
 
 def _observe_next_incident(previous: Alarm, case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the incident that begins as the previous one ends, at a higher stage, or None."""
+    """Return a new incident at a higher stage, from the alarms left when the previous one ends; None if too few."""
     following = _observe_incident(replace(case, previous=None), limits)
     return following and following._replace(observation=following.observation._replace(stage=previous.stage + 1))
 
 
-def _known(case: IncidentCase, window: timedelta) -> list[Alarm]:
+def _current(case: IncidentCase, window: timedelta) -> list[Alarm]:
     """Return the members of the current incident; an empty list without one."""
     return _members(case, case.previous.since, case.previous.affects, window) if case.previous else []
 
 
 def _late_inputs(since: datetime, window: timedelta, case: IncidentCase) -> set[Hashable]:
-    """Return the undecided inputs whose samples are late or gone since about `since`."""
+    """Return the inputs whose samples have been late or gone since a time at most `window` from `since`."""
     return {case.inputs[event_id] for event_id, onset in case.late.items() if abs(onset - since) <= window}
 
 
@@ -280,7 +280,7 @@ def _members(case: IncidentCase, since: datetime, event_ids: Collection[str], wi
 
 
 def _densest(alarms: Iterable[Alarm], window: timedelta, case: IncidentCase) -> list[Alarm]:
-    """Return the alarms that began within one window on the largest number of inputs, earliest first."""
+    """Return the alarms of the window in which the most inputs began to fail, earliest first."""
     onsets = sorted(alarms, key=lambda alarm: (alarm.since, alarm.event_id))
     densest: list[Alarm] = []
     end = 0

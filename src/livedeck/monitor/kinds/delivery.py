@@ -117,7 +117,7 @@ def _severity_loss(_interval: FaultInterval, features: SampleFeatures, threshold
 
 
 def _loss_limit(features: SampleFeatures, thresholds: Thresholds) -> int:
-    """Return the number of samples with packet loss, among the newest, that is a warning."""
+    """Return the number of samples with packet loss, among the newest ones, that raises a warning."""
     is_slow = features.cadence >= thresholds.slow_cadence
     return thresholds.loss_hits_slow if is_slow else thresholds.loss_share.hits
 
@@ -139,12 +139,12 @@ def _describe_keys(limit: str, hits: int, share: Share) -> Evidence:
 
 
 def _describe_hits(words: str, hits: int, share: Share, limit: int) -> Evidence:
-    """Return the number of samples with a status among the newest, with the number that raises the fault."""
+    """Return the evidence: `hits` of the newest samples have a status, and `limit` of them raise the fault."""
     return Evidence(f"{words} in {hits} of {share.window} samples", f"under {limit} of {share.window}")
 
 
 def _describe_loss(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    """Return the share that raises the warning; without one, the samples with loss in the shorter window."""
+    """Return the evidence of packet loss in the window whose share raises the warning, else in the shorter window."""
     hits, limit = features.loss_hits, _loss_limit(features, thresholds)
     short, long = thresholds.loss_share, thresholds.loss_share_long
     if hits < limit and features.loss_hits_long >= long.hits:

@@ -90,7 +90,7 @@ def _is_onset_unseen(case: EventCase) -> bool:
 
 
 def _observe_late_metrics(case: EventCase, thresholds: Thresholds) -> Iterable[Observation]:
-    """Report metrics that arrive late. One cadence is not part of the delay."""
+    """Report metrics whose delay, less one cadence, is over the limit."""
     lag = case.quality.lag
     if case.is_judged and lag is not None and (late := lag - (case.analysis.cadence or 0.0)) > thresholds.metrics_late:
         actual = f"metrics usually come {late:.0f} s late"
@@ -132,7 +132,10 @@ _ENDS = {
 
 
 def is_of_gone_event(alarm: Alarm) -> bool:
-    """Return whether the text of an ENDED_ON_AIR alarm says that its event is gone. The history has nothing else."""
+    """Return whether an ENDED_ON_AIR alarm says that its event is gone.
+
+    This is read from the alarm's text, because the history stores no other sign.
+    """
     return alarm.actual.startswith(f"{_ENDS[EndWay.GONE]},")
 
 

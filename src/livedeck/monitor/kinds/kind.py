@@ -92,12 +92,13 @@ class SampleDetector(Record, kw_only=True):
 
     `classify`: judges a sample. `describe`: returns the evidence of a sample. `hold`: name of a Hold among the
     thresholds; empty to raise and clear at once. `is_immediate`: the first bad sample raises the fault. `is_proven`:
-    returns whether a sample alone proves the fault, which is then raised at once. `duty`: second way to raise the
-    fault, which clears only if neither way holds. `expects`: expectation that the content must have to be judged.
-    `spoils`: rate (video, audio, fps) from which nothing is learnt while the fault lasts; a new usual level of this
-    rate clears the fault. `counted_status`: QoS status whose samples are counted; the fault begins and ends with a
-    burst of them. `began`: returns the start of the fault (epoch s), which may be before the sample. `severity`:
-    returns the current severity, which never falls while the fault lasts.
+    returns whether a sample alone proves the fault, which is then raised at once. `duty`: rule that raises the same
+    fault by its share of time; the fault clears only if neither the samples nor this rule hold it. `expects`: judge a
+    stream only if its content has this expectation; None to judge all. `spoils`: rate (video, audio, fps) from which
+    nothing is learnt while the fault lasts; a new usual level of this rate clears the fault. `counted_status`: QoS
+    status whose samples are counted; the fault begins and ends with a burst of them. `began`: returns the start of the
+    fault (epoch s), which may be before the sample. `severity`: returns the current severity, which never falls while
+    the fault lasts.
     """
 
     classify: Callable[[SampleFeatures, Thresholds], Level]
@@ -139,7 +140,7 @@ class EventCase(Record):
 
     @property
     def last_answer(self) -> datetime:
-        """Time of the last good reply (server time). Without one: of the first failure; without any call: `now`."""
+        """Time of the last good reply, else of the first failure, or `now` without any call (server time)."""
         return self.quality.since or self.now
 
     @property
@@ -248,8 +249,8 @@ class AlarmKind(Record, kw_only=True):
     `escalated_severity`: severity of an escalated observation. `component`: part of the health score that this fault
     lowers. `hidden_by`: kinds of the same event that suppress this kind, the widest first. `shared`: the platform, or
     the network to it, can cause the fault on many events at once. `incident`: kind of the incident that such faults
-    make. `explained_by`: patterns whose diagnosis is better
-    than `diagnosis`. `is_of_picture`, `is_of_sound`: the fault is one of several signs of a fault of picture or sound.
+    make. `explained_by`: patterns whose diagnosis is better than `diagnosis`. `is_of_picture`, `is_of_sound`: the fault
+    is one of several signs of a fault of picture or sound.
     """
 
     name: str

@@ -18,16 +18,16 @@ from livedeck.monitor.signal.usual import decay_limit
 from livedeck.text.values import age, bits, frames
 
 _DECAY_SECONDS = 600.0
-"""Seconds before the newest sample that are taken as the start of a slow decline."""
+"""Seconds from the assumed start of a slow decline to the newest sample."""
 
 _CLEAR_SLACK = 0.8
-"""Share of the slack (`fps_slack`) below the usual frame rate within which the rate is good again."""
+"""Share of `fps_slack`. A low frame rate is good again if it is less than this below the usual rate."""
 
 _SURE = 2
 """Number of witnesses that raise the limit of a low video rate."""
 
 MAY_BE_RADIO = ", or content radio"
-"""End of the expected value of a picture that was never there, because that may be intended."""
+"""End of the expected value in an alarm of an event that never had a picture, because that may be intended."""
 
 _DIPS = 2.0
 """The frame rate of a single sample may lie below the usual rate by this multiple of an ordinary dip."""
@@ -111,7 +111,7 @@ def _severity_starved(_interval: FaultInterval, features: SampleFeatures, _thres
 
 
 def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a low video rate. Two witnesses raise the limit. A constant rate that is ragged needs no witness."""
+    """Judge a low video rate: BAD with a witness (`witnesses`), or if a constant rate has been ragged for its hold."""
     usual, video = features.usual, features.window.video
     if not _is_video_judged(features) or usual.video is None:
         return Level.DEADBAND
@@ -164,7 +164,7 @@ def _began_decay(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_unstable(_features: SampleFeatures, _thresholds: Thresholds) -> Level:
-    """Return GOOD, because only the DutyRule raises the fault: a single dip is none."""
+    """Return GOOD, because only the DutyRule raises the fault: a single dip is no fault."""
     return Level.GOOD
 
 
@@ -235,13 +235,13 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
     expected = f"video over {bits(thresholds.dark_video)}{moving} within {age(thresholds.dark_hold.seconds)}"
     if features.has_picture:
         return Evidence(f"video {bits(features.video)}, fps {frames(features.fps)}", expected)
-    return Evidence(f"no picture {features.known_words}", f"{expected}{MAY_BE_RADIO}")
+    return Evidence(f"no picture {features.covered_words}", f"{expected}{MAY_BE_RADIO}")
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING for possible sound without any picture so far, because that may be intended, else CRITICAL.
+    """Return WARNING if the stream never had a picture and may have sound, because that may be intended, else CRITICAL.
 
-    A missing rate of sound is no silence: its unit may be in doubt.
+    A missing audio rate does not prove silence, because its unit may be in doubt.
     """
     may_be_radio = features.audio != 0 and not features.has_picture
     return Severity.WARNING if may_be_radio else Severity.CRITICAL

@@ -71,9 +71,10 @@ _GOOD, _NOTHING = Mark(Level.GOOD), Mark(Level.DEADBAND)
 
 
 class ViewerRule(NamedTuple):
-    """Rule of a kind. `judge`: judges a round. `rounds`, `seconds`: names of the limits that a fault must reach.
+    """Rule of a kind. `judge`: judges a round.
 
-    `rounds`: number of bad rounds in a row; empty for one. `seconds`: length of the fault; empty for none.
+    `rounds`: name of the limit for bad rounds in a row; empty for one round. `seconds`: name of the limit for the
+    length of the fault; empty for no minimum. A fault is raised when it reaches both limits.
     """
 
     judge: Callable[[Look, Thresholds], Mark]
@@ -198,7 +199,7 @@ def _lasting(look: Look, thresholds: Thresholds, since: datetime | None, actual:
 
 
 def _here(state: ViewerState, words: str) -> str:
-    """Return the words with the place of the probe: its facts hold for this machine only."""
+    """Return the words with "from here" and the host added, because a probe's facts hold for this machine only."""
     return safe(f"{words}, from here" + (f" ({state.host})" if state.host else ""), 200)
 
 

@@ -1,1 +1,1 @@
-"""Frozen values that leave the monitor. Nothing here decides."""
+"""Frozen values that leave the monitor. These modules hold data and judge nothing."""

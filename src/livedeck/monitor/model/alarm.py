@@ -81,7 +81,7 @@ _STATE_WORDS = {
     AlarmState.RETURNED: "cleared, not acknowledged",
     AlarmState.SUPPRESSED: "hidden",
 }
-"""Names of states for people where they differ from the standard's, which JSON and the history have."""
+"""State -> name for people, if it differs from the name in the standard. JSON and the history have the standard's."""
 
 
 class Diagnosis(Record):

@@ -55,9 +55,9 @@ SHELVINGS = frozenset(
 class AlarmCommand(Record):
     """Command of an operator for an alarm; `carry_out` applies or refuses it.
 
-    `shown`: alarm on the operator's screen; None for its present state. `minutes`: length of a shelf; None until the
-    alarm clears. `text`: reason, note or verdict. `actor`: as in AlarmAction. `uid`: id of the resulting action, so
-    that a repeated command makes no second action.
+    `shown`: alarm on the operator's screen; None for its present state. `minutes`: minutes to shelve the alarm; None to
+    shelve it until it clears. `text`: reason, note or verdict. `actor`: as in AlarmAction. `uid`: id of the resulting
+    action, so that a repeated command makes no second action.
     """
 
     key: AlarmKey
@@ -130,7 +130,7 @@ def is_acknowledged(alarm: Alarm) -> bool:
 def take_back_until(alarm: Alarm, actor: str) -> datetime | None:
     """Return the time until which a person can take back the alarm's acknowledgement; None if that person cannot.
 
-    An acknowledgement that expires earlier sets that time.
+    The time is `TAKE_BACK_FOR` after the acknowledgement, or its expiry if that is earlier.
     """
     acknowledged_at, is_past_info = alarm.acknowledged_at, alarm.severity is Severity.INFO and not alarm.is_ongoing
     if acknowledged_at is None or acknowledged_at != alarm.answered_at or not is_acknowledged(alarm) or is_past_info:

@@ -32,9 +32,9 @@ class Attachment(Record):
     before the first. `reason`: reason for the collector's silence, in words, or empty. `skew`: lead of this machine's
     clock over the collector's in seconds; 0 below 2 s.
 
-    `unshared`: alarms with actions that the collector has not received yet. `told`: results of such actions, in words,
-    since the last snapshot. `actor`: owner of the token. `may`: right of the token (`read`, `act`); both empty if
-    unknown. `own`: alarms of this deck alone, which it handles without the collector.
+    `unshared`: alarms with actions that the collector has not received yet. `outcomes`: outcomes of such actions, in
+    words, since the last snapshot. `actor`: owner of the token. `may`: right of the token (`read`, `act`); both empty
+    if unknown. `own`: alarms of this deck alone, which it handles without the collector.
     """
 
     state: AttachmentState
@@ -44,7 +44,7 @@ class Attachment(Record):
     reason: str = ""
     skew: float = 0.0
     unshared: tuple[AlarmKey, ...] = ()
-    told: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
     actor: str = ""
     may: str = ""
     own: frozenset[AlarmKey] = frozenset()

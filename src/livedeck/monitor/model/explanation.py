@@ -1,4 +1,7 @@
-"""Explanation of an alarm state, as frozen values: what is judged, what would alarm, what is silent, and why.
+"""Explanation of the alarms of an event, as frozen values.
+
+An explanation has the judged facts, forecasts of alarms, open alarms, the alarms that notify nobody, and the deciding
+limits.
 
 Times are by the server clock. A part that is None was not recorded; this happens only in the past.
 """
@@ -139,9 +142,9 @@ class Explanation(Record):
     """Explanation of the alarms of an event at the time `at`.
 
     `since`: start of the event's clock. `watched_since`, `watched_until`: latest time without an unwatched part.
-    `gaps`: recent times that were not watched. `kind`: the requested kind, or None for all. `template`: template of
-    limits that fits the event in words, or empty. `known_until`: time of the last good reply about the event if it is
-    not known now, else None; `blame`: the nearest cause.
+    `gaps`: recent times that were not watched. `kind`: facts of the requested kind; None for all kinds. `template`:
+    description of the template of limits that fits the event; empty without one. `known_until`: time of the last good
+    reply about an event that is not known now; None for any other. `blame`: nearest cause why the event is not known.
     """
 
     event_id: str

@@ -42,7 +42,7 @@ def watched_seconds(since: datetime, until: datetime, stops: Iterable[NotWatched
 
 
 def whole_since(since: datetime, stops: Iterable[NotWatched]) -> datetime:
-    """Return the end of the last stop after `since`, or `since` without one. Slowness does not count as a stop."""
+    """Return the end of the last stop that ended after `since`; `since` if there was none. Slowness does not count."""
     return max([since, *(stop.until for stop in stops if stop.why is not Why.SLOW)])
 
 

@@ -249,8 +249,9 @@ class AuditOutcome(StrEnum):
     """Outcome of an action (trust.md, "Verdicts").
 
     DONE: the platform confirmed the action, or it needed no request. REFUSED: the platform refused the action, or it
-    was provably not sent. APPLIED: the reply was lost, but the change is visible. UNKNOWN: neither is proven.
-    NOT_APPLIED: only in files of version 0.1.0, after four reads without proof; DONE means APPLIED there.
+    was provably not sent. APPLIED: the reply was lost, but the change is visible. UNKNOWN: no proof that the change was
+    applied or was not. Files of version 0.1.0 differ: NOT_APPLIED is an outcome after four reads without proof, and
+    DONE also means APPLIED.
     """
 
     DONE = "done"

@@ -19,7 +19,7 @@ from livedeck.monitor.model.unit import BitrateUnit
 from livedeck.record import Record
 
 _JUST_AFTER = 0.001
-"""Seconds from the newest sample to the time of a mark, which applies from the next sample on."""
+"""Seconds by which a mark is dated after the newest sample, so that the mark applies from the next sample on."""
 
 
 class UsualMark(Record):

@@ -31,8 +31,8 @@ _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 class SilenceDraft(Record):
     """Silence that a person wants to add.
 
-    `seconds`: length of the silence, from `starts_at`, or from now if that is None. `until_end_of`: id of the event
-    with whose broadcast the silence ends; empty without one. `passes`: lowest severity that is not silenced; None to
+    `starts_at`: start; None to start now. `seconds`: length. `until_end_of`: id of an event: the silence ends with the
+    broadcast of this event at the latest; empty without one. `passes`: lowest severity that is not silenced; None to
     silence every severity. `is_everything`: the matchers may fit everything. `actor`: `user@host:pid`. `uid`: id of the
     resulting row, so that a repeated command adds no second silence.
     """
@@ -51,10 +51,10 @@ class SilenceDraft(Record):
 class Silence(Record):
     """Silence after the last action on it. Times are by this machine's clock.
 
-    `id`: the silence. `uid`: the row. `starts_at`, `ends_at`: its time, without the end. `by`: person who added it.
-    `comment`: reason. `passes`: lowest severity that is not silenced; None to silence every severity. `until_end_of`:
-    id of the event with whose broadcast it ends; empty without one. `at`, `actor`: time and author (`user@host:pid`) of
-    this row.
+    `id`: id of the silence. `uid`: id of this row. `starts_at`, `ends_at`: start (included) and end (excluded). `by`:
+    person who added the silence. `comment`: reason. `passes`: lowest severity that is not silenced; None to silence
+    every severity. `until_end_of`: id of an event: the silence ends with the broadcast of this event at the latest;
+    empty without one. `at`, `actor`: time and author (`user@host:pid`) of this row.
     """
 
     uid: str
@@ -79,7 +79,7 @@ class Silence(Record):
 
     @property
     def takes_everything(self) -> bool:
-        """True if no matcher leaves anything out."""
+        """True if the silence covers alarms of every kind and event."""
         return all(matcher.takes_everything for matcher in self.matchers)
 
     @property

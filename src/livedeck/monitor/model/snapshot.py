@@ -29,8 +29,8 @@ class Snapshot(Record):
     """Complete state at `at` (this machine's clock). `seq`: grows by one with each snapshot.
 
     Events: `events`: worst first. `ended`: events that ended on air in the last minute. `unreadable`: number of events
-    left out because their id could not be read. `shortfall`: events in the total of the last list that were not
-    received; None if it is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists
+    left out because their id could not be read. `shortfall`: events that the last list announced but lacks;
+    None if the list is complete. `list_doubt`: events that the list lacks without reason, or None. `lists`: lists
     polled on demand. `withheld`: event id -> facts about its keys and addresses, in a snapshot without them; None if
     the snapshot has them, or if an older version made it.
 
@@ -70,7 +70,7 @@ class Snapshot(Record):
 
     @property
     def has_probe(self) -> bool:
-        """True if a probe asks what viewers get of any event."""
+        """True if a probe reads the playlist of at least one event."""
         return any(state.viewer is not None for state in self.events)
 
     @property

@@ -107,7 +107,7 @@ class ConnectionProblem(StrEnum):
 
     @property
     def banner(self) -> str:
-        """Text of the banner. Stored values have the older word ANSWER in place of REPLY."""
+        """Text of the banner: the value with REPLY for ANSWER, the older word in stored values."""
         return self.value.replace("ANSWER", "REPLY")
 
 
@@ -151,8 +151,8 @@ class Ingest(Record):
 class Phase(Record):
     """Tally and ingest of an event.
 
-    `reference_time`: start of the event, to which its clock counts down, and from which it counts up on air; end of a
-    completed event. `elapsed`: seconds on air of a completed event. Each is None if unknown.
+    `reference_time`: time from which the event's clock counts: its start, or the end of a completed event. `elapsed`:
+    seconds on air of a completed event. Each is None if unknown.
     """
 
     tally: BroadcastState
@@ -339,7 +339,7 @@ class EventState(Record):
 
     @property
     def late_since(self) -> datetime | None:
-        """Time of the newest sample (server clock) if samples are late or gone, and undecided which; else None."""
+        """Time of the newest sample (server clock) if the encoder is late or gone; None in any other state."""
         times = self.qos.readings.time
         if not (self.qos.is_overdue and times and self.phase.ingest.state is IngestState.RECEIVING):
             return None
@@ -406,8 +406,8 @@ class ClockChange(Record):
 class SharingFault(Record):
     """Fault among collectors that poll together.
 
-    `apart_since`: start of the time without an exchange of polls with the others. `reason`: why there is none. `lost`:
-    names of collectors that disappeared.
+    `apart_since`: time since which this collector has exchanged no polls with the others. `reason`: cause of this.
+    `lost`: names of collectors that disappeared.
     """
 
     apart_since: datetime | None = None
@@ -468,12 +468,12 @@ class ConnectionStatus(Record):
     def why(self) -> str:
         """Cause of the state with the last failure in brackets; empty without a failure.
 
-        For a refused token this is only the failure, which says where to store another token.
+        For a refused token, the text is the failure alone, because the failure says where to store another token.
         """
         text, reason = self.blame.text, self.reason
         if self.is_unauthorized and reason:
             return reason
-        if self.blame.cause is Culprit.OWN_STOP:  # what failed before it is no reason any more
+        if self.blame.cause is Culprit.OWN_STOP:  # failures from before the stop explain nothing now
             return text
         return f"{text} ({reason})" if text and reason and reason not in text else text or reason
 

@@ -1,7 +1,7 @@
 """State of an event for its viewers, as frozen values: findings of a probe of the playback address (probe.md).
 
-The probe sees the playlist from one place, so each value holds "from here" only. The state stands beside tally, ingest
-and health, and is no part of the health score.
+The probe reads the playlist from one machine, so each value holds for that machine ("from here"). The state is no part
+of the health score.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class ViewerState(Record):
     judged.
 
     `rungs`: heights of the renditions in pixels, lowest first. `missing`: segments that the playlist lists and the host
-    does not serve, in words; `listed`: number of segments asked for so far, `missed`: number of the missing ones.
+    does not serve, in words. `listed`: number of segments asked for so far. `missed`: number of the missing ones.
     `apart`: renditions that were missing or over 2 segments away from the lowest when last compared, in words. `host`:
     host of the playlist; no other part of an address leaves the probe. `is_reached`: the host replied in the last
     round, with a playlist or an error. A page proves nothing, because a network may send its own. `image`: SHA-256 of

@@ -39,8 +39,8 @@ class ViewerFault(Record):
 class Viewing(Record):
     """Result of the fold over the rounds of an event's probe.
 
-    `rounds`: states after the rounds of the last minute, oldest first; at least one. `watched_since`: since then, no
-    round was missed. `faults`: kind -> fault. `skew`: seconds by which the server's clock is ahead.
+    `rounds`: states after the rounds of the last minute, oldest first; at least one. `watched_since`: time since
+    which no round was missed. `faults`: kind -> fault. `skew`: seconds by which the server's clock is ahead.
     """
 
     rounds: tuple[ViewerState, ...]
@@ -77,7 +77,7 @@ class Viewing(Record):
 
     @property
     def _counted(self) -> tuple[ViewerState, ...]:
-        """States between which to count. An empty one precedes the first round of a probe, which counts from zero."""
+        """States whose counters are compared: `rounds`, with an empty state before the first round of a probe."""
         return (ViewerState(), *self.rounds) if self.rounds[0].rounds <= 1 else self.rounds
 
 

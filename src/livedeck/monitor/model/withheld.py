@@ -54,7 +54,7 @@ def enabled(restreams: Iterable[EventRestream]) -> list[EventRestream]:
 
 
 def is_enabled(restream: EventRestream) -> bool:
-    """Return whether a restream is not switched off. One with an unknown switch counts as on."""
+    """Return whether a restream is not switched off. If the platform reports neither, it counts as switched on."""
     return restream.enabled is not False
 
 

@@ -23,7 +23,7 @@ _RANK = 3
 """Rank in the schedule: after all events that are on air or waiting."""
 
 _PASSING = (Unauthorized, Forbidden, RateLimited, ServerFault)
-"""Errors that prove nothing about the samples, so that a retry may succeed."""
+"""Errors after which a retry may succeed: they do not prove that the platform has no samples."""
 
 
 class _Pending(Record):
@@ -41,7 +41,7 @@ class _Pending(Record):
 
 
 class EndedStreams:
-    """Completed streams whose samples may be incomplete. Without a history none are polled, as none would be stored."""
+    """Completed streams whose samples may be incomplete; none without a history, because nothing would be stored."""
 
     def __init__(self, cadence: Cadence, history: History | None) -> None:
         self._cadence, self._history = cadence, history

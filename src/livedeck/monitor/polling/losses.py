@@ -28,7 +28,10 @@ class _Call(NamedTuple):
 
 
 class CallTally:
-    """Counter of calls in the last minute that failed with 5xx or without a reply, which may hit every call alike."""
+    """Counter of calls in the last minute, and of their failures with 5xx or without a reply.
+
+    Such failures may have a cause that affects every call alike.
+    """
 
     def __init__(self) -> None:
         self._calls = deque[_Call]()
@@ -81,7 +84,7 @@ class LossMeter:
         self._run.append(_Failure(key, at))
 
     def _widespread(self) -> int:
-        """Return the number of unsettled failures if many different calls have failed, else 0."""
+        """Return the number of failures that no later success has explained, if many different calls failed; else 0."""
         is_wide = len({failure.key for failure in self._unsettled}) >= self._thresholds.poor_link_least
         return len(self._unsettled) if is_wide else 0
 

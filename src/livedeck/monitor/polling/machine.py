@@ -9,7 +9,10 @@ from typing import NamedTuple, Protocol
 
 _WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 _WITHOUT_SLEEP = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "CLOCK_MONOTONIC", None))
-"""Clocks that go on, or stop, while the machine sleeps (Linux: BOOTTIME, MONOTONIC; macOS: MONOTONIC, UPTIME_RAW)."""
+"""Clock that goes on while the machine sleeps, and clock that stops.
+
+Linux: BOOTTIME and MONOTONIC. macOS: MONOTONIC and UPTIME_RAW.
+"""
 
 _SCHEDULER = Path("/proc/thread-self/schedstat")
 """Linux file with three numbers: nanoseconds on the processor, nanoseconds of waits for the processor, turns."""

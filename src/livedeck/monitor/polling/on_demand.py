@@ -47,7 +47,7 @@ class MaterialCache:
         self._deleted: set[str] = set()
 
     async def materials(self, video_id: str, recording: Recording | None) -> tuple[KnownMaterial, ...]:
-        """Return the materials of a video that the platform's video object, the history or this deck knows.
+        """Return the materials of a video, from the platform's video object, the history and this deck.
 
         Raises NotReadError.
         """
@@ -106,7 +106,10 @@ class ResourceCache:
         self._current: set[ResourceKey] = set()  # lists received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
-        """Poll these lists, and no others, for a viewer. Returns whether one had no reply since the last refresh."""
+        """Poll these lists, and no others, for a viewer.
+
+        Returns whether the lists are new for this viewer and one has had no reply since the last refresh.
+        """
         watched = tuple(keys)
         if self._watched.get(viewer, ()) == watched:
             return False
@@ -147,7 +150,7 @@ class ResourceCache:
     def ingest(self, key: ResourceKey, result: PollResult) -> bool:
         """Store a response; a failure keeps the last good one.
 
-        Returns True for the list's first response since the last refresh, unless it is outdated.
+        Returns True for the list's first response since the last refresh. An outdated response does not count.
         """
         before = self.lists.get(key, CachedList(interval=self._base_interval(key)))
         if isinstance(result.payload, ItemList):

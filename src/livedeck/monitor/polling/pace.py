@@ -18,8 +18,8 @@ class Pace:
     """Share of the usual pace that the platform accepts. `share`: 1 at the usual pace.
 
     A refusal is a reply with status 429. If too many of the last calls were refused, the share is halved, and the count
-    starts again. The share grows after each step of time with calls and without too many refusals. Times are monotonic
-    seconds.
+    starts again. The share grows after every `pace_step` seconds with some calls and without too many refusals. Times
+    are monotonic seconds.
     """
 
     def __init__(self, cadence: Cadence) -> None:
@@ -40,7 +40,7 @@ class Pace:
             self._calls.clear()
 
     def step(self, at: float) -> float:
-        """Raise the share if a step of time has passed without too many refusals, and return the share."""
+        """Return the share, which grows if `pace_step` seconds have passed without too many refusals."""
         if self.share < 1.0 and at - self._changed_at >= self._cadence.pace_step and self._is_accepted(at):
             self.share = min(1.0, self.share * self._cadence.pace_growth)
             self._changed_at = at

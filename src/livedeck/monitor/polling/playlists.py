@@ -11,7 +11,10 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.viewer import Viewed
 
 _ONCE_MORE = 30.0
-"""Seconds of probing after the notice that a playlist plays on, so that a round can see its end."""
+"""Seconds of further probing after a playlist is reported as playing after its end (`viewer_after`).
+
+A later round can then show that the playlist has stopped.
+"""
 
 _AWAITED = frozenset({BroadcastState.SCHEDULED, BroadcastState.LATE})
 _AWAY = frozenset({BroadcastState.RECONNECTING, BroadcastState.LOST, BroadcastState.COMPLETED})

@@ -114,7 +114,7 @@ _REMEMBERED = 60.0
 """Seconds that the time of the last request for an on-demand list is remembered; longer than any interval."""
 
 _LONG_ROUND = 4.0
-"""Maximum seconds of a wait between rounds whose budget the next round may use."""
+"""Maximum seconds between two rounds for which unused budget adds up."""
 
 _PULSE_GAP = 2.0
 """Maximum seconds between two polls of the event list while calls begin to fail."""
@@ -126,7 +126,7 @@ Calls sent within `_SAME_TRY` seconds count as one try. A call that waits counts
 """
 
 _LONG_WAIT = 0.1
-"""Minimum seconds of a round's wait for replies that is subtracted from the lateness of the next calls."""
+"""Minimum seconds of a wait for replies that excuses the lateness of the next calls."""
 
 _CONNECTION_ERRORS = (Unreachable, Unauthorized, RateLimited)
 """Errors that every call to the platform would have now."""
@@ -164,8 +164,8 @@ _PROBE_SPEC = PollSpec(0.0, 0)
 class _Plan(NamedTuple):
     """Planned call.
 
-    `due`: time at which it was due. `begun`: time at which this process would have begun it without the wait for
-    earlier calls (monotonic s). `interval`: seconds between two calls.
+    `due`: time at which the call was due. `begun`: time at which this process would have begun the call without waits
+    for earlier calls. `interval`: seconds between two calls. Times are monotonic seconds.
     """
 
     due: float
@@ -176,9 +176,9 @@ class _Plan(NamedTuple):
 class Poller:
     """Poller that makes all calls, in rounds.
 
-    The event list shows whether the connection works. While every call fails, it polls only the list and one event, at
-    the intervals of the back-off. In between, it sends a probe, which asks for one row of the list. One round runs at a
-    time. The result of a call that is slower than its round arrives in a later round.
+    The event list shows whether the connection works. While every call fails, the poller polls only the list and one
+    event, at the intervals of the back-off. Between these polls it sends a probe, which asks for one row of the list.
+    One round runs at a time. The result of a call that is slower than its round arrives in a later round.
 
     `fetch`: makes a call; it returns an ApiError instead of raising it. `own`: watch of this process; it receives the
     times of planned polls and replies. `part`: this process's share of the request budget. `pace`: share of the usual
@@ -243,9 +243,9 @@ class Poller:
         self.expedite()
 
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
-        """Note the same call by another process at `monotonic` (s): the next is due one interval after it.
+        """Note that another process made this call at `monotonic` (s). The next call is due one interval later.
 
-        Returns whether it is newer than this process's last call.
+        Returns whether the other process's call is newer than this process's last one.
         """
         requested, _ = self._requested.get(key, (inf, 1.0))
         if key not in self._in_flight and requested < monotonic:
@@ -382,10 +382,10 @@ class Poller:
         self._waits = []
 
     def _plan(self, key: PollKey, schedule: PollSchedule, now: float) -> _Plan | None:
-        """Return the plan of a call that begins now; None if its lateness would not be due to this process.
+        """Return the plan of a call that begins now; None if this process cannot be the cause of its lateness.
 
-        There is no plan for a first call, for a list polled on demand, for a list ahead of its time because calls
-        begin to fail, during a back-off, and after a wait for the budget.
+        These calls have no plan: a first call, a list polled on demand, and an extra list because calls begin to fail.
+        No call has a plan during a back-off, or after a wait for the budget.
         """
         is_extra = isinstance(key, ResourceKey) or (key == LIST and self._is_pulse_due)
         is_planned = key in self._requested and key in schedule and not is_extra
@@ -411,8 +411,8 @@ class Poller:
     def _affordable_calls(self, now: float) -> int:
         """Return the number of calls that may start now.
 
-        Unused budget adds up for a second, or for the whole last round if that took longer (up to `_LONG_ROUND`). With
-        a limit of a second, thousands of events would leave a part of the budget unused.
+        Unused budget adds up for a second, or for the last round if that took longer, up to `_LONG_ROUND`. With
+        thousands of events a round takes longer than a second, and a part of its budget would be lost.
         """
         budget, passed = self._budget, now - self._refilled_at
         self._tokens = min(budget * min(max(1.0, passed), _LONG_ROUND), self._tokens + passed * budget)
@@ -420,7 +420,7 @@ class Poller:
         return max(0, floor(self._tokens))
 
     def _seconds_to_tokens(self) -> float:
-        """Return the seconds until the budget allows several calls, so that not each call makes a round of its own."""
+        """Return the seconds until the budget allows several calls, because one round for each call is slow."""
         budget = self._budget
         lacking = max(1.0, budget * self._cadence.together) - self._tokens
         return lacking / budget - (self._clock.monotonic() - self._refilled_at)
@@ -432,8 +432,8 @@ class Poller:
     async def _call(self, key: PollKey, plan: _Plan | None) -> PollResult | None:
         """Make a call and return its result; None if a connection error of this round made the call pointless.
 
-        Requests for single events and lists on a screen share half of the slots, so that the list and the samples go
-        on if they hang.
+        Requests for single events and lists on a screen share half of the slots. If they hang, the event list and the
+        samples still have the other half.
         """
         async with self._side_slots if isinstance(key, ResourceKey) else nullcontext(), self._slots:
             if self._has_connection_error and is_on_platform(key):
@@ -499,7 +499,7 @@ class Poller:
             self._is_pulse_due = True
 
     def _note_probe(self, probe: PollResult) -> None:
-        """Make the list due after the first good probe, but not after each, because perhaps only the list fails."""
+        """Make the list due after the first good probe, not after further ones: perhaps only the list fails."""
         if probe.is_good and not self._has_probe_answered:
             self._requested.pop(LIST, None)
         self._has_probe_answered = probe.is_good

@@ -160,7 +160,7 @@ def _has_unsettled_restream(state: EventState) -> bool:
 
 
 def _is_falling_silent(state: EventState, now: datetime) -> bool:
-    """Return whether samples are overdue or have just stopped, so that a new list shows whether it was completed."""
+    """Return whether samples are overdue or have just stopped. A new list then shows if the event was completed."""
     ingest = state.phase.ingest
     has_just_stopped = ingest.state is IngestState.INTERRUPTED and ingest.since and now < ingest.since + LOOK_WITHIN
     return state.late_since is not None or bool(has_just_stopped)

@@ -12,7 +12,7 @@ _STEP = 1.0
 """
 
 _READINGS = 5
-"""Maximum number of readings of both clocks, until two are of one instant."""
+"""Maximum number of tries to read both clocks at one instant."""
 
 _SLEEP_AT_LEAST = 5.0
 """Minimum seconds of a sleep. A shorter step forward counts as a clock that was set, because `Date` is not exact."""
@@ -54,7 +54,10 @@ class SteadyClock:
                 self.open_step += step
 
     def _read(self) -> tuple[datetime, float, bool]:
-        """Return both clocks, and whether at one instant. If this process was stopped in between, read them again."""
+        """Return both clocks, and whether they were read at one instant.
+
+        If this process was stopped between the two readings, reads both again, up to `_READINGS` times.
+        """
         for _ in range(_READINGS):
             monotonic = self._clock.monotonic()
             wall = self._clock.now()
@@ -74,7 +77,7 @@ class SteadyClock:
         """Decide the cause of the open step: the clock was set, or the machine slept.
 
         `ahead_before`, `ahead`: seconds by which the platform's clock was ahead of this clock before the step, and is
-        now. If the machine slept, this clock makes the step after all.
+        ahead now; None if unknown. If the machine slept, this clock moves by the step, too.
         """
         step, self.open_step = self.open_step, 0.0
         is_known = ahead_before is not None and ahead is not None

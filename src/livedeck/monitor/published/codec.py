@@ -357,7 +357,10 @@ def _encode_lists(snapshot: Snapshot, before: Snapshot, encoded: Values) -> Valu
 
 
 def _encode_withheld(snapshot: Snapshot, before: Snapshot, encoded: Values | None) -> Values:
-    """Encode the facts about keys and addresses: the snapshot's own if a collector sent them, else from its events."""
+    """Encode the facts about keys and addresses, from the snapshot of a collector, else from the snapshot's events.
+
+    `before`, `encoded`: earlier snapshot and its encoded facts, which are reused if the events are unchanged.
+    """
     if snapshot.withheld is not None:
         found = snapshot.withheld
     else:

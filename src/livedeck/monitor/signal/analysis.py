@@ -45,7 +45,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """True if the checkpoint lies at a multiple of `CHECKPOINT_SAMPLES`, and not just at the newest sample."""
+        """True if the checkpoint stays when samples follow: it lies at a multiple of `CHECKPOINT_SAMPLES`."""
         return self.samples % CHECKPOINT_SAMPLES == 0
 
 

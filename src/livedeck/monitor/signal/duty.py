@@ -21,7 +21,7 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, MOST_QUIET = 3, 60.0, 300.0
-"""Number of its periods without a spell that end a cycle, and minimum and maximum of this time in seconds."""
+"""Time without a spell that ends a duty cycle: number of mean distances between spells, minimum and maximum (s)."""
 
 
 class _Slot(NamedTuple):
@@ -94,7 +94,7 @@ class DutyCycle:
         self.is_raised = self.is_raised or self.excess(time, limits) is not None
 
     def add_good(self, time: float) -> None:
-        """Add a good sample, which ends the spell, and the cycle too if enough time has passed since the last spell."""
+        """Add a good sample, which ends the spell. It also ends the cycle if the last spell was long enough ago."""
         self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():
@@ -112,7 +112,10 @@ class DutyCycle:
         return number
 
     def excess(self, time: float, limits: Duty) -> Excess | None:
-        """Return the bad time that breaks a limit at `time`, of the longer period if both do; None without any."""
+        """Return the bad time that breaks a limit at `time`; None if no limit is broken.
+
+        If the bad time breaks the limits of both periods, returns that of the longer one.
+        """
         seconds, spells = self.seconds, self.spells
         if seconds >= limits.long_seconds and spells >= limits.long_spells:
             is_critical = seconds >= limits.critical

@@ -41,9 +41,10 @@ class FpsExcursion:
     """Excursion of the frame rate since `began` (epoch s).
 
     `low`, `high`: lowest and highest rate since `steady_since` (epoch s). `last_away`: time of the excursion's newest
-    sample. `samples`: number of its samples. `back`: number of usual samples since. `is_dirty`: the rate was unsteady
-    once, so the sender has not chosen it. `is_pending`: the sender may have chosen the rate, so it raises no alarm yet.
-    `is_clean_slow`: the sender may have chosen a slow rate, which alarms at once but soon becomes usual.
+    sample. `samples`: number of the excursion's samples. `back`: number of samples at the usual rate since `last_away`.
+    `is_dirty`: the rate was unsteady once, so the sender has not chosen it. `is_pending`: the sender may have chosen
+    the rate, so it raises no alarm yet. `is_clean_slow`: the sender may have chosen a slow rate. Such a rate raises an
+    alarm at once, but soon becomes the usual rate.
     """
 
     began: float
@@ -96,8 +97,9 @@ class FpsExcursion:
 class VideoExcursion:
     """Excursion of a constant video rate since `began` (epoch s).
 
-    `rates`: newest rates (bit/s). `samples`: number of its samples. `low_samples`: number of samples low enough for a
-    dip. `back`: number of usual samples since. `is_ragged`: the rate is low and too unsteady to be a chosen new level.
+    `rates`: newest rates (bit/s). `samples`: number of the excursion's samples. `low_samples`: number of samples low
+    enough for a dip. `back`: number of samples at the usual rate since the newest sample of the excursion. `is_ragged`:
+    the rate is low and too unsteady to be a chosen new level.
     `ragged_since`, `ragged_samples`: start of the ragged state (epoch s), and number of samples in it.
     """
 
@@ -161,7 +163,7 @@ class VideoExcursion:
         return spread_of(sorted(self.newest(cadence, thresholds))) < self._tight(usual, noise, thresholds)
 
     def newest(self, cadence: float, thresholds: Thresholds) -> list[float]:
-        """Return the newest rates, from the minimum period of a steady level."""
+        """Return as many of the newest rates as are needed to prove a steady level."""
         count = max(thresholds.steady_samples, min(_KEPT_RATES, int(thresholds.steady / cadence) - 1))
         return list(self.rates)[-count:]
 

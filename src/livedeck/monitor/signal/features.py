@@ -53,10 +53,10 @@ class SampleFeatures(NamedTuple):
     hold, else None. `fps_charge`, `dip`: seconds of an excursion of the frame rate, or of a dip of the video rate, that
     ends with this sample. `change`: change to a level that becomes usual with this sample, or None.
 
-    Stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `known`: covered seconds of a stream
-    that had no picture or no sound; None if it is covered since its start. `may_be_silent`: it is covered since its
-    start, and neither it nor an earlier stream of the event had sound. `quiet_since`: start of near silence after its
-    hold, else None.
+    Stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `covered`: covered seconds of a
+    stream without a picture or without sound so far. None for any other stream, or if it is covered since its start.
+    `may_be_silent`: the stream is covered since its start, and neither this nor an earlier stream of the event had
+    sound. `quiet_since`: start of near silence after its hold, else None.
     """
 
     time: float
@@ -85,7 +85,7 @@ class SampleFeatures(NamedTuple):
     change: ProfileChange | None = None
     has_picture: bool = True
     has_sound: bool = True
-    known: float | None = None
+    covered: float | None = None
     may_be_silent: bool = False
     is_lossy: bool = False
     is_sound_short: bool = False
@@ -97,9 +97,9 @@ class SampleFeatures(NamedTuple):
         return self.usual.is_constant or self.witnesses > 0
 
     @property
-    def known_words(self) -> str:
-        """Words for the covered time of the stream: `since its first sample`, or `in the 5 min that are known`."""
-        if self.known is None:
+    def covered_words(self) -> str:
+        """Words for the covered time of the stream: `since its first sample`, or `in 05:00 of watched time`."""
+        if self.covered is None:
             return "since its first sample"
-        unit = _SHORT if self.known < _MINUTE else _MINUTE
-        return f"in the {age(self.known - self.known % unit)} that are known"
+        unit = _SHORT if self.covered < _MINUTE else _MINUTE
+        return f"in {age(self.covered - self.covered % unit)} of watched time"

@@ -77,7 +77,7 @@ class Levels:
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
-        """Return the rates that are not learnt from now, because of an excursion; audio only for a limited time."""
+        """Return the rates from which nothing is learnt now, because of an excursion; audio only for a limited time."""
         held = {FPS} if self.fps_away else set()
         if self.video_away or self.is_fps_pending:
             held.add(VIDEO)
@@ -136,7 +136,10 @@ class Levels:
         return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
-        """Return the bad seconds of an excursion that ends. A pending one counts, because its rate was not chosen."""
+        """Return the bad seconds of an excursion that ends with this sample; 0 if no seconds count.
+
+        They count if the excursion was pending and low: its rate has ended, so the sender had not chosen it.
+        """
         if not away.add_back():
             return 0.0
         self.fps_away = None
@@ -168,7 +171,7 @@ class Levels:
         return 0.0, self._accept_video(away, sample, thresholds)
 
     def _note_above(self, sample: LevelSample, usual: float, witnesses: int, thresholds: Thresholds) -> None:
-        """Count time above the usual video rate. A fault adds no bits, so enough of it proves a variable rate."""
+        """Count time above the usual video rate. Enough of this time proves a variable rate: no fault adds bits."""
         if sample.rates.video < usual or witnesses:
             self.above.add_good(sample.time)
             return

@@ -41,9 +41,9 @@ class StreamMemory:
     `levels`: usual values and excursions. `order`: cadence. `first_time`: time of the stream's first sample.
     `run_start`: start of the current run, after the last silence. `last_time`: time of the newest sample. `last_hole`:
     time of the first sample after the newest hole. `recent`: rates of the newest samples; a missing rate has the
-    previous value. `hit_bits`: status -> one bit for each of the last samples, the newest lowest. `bursts`: status ->
-    its newest burst. `heavy_loss_since`: start of the time with more packet loss than its share. `has_picture`,
-    `has_sound`: a sample had a picture, or sound. `quiet_from`: start of near silence.
+    previous value. `hit_bits`: status -> one bit for each of the last samples; the lowest bit is the newest sample.
+    `bursts`: status -> its newest burst. `heavy_loss_since`: start of the time with more packet loss than its share.
+    `has_picture`, `has_sound`: a sample had a picture, or sound. `quiet_from`: start of near silence.
     """
 
     levels: Levels = field(default_factory=Levels)
@@ -78,7 +78,7 @@ class StreamMemory:
         return memory
 
     def step_to(self, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
-        """Return the step to a sample at `time`, and drop counts that do not go on across the step.
+        """Return the step to a sample at `time`. Counts and excursions start anew after a silence or unwatched time.
 
         A new run begins after a silence, and after unwatched time that is long enough for a silence.
         """
@@ -101,7 +101,7 @@ class StreamMemory:
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
-        """Learn usual values from the samples before `time`, except of the `spoilt` rates, which a fault affects."""
+        """Learn usual values from the samples before `time`. `spoilt`: rates with a fault, which are left out."""
         self.levels.usual.close_slot(time, spoilt | self.levels.held(time, thresholds), floor, thresholds)
 
     def add_sample(
@@ -138,7 +138,7 @@ class StreamMemory:
                 if not isnan(measured.video):
                     self.levels.usual.add(rates, is_normal=status == NORMAL)
         self._follow_quiet(time, measured.audio, thresholds)
-        known = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
+        covered = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
         levels, heavy_since, quiet_from = self.levels, self.heavy_loss_since, self.quiet_from
         video_away = levels.video_away
         is_ragged = video_away is not None and video_away.is_ragged
@@ -167,8 +167,8 @@ class StreamMemory:
             standing.change,
             self.has_picture,
             self.has_sound,
-            known,
-            known is None and not (had_sound or self.has_sound),
+            covered,
+            covered is None and not (had_sound or self.has_sound),
             standing.is_lossy,
             standing.is_sound_short,
             quiet_from if quiet_from is not None and time - quiet_from >= thresholds.quiet_hold else None,

@@ -14,7 +14,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 T = TypeVar("T")
 
 _STEPS, _NEW_STEPS = 21, 2
-"""Number of newest steps whose median is the cadence; number of similar steps in a row that set it at once."""
+"""Number of newest steps whose median is the cadence, and number of similar steps in a row that make a new cadence."""
 
 _ALIKE = 1.25
 """Steps are similar if the longest is shorter than this multiple of the shortest."""
@@ -26,8 +26,8 @@ FIRST_STEPS = 3
 class Step(NamedTuple):
     """Step from one sample to the next.
 
-    `missing`: covered seconds without samples. `is_silence`: so many of them in a row that the encoder was away.
-    `unwatched`: seconds that no reply covers.
+    `missing`: covered seconds without samples. `is_silence`: the longest covered part without samples proves that the
+    encoder was away. `unwatched`: seconds that no reply covers.
     """
 
     missing: float = 0.0

@@ -99,7 +99,7 @@ def with_rates_times(readings: Readings, factor: float) -> Readings:
 
 
 def head(readings: Readings, count: int) -> Readings:
-    """Return the first `count` rows; `readings` itself if it has no more."""
+    """Return the first `count` rows; `readings` itself if `count` covers all its rows."""
     return _rows(readings, 0, min(count, len(readings)))
 
 
@@ -113,7 +113,8 @@ def cadence(readings: Readings) -> float | None:
 def run_start(readings: Readings, gap: float) -> float | None:
     """Return the time of the first sample after the last gap of more than `gap` seconds.
 
-    Without a gap this is the first sample; None if the series is empty, or full, when older samples may be missing.
+    Without such a gap, returns the time of the first sample. Returns None if the series has no samples, or if it is
+    full and has no gap, because older samples may have been dropped.
     """
     times = readings.time
     for index in range(len(times) - 1, 0, -1):
@@ -123,7 +124,10 @@ def run_start(readings: Readings, gap: float) -> float | None:
 
 
 def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
-    """Return the largest number of samples with this status in any `window` samples in a row of the last `seconds`."""
+    """Return the largest number of samples with this status in a window of the last `seconds`.
+
+    `window`: number of consecutive samples in a window.
+    """
     recent = bisect_left(readings.time, readings.time[-1] - seconds) if readings.time else 0
     statuses = readings.status[recent:]
     if not statuses.count(status):

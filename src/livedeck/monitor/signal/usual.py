@@ -20,8 +20,11 @@ _TOP_SLOTS = 120
 """Number of newest slots whose highest rate is remembered: 20 min."""
 
 _FROZEN_SLOTS = 18
-_FLOOR_SLOTS, _RISING_SLOTS = 30, 6
-"""Number of newest slots to compare with the floor if the rate is constant, and to recognise a rising rate."""
+_FLOOR_SLOTS = 30
+"""Number of newest slots of a constant rate, or of a rate learnt only lately, to compare with the floor."""
+
+_RISING_SLOTS = 6
+"""Number of newest slots whose rate is compared with earlier slots to recognise a rising rate."""
 
 _RISING = 1.08
 """A rate is rising if its newest minute is above this multiple of the two minutes before."""
@@ -36,7 +39,8 @@ _MINUTE_SLOTS, _SINKING_MINUTES = 6, 4
 """Number of slots in a minute; number of minutes in a row, each below the one before, that show a sinking rate."""
 
 _SINKING, _STEP = 0.97, 0.45
-"""Shares of the minute before: below the first a minute counts as sinking, below the second as a sudden step."""
+"""Shares of the previous minute's rate. A minute below the first share is sinking; below the second, it is a sudden
+step."""
 
 _SPANS = 30
 """Number of newest spans of `_DECAY_SLOTS` slots (two minutes) whose rate is remembered: one hour."""
@@ -105,7 +109,7 @@ class Level(NamedTuple):
 
 
 class _Frames(NamedTuple):
-    """Frame rates of a slot: the median, the distance of the lowest from it, and of the lowest from the highest."""
+    """Frame rates of a slot (frames/s). `dip`: median minus lowest rate. `width`: highest minus lowest rate."""
 
     median: float
     dip: float
@@ -416,7 +420,7 @@ _copy = copier(UsualMemory)
 
 
 def decay_limit(usual: Usual, thresholds: Thresholds) -> float:
-    """Return the share of its best two minutes (`anchor`) below which a constant video rate is decaying."""
+    """Return the share of `anchor`, the rate of the best two minutes, below which a constant rate is decaying."""
     return min(thresholds.decay_video, thresholds.decay_video_noisy - 3 * usual.noise / usual.anchor)
 
 
@@ -447,6 +451,6 @@ def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
-    """Return whether the video rate has been too low for a moving picture of the preset's size for minutes."""
+    """Return whether the video rate has, for minutes, been too low for a moving picture of the preset's size."""
     is_long = len(recent) * thresholds.usual_slot >= thresholds.frozen
     return is_long and recent[-1] < min(thresholds.frozen_floor * floor, thresholds.floor_flat * median_of(recent))
