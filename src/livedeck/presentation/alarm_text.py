@@ -72,10 +72,10 @@ def _head(change: AlarmChange, word: str) -> str:
 
 
 class ShownChanges:
-    """Selects the transitions to print from one snapshot after another.
+    """Selects the transitions to print, snapshot by snapshot.
 
-    Omits transitions that need no action. Also omits later transitions of an alarm whose onset was not printed: when an
-    incident ends, each alarm that it hid clears too.
+    Omits transitions that need no action. Also omits later transitions of an alarm whose onset was not printed. For
+    example, when an incident ends, each alarm that it hid clears too.
     """
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ def stop_text(stop: NotWatched) -> str:
 
 
 def note_done(text: str) -> str:
-    """Return the words for a note that was written: an empty text removes it."""
+    """Return the notice that a note was attached, or was removed by an empty text."""
     return "note attached" if text.strip() else "note removed"
 
 

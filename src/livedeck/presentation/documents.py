@@ -155,7 +155,10 @@ class RuleChangeLine(TypedDict):
 
 
 class NotWatchedLine(TypedDict):
-    """Line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped, slow or outrun."""
+    """Line of `--follow`: a time that livedeck did not watch.
+
+    `not_watched`: the cause: slept, stopped, slow, or outrun (by the followed clock of a rehearsal).
+    """
 
     since: str
     until: str
@@ -278,7 +281,7 @@ class KindEvidence(TypedDict):
 class Explanation(TypedDict):
     """Explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded.
 
-    `not_known`: doubt of the event, with the time of its last good reply; None if it is known.
+    `not_known`: doubt about the event, and the time of its last good reply; None without doubt.
     """
 
     schema: NotRequired[str]
@@ -909,7 +912,7 @@ class Doctor(TypedDict):
 class UnsentNotification(TypedDict):
     """Message that waits, or a dead letter. `state`: `waiting` or `dead`. `answer`: last reply of the receiver.
 
-    `id` is empty if the collector is older.
+    `id` is empty if the collector runs an earlier version.
     """
 
     id: str
@@ -1019,7 +1022,7 @@ class SilenceMatcher(TypedDict):
 class Silence(TypedDict):
     """Silence. `running`: it runs now; otherwise it is planned. `passes`: lowest severity that is not silenced.
 
-    `until_end_of`: id of the event with whose broadcast it ends. `changed_by`, `changed_at`: its last change.
+    `until_end_of`: id of an event; the silence ends with its broadcast. `changed_by`, `changed_at`: the last change.
     """
 
     id: str
@@ -1060,7 +1063,7 @@ class SilenceChanged(TypedDict):
 
 
 class DrillScore(TypedDict):
-    """Score of a drill. Compare scores of equal `hash` and `rules`.
+    """Score of a drill. Scores are comparable if they have the same `hash` (scenario) and `rules` (version).
 
     `score`: from 0 to 100; None if `void` has a reason. `number`: place among the drills on this machine; left out in a
     report.

@@ -64,7 +64,7 @@ _SINCE = {
     BroadcastState.LOST: ", started {} ago",
     BroadcastState.LATE: ", planned {} ago",
 }
-"""State -> words for the time since the start of the event's clock, which is not the start of each state."""
+"""State -> words for the time since the event's clock started. The state itself may have begun later."""
 
 
 def explanation_lines(
@@ -110,9 +110,10 @@ def _open_text(alarm: OpenAlarm) -> str:
 
 
 def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
-    """Return how to declare the event a still camera; empty unless this would end one of its present alarms.
+    """Return the ways to declare the event a still camera; empty unless that would end a present alarm of the event.
 
-    A content chosen by a person wins over the settings, so their lines are left out. The past offers nothing.
+    A content chosen by a person wins over the settings, so the lines for the settings are left out then. Also empty for
+    an explanation of the past.
     """
     present = {alarm.key.kind for alarm in explanation.open if alarm.state is not AlarmState.RETURNED}
     if explanation.decides is None or explanation.content == Content.CAMERA or present.isdisjoint(_NOT_OF_CAMERA):
@@ -132,8 +133,9 @@ def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
 def _camera_settings(explanation: Explanation, file: str) -> list[str]:
     """Return the lines that declare the event a still camera in a settings file.
 
-    A second table of the event would make the file unreadable. The limits of a single kind do not tell whether the file
-    has one.
+    The lines include the head of the event's table, unless the file has the table: a second one would make the file
+    unreadable. An explanation of a single kind does not show whether the file has the table, so the line then only
+    names it.
     """
     table, own = f"[events.{json.dumps(safe(explanation.event_id))}]", ("events", explanation.event_id)
     owned = [limit.name for limit in explanation.decides or () if limit.setting[:2] == own]

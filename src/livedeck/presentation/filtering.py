@@ -102,8 +102,8 @@ def _holds(term: Term, value: Value) -> bool:
 class TableView(Record):
     """Operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
 
-    `hidden`: names of hidden columns. `name`: name of the view with this arrangement; empty if the operator made it.
-    `group`: name of a group of the table; empty for rows without heads.
+    `hidden`: names of hidden columns. `name`: name of the view; empty for an arrangement without a name. `group`: name
+    of a way to group the rows under heads; empty for no groups.
     """
 
     filter: str = ""
@@ -209,7 +209,8 @@ def _grouped(
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
     """Return the view, the active filter and the number of hidden rows; empty without view and filter.
 
-    `clear_key` or a click clears the filter, and leaves the view. A view with groups but no name was changed by hand.
+    `clear_key` or a click clears the filter, and leaves the view. A grouped view without a name is one that the
+    operator has changed.
     """
     if not (view.filter or view.name or view.group):
         return []

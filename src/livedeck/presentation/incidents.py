@@ -132,7 +132,10 @@ def _key(record: AlarmRecord) -> AlarmKey:
 
 
 def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
-    """Return the occurrences: records of one alarm, up to the one after which its fault began anew."""
+    """Return the occurrences of all alarms.
+
+    A new occurrence begins with a record after the end of the previous fault, if its fault has another start.
+    """
     current: dict[AlarmKey, list[AlarmRecord]] = {}
     found: list[list[AlarmRecord]] = []
     for record in records:
@@ -145,10 +148,10 @@ def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
 
 
 def _parents(thread: Thread, by_key: Mapping[AlarmKey, Sequence[Thread]]) -> Iterator[Thread]:
-    """Yield the alarms that can have hidden this one, the widest first: present then, and not of severity info.
+    """Yield the occurrences that may have hidden this one, those with the widest scope first.
 
-    They can be hidden themselves, as RECONNECTING by PLATFORM. Occurrences of one alarm follow each other, so only the
-    last that began before this one was hidden is a candidate.
+    A candidate was open when this one was hidden, and has a severity above info. It can be hidden itself, as
+    RECONNECTING by PLATFORM. Of each alarm, only the last occurrence that had begun by then is a candidate.
     """
     at, event_id = thread.hidden_at, thread.first.event_id
     if at is None:
@@ -209,9 +212,9 @@ def act_text(record: AlarmRecord) -> str:
 
 
 def _handled(incident: Incident, _: RenderTime, cells: int = 0) -> Line:
-    """Return the last act of a person on the lead, after `not acknowledged` if the lead awaits that.
+    """Return the last act of a person on the lead; `not acknowledged` before it if nobody has acknowledged the lead.
 
-    `not acknowledged` stands alone if the log has the whole lead and no act on it.
+    If the log begins before the lead and has no act on it, the line is only `not acknowledged`.
     """
     lead = incident.lead
     act = next((act_text(record) for record in reversed(lead.records) if _is_act(record)), "")
@@ -327,7 +330,10 @@ def _act_entry(act: AlarmRecord) -> str:
 
 
 def _entry(record: AlarmRecord, incident: Incident) -> str:
-    """Return a record as a line of the timeline, with the name of a member, and with the value if that is news."""
+    """Return a record as a line of the timeline, with kind and subject unless the record is about the lead.
+
+    The value is included for the transitions in `_WITH_VALUE`.
+    """
     name = "" if _key(record) == _key(incident.lead.first) else f"  {record.kind} {subject(record)}"
     act = act_text(record) if _is_act(record) else record.turn.words
     value = f"  {evidence_text(record)}" if record.turn in _WITH_VALUE else ""
@@ -335,4 +341,4 @@ def _entry(record: AlarmRecord, incident: Incident) -> str:
 
 
 _WITH_VALUE = frozenset({AlarmTransition.RAISED, AlarmTransition.SEVERITY, AlarmTransition.SUPPRESSED})
-"""Transitions whose value is news."""
+"""Transitions that the timeline shows with the alarm's value."""

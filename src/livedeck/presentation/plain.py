@@ -37,7 +37,7 @@ class _Heard(NamedTuple):
 
 
 class PlainLines:
-    """Lines from one snapshot after another: first each event, worst first, then a line for each change."""
+    """Makes the lines, snapshot by snapshot: first one for each event, worst first, then one for each change."""
 
     def __init__(self) -> None:
         self._changes, self._stops = ShownChanges(), frozenset[NotWatched]()

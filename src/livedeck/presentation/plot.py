@@ -1,7 +1,7 @@
 """Curves of samples for print, drawn by plotext. The deck draws its own: decisions.md, "Own curves in braille".
 
-plotext gets numbers and livedeck's own labels, and returns plain text, which gets its roles here. So no text from
-outside and no escape sequence passes through it. Its figure is global: draw in one thread.
+plotext gets only numbers and livedeck's own labels, so no text from outside passes through it. It returns plain text,
+and this module adds the roles. The figure of plotext is global: draw in one thread.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from livedeck.text.segments import Line, StyleRole, clip, merge_neighbours, plai
 from livedeck.text.values import counted, short_duration
 
 GAP = "░"
-"""Sign of a cell without samples that should have some."""
+"""Sign of a cell in which samples are missing."""
 
 GUTTER = LABEL_CELLS + 1
 """Number of cells at the left of a curve, for its labels and its axis."""
@@ -69,8 +69,8 @@ FPS = Measure("fps", "frames/s", 1.0, StyleRole.FPS, 3, 5)
 class Plot(Record):
     """Samples on a time axis with a column for each cell.
 
-    `cadence`: usual seconds between two samples. `gaps`: times without samples that should have some. `unwatched`:
-    times without samples that were not watched either. `until`: time up to which the newest sample is repeated.
+    `cadence`: usual seconds between two samples. `gaps`: times in which samples are missing. `unwatched`: times without
+    samples that were not watched either. `until`: time up to which the newest sample is repeated.
     """
 
     axis: Axis
@@ -111,7 +111,7 @@ class Plot(Record):
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
     def _cells(self, period: Period) -> range:
-        """Return the cells of a time without samples. It begins one cadence after the sample before it."""
+        """Return the cells of a time without samples, from one cadence after the sample before it."""
         since, until = period
         before = bisect_right(self.samples.time, since) - 1
         if before >= 0:
@@ -190,7 +190,7 @@ def curve_lines(plot: Plot, measure: Measure, rows: int) -> Iterator[Line]:
 
 
 def status_line(plot: Plot) -> Line:
-    """Return the line of statuses. A cell with a normal status shows missing samples instead, if it has some."""
+    """Return the line of statuses. A cell in which samples are missing shows the gap, unless its status is abnormal."""
     _begin(plot.axis.columns, 1, (0.0, 1.0), [0.5], [f"{'status':>{LABEL_CELLS}}"])
     styles = {cell: style for cell, style in enumerate(plot.statuses()) if style}
     normal, abnormal = ({c: s.glyph for c, s in styles.items() if bool(s.weight) == is_bad} for is_bad in (False, True))

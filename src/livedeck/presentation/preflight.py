@@ -112,7 +112,7 @@ class Preflight(Record):
 
     @property
     def verdict(self) -> str:
-        """`GO`, or `NO-GO` with the names of its items."""
+        """`GO`, or `NO-GO` with the names of the NO-GO items."""
         return f"NO-GO: {self.against}" if self.against else "GO"
 
     def marked(self, mark: Mark) -> tuple[Item, ...]:
@@ -429,4 +429,4 @@ _CHECKS: tuple[tuple[Callable[[PreflightFacts], Iterator[Item]], str], ...] = (
     (_clock, "clock"),
     (_rights, ""),
 )
-"""Checks, each with the source of its time: a field of the event, the signal or the clock; empty without a time."""
+"""Checks, each with the name of its data in `PreflightFacts.as_of`; empty for a check of data that do not age."""

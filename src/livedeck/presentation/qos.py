@@ -148,10 +148,11 @@ def longest_step(cadence: float) -> float:
 def held(
     columns: Iterable[T | None], axis: Axis, times: array[float], spacing: float, until: float = -inf
 ) -> list[T | None]:
-    """Return the columns with each value repeated until the next sample, if that comes within `spacing` seconds.
+    """Return the columns with each value repeated until the next sample. A column that stays empty is a gap.
 
-    So an empty column is a gap. If a sample before the axis reaches into the first columns, they get the first value on
-    the axis. `times`: times of the samples (epoch s). `until`: time up to which the newest one is repeated (epoch s).
+    A value is repeated only if the next sample comes within `spacing` seconds. If a sample before the axis is repeated
+    into the first columns, they get the first value on the axis. `times`: times of the samples (epoch s). `until`: time
+    up to which the newest sample is repeated (epoch s).
     """
     found = list(columns)
     first = next((value for value in found if value is not None), None)

@@ -70,9 +70,9 @@ def chart_axis(
 
 
 def stream_start(state: EventState, default: float) -> float:
-    """Return the start of the stream, or the time of its first sample if that is earlier or follows soon (epoch s).
+    """Return the start of the stream (epoch s); `default` if unknown.
 
-    Without both, returns `default`.
+    If the first sample is earlier, or follows within `_ENCODER_STARTS`, the start is the time of the first sample.
     """
     stream, times = state.event.stream, state.qos.readings.time
     first = times[0] if len(times) else None
@@ -87,7 +87,7 @@ _ENCODER_STARTS = 15.0
 
 
 def needs_history(axis: Axis, readings: Readings) -> bool:
-    """Return whether the samples in memory begin after the axis."""
+    """Return whether the axis begins before the first sample in memory."""
     return not len(readings) or readings.time[0] > axis.start + axis.step
 
 
@@ -155,7 +155,7 @@ def recent_series(state: EventState, render_time: RenderTime, span: float, colum
 def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
     """Return the series with each sample repeated until the next one, up to the last response.
 
-    Samples that are only late are no gap: the time in which the encoder may have left begins when they are overdue.
+    The newest sample is repeated until the next one is overdue, because a late sample is no gap.
     """
     readings, cadence = state.qos.readings, state.qos.cadence or USUAL_CADENCE
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
@@ -169,8 +169,8 @@ def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSe
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    Empty columns between two samples are a gap if they prove that samples are missing (`longest_step`). Otherwise they
-    repeat the sample before.
+    Empty columns between two samples are a gap if the samples are too far apart (`longest_step`). Otherwise they repeat
+    the sample before.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)

@@ -34,13 +34,13 @@ from livedeck.text.segments import Group, Line, StyleRole, wrap_groups
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compact_duration, safe
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
-"""Ages of a picture in seconds from which its age is shown, it is dimmed, and it is hidden."""
+"""Minimum ages in seconds of a picture that is shown with its age, that is dimmed, and that is hidden."""
 
 DARK_LUMA, BRIGHT_LUMA = 40, 100
 """Mean brightness below which a picture is dark, and from which it is bright (0 to 255)."""
 
 CAUSES = ("gone", "stalled", "ended", "black", "silent", "no sound", "frozen", "slow")
-"""Words for faults. One that hides others comes before them."""
+"""Words for faults, worst first. A fault that hides others comes before them."""
 
 PREFIX = "VIEWER_"
 """Beginning of the names of the kinds of alarms about viewers."""
@@ -90,7 +90,7 @@ def badge(state: EventState, render_time: RenderTime) -> ViewerBadge:
 
 
 def _served(viewer: ViewerState) -> ViewerBadge:
-    """Return the badge of an event without a fault for viewers. After one bad round it is unsure."""
+    """Return the badge of an event without a fault for viewers: `unsure` after one bad round."""
     if viewer.delivery is Delivery.UNKNOWN:
         return ViewerBadge(UNKNOWN, "", StyleRole.DIM)
     if viewer.delivery.is_failing:
@@ -103,7 +103,7 @@ def _served(viewer: ViewerState) -> ViewerBadge:
 
 
 ARRIVES = "arrives"
-"""Word for an encrypted stream in place of `plays`, which depends on its key."""
+"""Word in place of `plays` for an encrypted stream. Without its key, nobody can tell whether the stream plays."""
 
 _PLAYING = {"plays": "play", ARRIVES: "arrive"}
 """Word of an event without a fault for viewers -> word for several events."""
@@ -139,7 +139,7 @@ def is_wrong(state: EventState, render_time: RenderTime) -> bool:
 
 
 def probed(snapshot: Snapshot) -> list[EventState]:
-    """Return the events of a probe, with or without an address."""
+    """Return the events with a state for viewers. A probe may still lack their address."""
     return [state for state in snapshot.events if state.viewer is not None]
 
 
@@ -162,7 +162,7 @@ def cell(state: EventState, render_time: RenderTime) -> Line:
 
 
 def health_or_fault(state: EventState, render_time: RenderTime) -> Line:
-    """Return the health; the fault for viewers if the health shows none: ` ✖ viewers gone `."""
+    """Return the health, or the fault for viewers if the health is good or missing: ` ✖ viewers gone `."""
     found = badge(state, render_time)
     if found.severity is None or state.assessment.health.grade not in {Grade.GOOD, Grade.NONE}:
         return events.health(state, render_time)
@@ -250,9 +250,9 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
 
 
 def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]:
-    """Return the peaks of the newest segment. If viewers no longer get it, they are hidden with its picture.
+    """Return the peaks of the newest segment; empty once viewers no longer get the segment and its picture is hidden.
 
-    Without a picture, they are hidden a minute after viewers last got a segment.
+    If the segment had no picture, they are empty a minute after viewers last got a segment.
     """
     found = state.viewer
     if found is None:

@@ -13,7 +13,10 @@ from livedeck.text.values import counted, safe
 
 
 def check_viewer(viewer: ViewerState, limits: Thresholds, *, is_picture_asked: bool) -> ServiceState:
-    """Return the exit code of a plugin. `is_picture_asked`: the state of an encrypted stream is unknown."""
+    """Return the exit code of a plugin.
+
+    `is_picture_asked`: report UNKNOWN for an encrypted stream, because nobody can see its picture.
+    """
     if viewer.delivery.is_failing or viewer.picture is Picture.BLACK:
         return ServiceState.CRITICAL
     if viewer.delivery is Delivery.UNKNOWN or not viewer.source.is_probed:

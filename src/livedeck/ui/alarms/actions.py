@@ -157,7 +157,7 @@ def _of_events(alarm: Alarm) -> str:
 
 
 def _row_name(ctx: Context) -> str:
-    """Return the selected event's name as the beginning of a notice; empty on a screen without a selected event."""
+    """Return `Choir: ` for the selected event, to begin a notice with; empty on a screen without a selected event."""
     state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
     return f"{events.name(state)}: " if state else ""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 RECENT_MINUTES = 5
-"""Length of the time whose changes stand first in the dialog of changes."""
+"""Minutes before now whose changes come first in the dialog of changes."""
 
 TABLE = "events"
 """Name of the Events table in the operator's preferences."""
@@ -60,7 +60,7 @@ def _use_view(ctx: Context, name: str) -> None:
 
 
 def toggle_pin(ctx: Context, _: str) -> None:
-    """Pin the selected event above the others, or take its pin off."""
+    """Pin the selected event above the others, or unpin it."""
     state = ctx.selected_event()
     assert state is not None
     listed = {other.id for other in ctx.snapshot.events} if ctx.snapshot else set[str]()

@@ -18,9 +18,9 @@ from livedeck.text.segments import Link, Pixels, Role, ShadedLine, changed_range
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
-"""Minimum number of unchanged cells between two changes that are not sent to the terminal.
+"""Minimum number of unchanged cells between two changes for which the terminal gets two updates.
 
-Fewer cells are sent, because a move of the cursor and a change of colour would take as many bytes.
+With fewer cells the terminal gets one update, because a move of the cursor and a change of colour take as many bytes.
 """
 
 RenderedLine = list[tuple[Shown, Role]]
@@ -54,7 +54,7 @@ class StyledWidget(Widget):
             self.link, self.widget = link, widget
 
     base = Style()
-    """Style of the widget itself, when the compositor last requested lines."""
+    """Style of the widget itself at the last request for lines by the compositor."""
 
     def __init__(self, *children: Widget, **names: Any) -> None:
         super().__init__(*children, **names)

@@ -11,7 +11,7 @@ from livedeck.ui.kit.canvas import Canvas
 
 
 class LinesWidget(Canvas):
-    """Widget that shows given lines. It is as high as their number, and hidden without lines."""
+    """Widget that shows given lines. Its height is the number of lines; without lines it is hidden."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

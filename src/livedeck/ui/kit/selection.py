@@ -47,7 +47,10 @@ class RowSelection:
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def aim(self, key: str) -> None:
-        """Select a row (empty for none) until the table shows its rows again. Does nothing after a choice."""
+        """Move the cursor to a row, until the rows are updated. Does nothing after a person's choice.
+
+        `key`: key of the row; empty for no row.
+        """
         if not self.is_chosen:
             self.key = key
 

@@ -95,8 +95,8 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         """Replace the rows, in the given order, and paint changed rows.
 
         `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
-        `sections`: heads of grouped rows, each with the index of the row below; empty for those of the table's schema.
-        `columns`: empty for those of the schema.
+        `sections`: heads of grouped rows, each with the index of the row below; empty for the sections of the schema.
+        `columns`: columns of the table; empty for the columns of the schema.
         """
         self._all_columns = columns or self._schema.columns
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
@@ -272,7 +272,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """Return the index of the row under the cursor; without a cursor, the last index of the cursor.
+        """Return the index of the row under the cursor; without a cursor, the index that it had last.
 
         Searches the rows only if the row has moved.
         """

@@ -35,7 +35,7 @@ from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signa
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
 """Widths in cells of the list of faults: minimum, minimum with actual values, maximum.
 
-`NOTES_CELLS`: width of the notes beside the list, which shrink before the list.
+`NOTES_CELLS`: width of the notes beside the list. The notes are narrower only beside a list of minimum width.
 """
 
 LABEL_CELLS = 10

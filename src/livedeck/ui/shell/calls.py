@@ -18,7 +18,7 @@ NOTIFICATION_GAP = timedelta(seconds=5)
 
 
 class Calls(Record):
-    """Ways to alert a person that are on: bell, desktop notification, window title.
+    """Ways to alert a person that the settings switch on: bell, desktop notification, window title.
 
     `notification`: kind of control string (`osc9`, `osc99`, `osc777`), or another value for none.
 
@@ -36,7 +36,7 @@ class Calls(Record):
 
 
 class Caller:
-    """Caller for ringing alarms. It remembers alarms without a desktop notification so far."""
+    """Calls a person to ringing alarms. Remembers the alarms that await a desktop notification."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls

@@ -108,7 +108,7 @@ def key_of(name: str, registry: ActionRegistry) -> str:
 
 
 def with_keys(text: str, registry: ActionRegistry) -> str:
-    """Return the text with the key in force of an action in place of each `{name of the action}`."""
+    """Return the text with each `{name of an action}` replaced by the action's key in force."""
     return _ACTION_NAME.sub(lambda match: key_of(match[1], registry), text)
 
 

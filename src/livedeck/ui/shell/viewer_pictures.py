@@ -1,4 +1,4 @@
-"""Pictures that viewers get, fetched and decoded for their places on the screen in front."""
+"""Pictures that viewers get, fetched and decoded for the screen in front."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = (160, 90)
 """Width and height in pixels of the pictures that viewers get."""
 
 MAX_BYTES = 64 * 1024
-"""Maximum size of a picture in bytes. A probe makes them of about 3 kB."""
+"""Maximum size of a picture in bytes. A probe makes pictures of about 3 kB."""
 
 IDLE_SECONDS = 30.0
 """Seconds without a new picture after which the decoding process ends."""
@@ -59,7 +59,7 @@ class ViewerPictures:
         self._changed.set()
 
     def get(self, event_id: str) -> Shot | None:
-        """Return the wanted picture of an event; while it is decoded, the last one in its place; None without any."""
+        """Return the wanted picture of an event, or its previous picture until the wanted one is decoded, or None."""
         wanted = self._wanted.get(event_id)
         if wanted is None:
             return None
@@ -86,7 +86,7 @@ class ViewerPictures:
         return next((item for item in self._wanted.items() if self._key(*item) not in self._shots), None)
 
     async def _load_all(self) -> None:
-        """Load the wanted pictures, one after the other, until none is new for some time."""
+        """Load the wanted pictures, one after the other. End after `IDLE_SECONDS` without a new one."""
         decoder = Decoder(self._ctx.child_variables)
         try:
             while True:

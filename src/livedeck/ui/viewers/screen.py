@@ -23,7 +23,7 @@ from livedeck.ui.viewers.mosaic import Mosaic, Placed
 HOLD_SECONDS = 60.0
 """Seconds for which tiles keep their places. Then the worst events come first again.
 
-On the first page, a critical event of another page changes places with the least bad one at once.
+A critical event on another page takes the place of the least bad event of the first page at once.
 """
 
 FIXED_LINES = 4

@@ -82,7 +82,7 @@ def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo 
 def _large_count(model: WallModel, standing: Standing | None, count: int) -> list[Line]:
     """Draw a count of events with its standing, in large letters.
 
-    `standing`: None for the events on air, which have a lamp, hatched if the data are stale.
+    `standing`: None to count the events on air, with a lamp. The lamp is hatched if the data are stale.
     """
     if standing:
         _, word, role = STANDING_WORDS[standing]
@@ -154,7 +154,7 @@ def _next(state: EventState, model: WallModel) -> Line:
 
 
 def filtered(model: WallModel) -> Line:
-    """Return the number of events that pass the filter, and of hidden critical events; empty if none is hidden."""
+    """Return the number of events that pass the filter, and of hidden critical events; empty if all events pass."""
     if model.matching == model.total:
         return []
     line: Line = [(f"{model.matching} of {model.total} events", StyleRole.DIM)]

@@ -106,7 +106,7 @@ def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -
 
 
 def _rows_needed(name: str, scale: int, cells: int) -> int:
-    """Return the number of rows that a name needs. More rows than a tile has count as one more.
+    """Return the number of rows that a name needs, at most `MAX_NAME_ROWS + 1`.
 
     Returns 1 if the face lacks a letter.
     """
@@ -167,9 +167,9 @@ _BLANK = (" ", StyleRole.TEXT)
 
 
 def is_fault_elsewhere(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether an event is wrong although its health is good, as if viewers get nothing of a good signal.
+    """Return whether an event has a fault although its health is good, such as a fault that only viewers notice.
 
-    The wall then shows the fault without the health: a large number in the fault's colour would be read as bad.
+    The wall then omits the health: a large good number in the colour of the fault would look bad.
     """
     return state.assessment.health.grade is Grade.GOOD and standing(state, render_time) in WRONG
 

@@ -92,7 +92,7 @@ class Dialog(Modal[R], Generic[R]):
         self._last_enter = -inf
 
     def drawn(self) -> None:
-        """Start the time of ignored keys, because nobody can have read the dialog yet."""
+        """Begin the time in which the dialog ignores keys, because nobody can have read it yet."""
         self._appeared_at = self._timer()
         super().drawn()
 

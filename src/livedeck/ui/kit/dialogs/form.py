@@ -40,7 +40,7 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
 
 FRAME_LINES = 9
-"""Number of lines that fields cannot have: border, title, hint and buttons of the form, and the deck's header."""
+"""Number of lines beside the fields: border, title, hint and buttons of the form, and the deck's header."""
 
 NARROW = 100
 """Minimum width of a terminal, in cells, for remarks beside their fields. Otherwise remarks are under the fields."""
