@@ -35,7 +35,7 @@ _FOUND = "found"
 """Word for an alarm whose fault began before the first look at its event."""
 
 _NAMED = 6
-"""Maximum number of alarms that the line of a first look names. `alarm list` prints all alarms."""
+"""Maximum number of alarms that are named in the line about a first look. `alarm list` prints all alarms."""
 
 _CELLS = 25
 """Width of the first word of a line."""
@@ -98,7 +98,7 @@ class ShownChanges:
 
 
 def change_lines(changes: Iterable[AlarmChange]) -> list[str]:
-    """Return the transitions of alarms, a line each; all that were found at a first look share one line."""
+    """Return the transitions of alarms, a line each. Alarms of a first look share one line."""
     shown = list(changes)
     found = [change for change in shown if _is_found(change)]
     others = [change_text(change) for change in shown if len(found) < 2 or not _is_found(change)]

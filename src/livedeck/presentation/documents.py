@@ -199,9 +199,10 @@ class ExplainedAlarm(TypedDict):
 class Forecast(TypedDict):
     """Next onset of a kind of alarm under a condition.
 
-    `condition`: unchanged, silent (no new sample comes), below, above (`rate` stays below or above `limit`), status
-    (every sample has the status `limit`) or time. `seconds`: time until the onset; from now for silent and time,
-    otherwise from the newest sample. `samples`, `replies`: number of further samples and good replies that it needs.
+    `condition`: `unchanged`, `silent` (no new sample comes), `below` or `above` (`rate` stays below or above `limit`),
+    `status` (every sample has the status `limit`) or `time`. `seconds`: time until the onset; from now for `silent` and
+    `time`, otherwise from the newest sample. `samples`, `replies`: number of further samples and good replies until the
+    onset.
     """
 
     kind: str
@@ -409,8 +410,8 @@ class Quality(TypedDict):
 class Evidence(TypedDict):
     """Evidence for a claim about an event. `have`: evidence so far. `need`: evidence that proves the claim.
 
-    `state`: "proven"; "not yet" while further replies decide; "not known" if no further request is sent. `since`: time
-    from which on the claim would be true.
+    `state`: "proven"; "not yet" while further replies decide; "not known" if no further request is sent. `since`: start
+    of the claimed state.
     """
 
     claim: str
@@ -730,7 +731,7 @@ class Handover(TypedDict):
 class ReportFault(TypedDict):
     """Fault of an event.
 
-    `exact`: the end is known from samples. If not, `until` is the time at which it was noticed.
+    `exact`: the end is known from samples. Otherwise `until` is the time at which livedeck noticed the end.
     """
 
     kind: str

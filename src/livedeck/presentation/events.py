@@ -317,9 +317,9 @@ def _measured(state: EventState, render_time: RenderTime, text: str | None, role
 
 
 def outputs(state: EventState, render_time: RenderTime) -> Line:
-    """Return the numbers of connected and enabled restreams on air: `1/2`, or `?/2` if a status is unknown.
+    """Return the number of enabled restreams; on air, after the number of connected ones: `1/2`.
 
-    Otherwise returns the number enabled.
+    `?/2` if a status is unknown.
     """
     if state.event.restreams is None:
         return [(UNKNOWN, StyleRole.DIM)]

@@ -72,7 +72,7 @@ def explanation_lines(
 ) -> list[tuple[str, list[str]]]:
     """Return each label with its lines, the most important first.
 
-    `place`: describes the place of a setting. `of_collector`: a collector judges the event.
+    `place`: returns the place of a setting in words. `of_collector`: a collector judges the event.
     """
     parts = (
         ("alarms", _opened(explanation)),
@@ -98,7 +98,7 @@ def _opened(explanation: Explanation) -> list[str]:
 
 
 def _is_unjudged(explanation: Explanation) -> bool:
-    """Return whether no samples are judged, so that nothing can be foreseen."""
+    """Return whether no samples of the event are judged. Then no onset can be forecast."""
     return any(not item.key.kind for item in explanation.silent)
 
 
@@ -195,7 +195,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _silent(explanation: Explanation) -> list[str]:
-    """Return the silent alarms, a line each; kinds with the same reason share a line."""
+    """Return the kinds of alarms that notify nobody, with the reason. Kinds with the same reason share a line."""
     by_reason: dict[tuple[str, datetime | None, str], list[str]] = {}
     for item in explanation.silent:
         by_reason.setdefault((item.why, item.until, item.by), []).append(_silent_name(item))

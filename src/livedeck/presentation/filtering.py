@@ -135,14 +135,14 @@ def read_view(
     if name == ALL:
         raise FilterError(f"{ALL} shows every event and column; choose another name")
     parse(rows, schema.filter_fields())
-    known, sortable = [column.name for column in schema.columns], schema.sortable_columns()
+    names, sortable = [column.name for column in schema.columns], schema.sortable_columns()
     sorted_by = sort.removeprefix("-")
     if sort and sorted_by not in sortable:
         raise FilterError(f"no column {sorted_by!r}; columns: {', '.join(sortable)}")
-    if unknown := [column for column in columns if column not in known]:
-        raise FilterError(f"no column {unknown[0]!r}; columns: {', '.join(known)}")
+    if unknown := [column for column in columns if column not in names]:
+        raise FilterError(f"no column {unknown[0]!r}; columns: {', '.join(names)}")
     shown = {*columns, *(column.name for column in schema.name_columns)}
-    hidden = tuple(column for column in known if columns and column not in shown)
+    hidden = tuple(column for column in names if columns and column not in shown)
     return TableView(rows, sorted_by, sort.startswith("-"), hidden, name, group)
 
 
@@ -190,9 +190,9 @@ PINNED = "pinned"
 def _grouped(
     schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime
 ) -> list[tuple[str, list[T]]]:
-    """Return the pinned rows, then the groups in the order of their first rows, with heads.
+    """Return the pinned rows under a head, then the groups under their heads, in the order of their first rows.
 
-    Empty if the view has no group and nothing is pinned.
+    Empty if the view has no group and no row is pinned.
     """
     title, pinned = schema.groups.get(view.group), render_time.pinned if schema.has_pins else frozenset[str]()
     if title is None and not pinned:

@@ -63,7 +63,7 @@ class Thread(NamedTuple):
 
     @property
     def hidden_at(self) -> datetime | None:
-        """Time at which another alarm hid this one for good; None if none did."""
+        """Time at which another alarm hid this one until its end; None if it was visible again, or never hidden."""
         turns = [record.turn for record in self.records]
         if AlarmTransition.SUPPRESSED not in turns:
             return None
@@ -287,7 +287,7 @@ def _fact(label: str, lines: Iterable[Line]) -> list[Line]:
 def _newest(
     records: Sequence[AlarmRecord], write: Callable[[AlarmRecord], str], rows: int, role: StyleRole, cells: int
 ) -> list[Line]:
-    """Return the newest records that fit in the rows, one at least, preceded by the number of earlier ones."""
+    """Return as many of the newest records as fit in `rows` lines, at least one, after the number of earlier ones."""
     rows = max(1, rows)
     texts = [write(record) for record in records[-rows:]]
     while texts:
@@ -308,7 +308,7 @@ MOST_MEMBERS = 3
 
 
 def _with_it(members: Sequence[Thread], rows: int) -> list[Line]:
-    """Return the number of hidden alarms, and the first of them if the rows have room."""
+    """Return the number of hidden alarms and, if the rows have room, a line for each of the first ones."""
     if not members:
         return []
     named = len(members)

@@ -112,11 +112,11 @@ _ENDS = {
 
 
 SAME_FAULT = timedelta(seconds=10)
-"""Maximum difference between the onset of an alarm and of the episode that it is about."""
+"""Maximum seconds between the onset of an alarm and its episode, as evidence that both are about the same fault."""
 
 
 def _alarm_changes(alarm: Alarm, state: EventState | None, render_time: RenderTime) -> Iterator[_Change]:
-    """Yield onset and end of an alarm. Omits an alarm whose episode is shown."""
+    """Yield onset and end of an alarm. Yields nothing if the changes of its episode are shown already."""
     since = render_time.to_server(alarm.since)
     episodes, fault = state.episodes if state else (), (alarm.kind, alarm.target)
     same = [episode for episode in episodes if (episode.kind, episode.target) == fault]

@@ -233,7 +233,7 @@ def _names(scrape: Scrape) -> Iterator[Sample]:
 
 
 def _state(alarm: Alarm) -> str:
-    """Return the state of an alarm; `silenced` for an open alarm under a silence, so that no alerting rule fires."""
+    """Return the state of an alarm: `silenced` for an open alarm under a silence, so that no alerting rule fires."""
     return "silenced" if alarm.silenced and alarm.active else alarm.state.value
 
 

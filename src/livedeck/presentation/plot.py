@@ -210,7 +210,7 @@ def time_lines(axis: Axis) -> Iterator[Line]:
 
 
 def legend_lines(plots: Sequence[Plot]) -> Iterator[Line]:
-    """Yield a line for each sign in the plots: its meaning, and how much of it there is."""
+    """Yield a line for each sign in the plots: its meaning, and the samples or the time with this sign."""
     statuses = [status for plot in plots for status in plot.on_axis().status]
     for status in sorted({*statuses}):
         style = status_style(status)

@@ -57,10 +57,10 @@ class PreflightFacts(Record):
     """Data of the checks. `now`: time of the platform's clock. `others`: other events of the workspace.
 
     `state`: state of the event in the monitor. `skew`: seconds by which the platform's clock is ahead; 0 if negligible,
-    None if not measured. `is_read_only`: changes are refused here. `public_keys`: descriptions of keys that are also a
-    name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's clock).
-    `withheld`: facts about keys and addresses that `event` and `others` lack; None without such facts. `has_all`:
-    False if the list of events was incomplete, so that `others` may lack some.
+    None if not measured. `is_read_only`: this client refuses changes. `public_keys`: descriptions of keys that are also
+    a name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's clock).
+    `withheld`: facts about keys and addresses that `event` and `others` lack; None if they lack none. `has_all`: False
+    if the list of events was incomplete, so that `others` may lack some events.
     """
 
     event: Event
@@ -202,7 +202,7 @@ class DuePreflights:
 
 
 def _earliest_starts(states: Sequence[EventState]) -> list[tuple[datetime, int]]:
-    """Return the earliest possible start and the index of each awaited event, in order of time."""
+    """Return the earliest possible start of each awaited event and its index in `states`, in order of time."""
     starts = (
         (planned_start(state.event, _LONG_AGO), place) for place, state in enumerate(states) if _is_awaited(state)
     )

@@ -81,10 +81,10 @@ class Axis(Record):
 
     @classmethod
     def on_clock(cls, at: float, span: float, columns: int) -> Axis:
-        """Return an axis of at least the last `span` seconds before `at`, in columns of whole seconds.
+        """Return an axis with at least the last `span` seconds before `at`, in columns of whole seconds.
 
         Columns begin at multiples of their length, so the contents of old columns never change. The axis moves by
-        several columns at once. Between two moves only the newest column is redrawn, and future columns are empty.
+        several columns at a time. Between two moves only the newest column is redrawn; columns after `at` are empty.
         """
         columns = max(1, columns)
         step = max(1, ceil(span / max(1, columns - MOVE_COLUMNS)))
@@ -173,7 +173,7 @@ def held(
 def recent_columns(axis: Axis, state: EventState) -> tuple[list[Bucket | None], list[StatusStyle | None]]:
     """Return the video rates and the statuses of an event in the columns of an axis. An empty column is a gap.
 
-    The newest sample is repeated until one is overdue, unless it is proven that the encoder has left.
+    The newest sample is repeated until the next one is overdue, or not at all once the encoder is proven to have left.
     """
     readings, spacing = state.qos.readings, longest_step(state.qos.cadence or USUAL_CADENCE)
     is_gone = state.phase.ingest.state is IngestState.INTERRUPTED

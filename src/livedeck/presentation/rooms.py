@@ -39,7 +39,7 @@ class WaitingEdit(NamedTuple):
 class Relay(Record):
     """Row of a relay profile. `locked_at`: time at which a change was refused because the profile broadcasts.
 
-    Only a refused change proves that a profile broadcasts; no reply can prove the opposite. `is_double`: an earlier
+    Only this refusal proves that a profile broadcasts. No reply proves that it does not. `is_double`: an earlier
     profile of the room sends to the same destination.
     """
 
@@ -235,7 +235,7 @@ def _ready(relay: Relay, render_time: RenderTime) -> Line:
 
 
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
-    """Return the time at which a change was refused because the profile broadcasts; `?` without one."""
+    """Return when a change was refused because the profile broadcasts; `?` if none was."""
     if relay.locked_at is None:
         return _cell(UNKNOWN, render_time, StyleRole.DIM)
     return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]

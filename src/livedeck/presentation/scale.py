@@ -22,7 +22,7 @@ MIN_TICK_ROWS = 2
 LABEL_CELLS = 6
 
 _MIN_SPAN = 0.05
-"""Minimum span of a scale, as a share of the greatest value. It applies if all values are close to each other."""
+"""Minimum span of a scale, as a share of the greatest value. A scale of nearly equal values has this span."""
 
 _MIN_VALUE, _MAX_VALUE = 1e-6, 1e300
 """Values near the limits of floats. If no value exceeds `_MIN_VALUE`, all values count as zero.
@@ -87,7 +87,7 @@ def _scales(lowest: float, highest: float, rows: int) -> Iterator[Scale]:
 def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) -> Scale:
     """Return a scale of `count` steps, with as many evenly spaced labels as the rows allow.
 
-    A step is `mantissa` times ten to the power of `exponent`. The scale begins at `first` steps.
+    A step is `mantissa` times ten to the power of `exponent`. The lowest value of the scale is `first` times a step.
     """
     labelled = [
         every

@@ -52,7 +52,7 @@ _PASSING = {Severity.CRITICAL: "critical", Severity.WARNING: "warning and critic
 
 
 def what_text(silence: Silence) -> str:
-    """Return the alarms that a silence is meant for."""
+    """Return the alarms that a silence covers by its conditions, as text."""
     passes = f", except {_PASSING[silence.passes]}" if silence.passes else ""
     until = ", until the event ends" if silence.until_end_of else ""
     return f"{safe(silence.what, 200)}{passes}{until}"

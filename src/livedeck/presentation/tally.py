@@ -65,7 +65,7 @@ def displays(
 
 
 def lamp_of(state: EventState, render_time: RenderTime) -> Lamp:
-    """Return the lamp of an event that is known: red only if it is on air and its signal arrives."""
+    """Return the lamp of an event that is known. It is red only on air while the signal arrives."""
     tally, start = state.phase.tally, state.phase.reference_time
     if tally.expects_signal:
         arrives = state.phase.ingest.state in {IngestState.RECEIVING, IngestState.WARMING_UP}

@@ -122,9 +122,9 @@ def _columns(values: MinMax) -> Columns:
 
 
 def concat(old: TimeSeries | None, new: TimeSeries) -> TimeSeries:
-    """Return `new` with its gaps filled from `old`. If the columns differ in width, return `new` unchanged.
+    """Return `new` with its gaps filled from `old`. Returns `new` unchanged if the columns have different lengths.
 
-    The axis moves by whole columns, so the columns of the older series are shifted.
+    The axes may begin at different columns: the columns of `old` are shifted.
     """
     if old is None or abs(old.axis.step - new.axis.step) > 1e-6 * new.axis.step:
         return new
@@ -188,9 +188,10 @@ def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -
 
 
 def _hold(values: Sequence[T | None], cadence: float, step: float, columns: range) -> list[T | None]:
-    """Fill each run of empty columns, of `step` seconds each, that is too short to prove a gap.
+    """Fill each run of empty columns that is too short to prove a gap.
 
-    `columns`: columns of the stream. A value before a gap, and the newest one, are repeated for one cadence only.
+    `step`: length of a column in seconds. `columns`: columns of the stream. The value before a gap is repeated for one
+    cadence only, and so is the newest value.
     """
     result = list(values)
     filled = [column for column, value in enumerate(values) if value is not None]

@@ -123,7 +123,7 @@ def _wrong(state: EventState, viewer: ViewerState) -> Iterable[ViewerBadge]:
 
 
 def _began(fault: str, viewer: ViewerState) -> datetime | None:
-    """Return the start of a fault; None if the state does not tell it."""
+    """Return the start of a fault; None if the state for viewers has no start for it."""
     starts = {
         "black": viewer.picture_since,
         "frozen": viewer.picture_since,
@@ -188,7 +188,7 @@ WITH_VIEWER_FAULTS = (
 def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = True) -> Line:
     """Return `viewers ✓ plays 8 s late`: what viewers get, and how late; empty without a probe.
 
-    `has_time`: add the duration of a state in which viewers get less.
+    `has_time`: add the duration of a fault or an unsure state.
     """
     if state.viewer is None:
         return []
@@ -292,7 +292,7 @@ def _brightness(luma: float) -> str:
 
 
 def is_past(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether the newest picture does not show what viewers get now, and no newer one exists."""
+    """Return whether the newest picture is no longer what viewers get."""
     return badge(state, render_time).word in _WITHOUT_PICTURE
 
 
@@ -300,9 +300,10 @@ _WITHOUT_PICTURE = frozenset({"gone", "stalled", "ended", "stale"})
 
 
 def over_picture(state: EventState, render_time: RenderTime) -> Sequence[tuple[str, StyleRole]]:
-    """Return the words over a picture with a fault: `GONE 00:38`, `last seen 21:13:29Z`.
+    """Return the words over a picture that is black or out of date: `GONE 00:38`, `last seen 21:13:29Z`.
 
-    The first line names the fault and its duration. A picture without such a fault has no words.
+    The first line names the fault and its duration. Without a picture that may be shown, the words are those of
+    `picture_words`. A good picture has no words.
     """
     viewer = state.viewer
     if viewer is None:

@@ -76,7 +76,7 @@ class ChatScreen(BaseScreen):
         self.call_after_refresh(self._scroll_to_newest)
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the newest message if the table follows it. Call this after the layout of the new rows."""
+        """Scroll to the newest message if the table is following the log. Call this once the new rows have a layout."""
         table = self.query_one(Table)
         if self._following.is_following:
             table.scroll_to(y=table.max_scroll_y, animate=False, force=True, immediate=True)

@@ -129,7 +129,7 @@ class StyledWidget(Widget):
         return Strip([RichSegment(text, inks[role]) for text, role in self._cells_of(row, line, width)], width)
 
     def _cells_of(self, row: int, line: ShadedLine, width: int) -> RenderedLine:
-        """Return the line as it is drawn. A line is rendered once while its row shows it."""
+        """Return the line as it is drawn. Keeps the result until the row shows another line or has another width."""
         last = self._rendered.get(row)
         if last is None or last[0] is not line or last[1] != width:
             last = self._rendered[row] = line, width, render(line, width)

@@ -34,7 +34,7 @@ MAX_PICTURES = 500
 
 
 class Decoder:
-    """Decodes many small pictures, one after the other, in one process, because its start takes longer than a picture.
+    """Decoder of many small pictures in one process. A process takes longer to start than to decode a picture.
 
     `variables`: environment of the process.
     """
@@ -132,7 +132,7 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
 
 
 async def _finish(future: asyncio.Future[None]) -> None:
-    """Wait for a future that is done soon, even if this task is cancelled. Otherwise the loop may leak the process."""
+    """Wait until a future is done, even if this task is cancelled. Otherwise the loop may leak the process."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:

@@ -85,7 +85,7 @@ def pixel_size(graphics: Graphics, frame: Frame) -> tuple[int, int]:
 
 
 def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
-    """Return the picture of RGB `pixels`, as many as `pixel_size` returns. Slow, so call this in a thread."""
+    """Return a picture of RGB `pixels` in the size of `pixel_size`. Slow, so call this in a thread."""
     if graphics is Graphics.BLOCKS:
         return Picture(tuple(_half_blocks(pixels, frame)))
     from PIL import Image  # 40 ms, and most decks show no poster

@@ -99,14 +99,14 @@ class FramedPanel(Canvas):
 
 
 def _beside(line: ShadedLine, cells: int) -> ShadedLine:
-    """Return a line of a frame between its sides."""
+    """Return a line with the frame's border at both ends."""
     return [_SIDE, _BLANK, *fit(line, cells, ellipsis=True), _BLANK, _SIDE]
 
 
 _SIDE, _BLANK = ("│", StyleRole.RULE), (" ", StyleRole.TEXT)
 
 FRAME_CELLS, FRAME_LINES = 4, 2
-"""Number of cells and of lines of a frame: a side and a blank at each end of a line; top and bottom."""
+"""Cells and lines that a frame takes: a border and a blank at each end of a line; the lines at top and bottom."""
 
 
 def _top(title: str, right: str, cells: int) -> Line:

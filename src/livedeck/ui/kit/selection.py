@@ -27,10 +27,10 @@ class RowSelection:
     """Selected row of a table. `key`: the row's key, None for no row.
 
     At first the first row is selected. If the selected row leaves the table, no row is selected until a person chooses
-    one, even if the row returns (interface.md, "Selection"). `follows_first`: always select the first row until a
-    choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has created. The row
-    is selected once it appears, unless another row is chosen before. `absence`: why the row that was selected is not
-    shown.
+    one, even if the row returns (interface.md, "Selection"). `follows_first`: select the first row after each change of
+    the rows until a person chooses a row. `is_chosen`: True once a person has chosen a row. `awaited`: key of a row
+    that a person has created. The row is selected once it appears, unless another row is chosen before. `absence`:
+    reason why the last selected row is not shown.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:

@@ -138,7 +138,7 @@ class QosSide(Canvas):
         self._shown: view.Shown | None = None
 
     def show(self, shown: view.Shown | None) -> None:
-        """Paint the panes for the content of the chart. With None they stay empty."""
+        """Paint the panes for the content of the chart; without content, leave them empty."""
         self._shown = shown
         self.repaint()
 

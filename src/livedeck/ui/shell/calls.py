@@ -44,10 +44,10 @@ class Caller:
         self._sent_at: datetime | None = None
 
     def call_string(self, snapshot: Snapshot) -> str:
-        """Return the control string to call for ringing alarms (monitoring.md, "Bells"); empty if none rings.
+        """Return the control string that rings and notifies for ringing alarms; empty if none rings.
 
-        It contains a bell. If the last notification is at least `NOTIFICATION_GAP` ago, it also contains a notification
-        of all alarms that had none.
+        The string has a bell. If the last notification is at least `NOTIFICATION_GAP` ago, it also has a notification
+        of all alarms without one so far. See monitoring.md, "Bells".
         """
         rung = set(snapshot.bells)
         self._unsent |= rung

@@ -149,7 +149,10 @@ class Context(Protocol):
         """Record that the screen in front shows the newest snapshot and the selected event."""
 
     def forget_sights(self) -> None:
-        """Count the next frame as seen as soon as it is painted, because the person's own key has just caused it."""
+        """Forget the recent pictures, so that the next picture counts as seen at once.
+
+        Call this after a key that changes the picture, because the person expects the change.
+        """
 
     def last_seen(self) -> Snapshot | None:
         """Return the snapshot that a person saw last; None before the first. A key acts on this snapshot.

@@ -142,7 +142,7 @@ def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tu
 def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
     """Return an error for each key that two actions of a screen share.
 
-    It names the action that the settings changed.
+    The error names the action whose key the settings changed.
     """
     by_key = defaultdict[str, list[int]](list)
     for place, action in enumerate(registry.actions):

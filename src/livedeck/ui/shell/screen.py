@@ -364,7 +364,7 @@ SUBJECT_CELLS = 12
 """Maximum width, in cells, of an alarm's subject in the footer."""
 
 CATCH_UP_SECONDS = 0.02
-"""Seconds after which the details are painted if a burst of keys has left them unpainted."""
+"""Seconds until the details are painted after a burst of keys that left them unpainted."""
 
 
 class EventList(BaseScreen):

@@ -106,7 +106,7 @@ class ViewerPictures:
             await decoder.close()
 
     def _keep(self, key: tuple[str, Wanted, str], shot: Shot | None) -> None:
-        """Keep a picture, and drop the older ones of its place."""
+        """Keep a picture, and drop earlier pictures of the same event in the same size."""
         for old in [old for old in self._shots if old[0] == key[0] and old[1].frame == key[1].frame]:
             if shot is not None or self._shots[old] is None:
                 del self._shots[old]
@@ -132,7 +132,7 @@ class ViewerPictures:
 
 
 def _draw(pixels: bytes, jpeg: bytes, wanted: Wanted, graphics: Graphics | None, ground: str) -> Shot:
-    """Return the picture for its place. Slow, so call this in a thread."""
+    """Return the picture in the size of its frame. Slow, so call this in a thread."""
     frame, sequence = wanted.frame, ""
     columns, rows = frame.columns, frame.rows
     if graphics is not None:

@@ -126,7 +126,7 @@ class ViewersScreen(BaseScreen):
         return view.page_of(place, self._grid)
 
     def _in_order(self, probed: Sequence[EventState], render_time: RenderTime) -> list[EventState]:
-        """Return the events to show. While the order holds, events keep their places and new ones come last."""
+        """Return the events to show, worst first. For `HOLD_SECONDS` they keep this order, and new events come last."""
         now = self.ctx.clock.monotonic()
         ranked = viewer.worst_first(probed, render_time)
         if not self._order or not 0 <= now - self._ordered_at < HOLD_SECONDS:

@@ -148,7 +148,7 @@ def _boxes(shape: str) -> Iterator[_Box]:
 
 
 def _arm(side: str, half: float) -> _Box:
-    """Return the box from the middle of a cell to a side, `2 * half` units thick. For `h`, it has the full width."""
+    """Return the box from the middle of a cell to a side, `2 * half` units thick; for `h`, from left to right."""
     x, y = CELL_WIDTH / 2, CELL_HEIGHT / 2
     return {
         "h": (0.0, y - half, CELL_WIDTH, 2 * half),

@@ -293,7 +293,7 @@ class Form(Dialog[FormResult | None]):
             self.action_leave()
 
     def action_save(self) -> None:
-        """Close the form and return the entries if they are valid and at least one was changed."""
+        """Close the form and return the entries. If they cannot be saved, show the reason instead."""
         names = changed_names(self._entries, self._state.initial)
         required = {field.name for field in self._state.schema.fields if field.required}
         self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})

@@ -234,10 +234,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
             target.post_message(Settled(self._keys, ROUNDS))
 
     async def on_settled(self, message: Settled) -> None:
-        """Continue once the effects of a key are done.
-
-        Effects may have effects themselves, so this takes two rounds.
-        """
+        """Count down the rounds of a key, because its effects may have effects themselves."""
         if message.key == self._awaited_key and self.screen_stack:
             await self._go_on(message.key, message.rounds - 1)
 
