@@ -112,7 +112,7 @@ _ENDS = {
 
 
 SAME_FAULT = timedelta(seconds=10)
-"""Maximum seconds between the onset of an alarm and its episode, as evidence that both are about the same fault."""
+"""Maximum time between the onsets of an alarm and of an episode of the same fault."""
 
 
 def _alarm_changes(alarm: Alarm, state: EventState | None, render_time: RenderTime) -> Iterator[_Change]:

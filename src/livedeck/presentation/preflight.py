@@ -181,7 +181,7 @@ def _is_awaited(state: EventState) -> bool:
 
 
 class DuePreflights:
-    """Checks of the events that are due. The events of a list are sorted once; then only the first ones are checked."""
+    """Checks of the events that start soon or are late. Sorts the starts of an event list once, not for each call."""
 
     def __init__(self, *, is_read_only: bool) -> None:
         self._is_read_only = is_read_only

@@ -317,7 +317,7 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
 
 
 def readout(shown: Shown) -> list[ShadedGroup]:
-    """Return the values under the cursor, and then the values of the second event. Without a cursor, the newest values.
+    """Return the values under the cursor (without one, the newest values), then those of the second event.
 
     A column of several samples has the range of their values and their worst status.
     """
