@@ -25,7 +25,7 @@ from livedeck.presentation.silences import silenced_text
 from livedeck.text.values import evidence_text, safe, short_duration
 
 _FOLLOWING = frozenset({AlarmTransition.SEVERITY, AlarmTransition.RETURNED, AlarmTransition.CLEARED})
-"""Transitions that mean something only to a person who has seen the onset."""
+"""Transitions that are printed only if the onset of the alarm was printed."""
 
 _QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
 """Transitions that need no action."""

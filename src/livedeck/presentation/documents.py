@@ -262,7 +262,10 @@ class NotWatchedSpan(TypedDict):
 
 
 class DecidingLimit(TypedDict):
-    """Limit that decides. `setting`: name of its setting; None for the default. `by`: person who chose the value."""
+    """Limit that a detector reads. `setting`: name of its setting; None for the default.
+
+    `by`: person who chose the value.
+    """
 
     name: str
     value: str
@@ -318,7 +321,7 @@ class AlarmDone(TypedDict):
 
 
 class AlarmLink(TypedDict):
-    """Link that acknowledges an alarm, and its end."""
+    """Link that acknowledges an alarm, and the time until which it works."""
 
     schema: str
     link: str

@@ -62,7 +62,7 @@ def known_until(state: EventState) -> datetime:
 
 
 def doubt_cause(state: EventState, render_time: RenderTime) -> Blame:
-    """Return the nearest cause why a doubtful event is not known."""
+    """Return the nearest cause of the doubt about an event."""
     return render_time.blame if render_time.stale else state.blame
 
 

@@ -58,7 +58,7 @@ class Thread(NamedTuple):
         return over[-1].at if over else None
 
     def record_at(self, at: datetime) -> AlarmRecord | None:
-        """Return the newest record at a time; None if the occurrence began later."""
+        """Return the newest record up to a time; None if the occurrence began later."""
         return next((record for record in reversed(self.records) if record.at <= at), None)
 
     @property
@@ -72,7 +72,7 @@ class Thread(NamedTuple):
 
 
 class Incident:
-    """An alarm that nothing hid, with the alarms that were hidden while it was open."""
+    """Alarm that no other alarm hid, and the alarms that were hidden while it was open."""
 
     def __init__(self, lead: Thread, members: Sequence[Thread] = ()) -> None:
         self.lead, self.members = lead, tuple(members)

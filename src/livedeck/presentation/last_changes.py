@@ -36,7 +36,7 @@ class Changes:
         self._sorted: Remembered[list[_Change]] = Remembered()
 
     def count(self, snapshot: Snapshot, render_time: RenderTime) -> int:
-        """Return the number of changes, without a limit by time."""
+        """Return the number of all changes that the snapshot proves."""
         return len(self._all(snapshot, render_time))
 
     def lines(self, snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
@@ -59,7 +59,7 @@ class Changes:
 
 
 def unwatched_lines(snapshot: Snapshot, render_time: RenderTime, seconds: float) -> list[Line]:
-    """Return a line for each time in the last `seconds` whose changes may be missing, newest first."""
+    """Return a line for each unwatched time in the last `seconds`, in which changes may be missing, newest first."""
     to_server, since = render_time.to_server, render_time.server.timestamp() - seconds
     spans = [(to_server(stop.since).timestamp(), to_server(stop.until).timestamp()) for stop in snapshot.link.own.stops]
     spans += [(begin, end) for state in snapshot.events for begin, end in state.qos.not_watched]

@@ -97,7 +97,7 @@ class Plot(Record):
         return held(statuses, self.axis, self.samples.time, longest_step(self.cadence), self.until)
 
     def missing(self) -> dict[str, list[Period]]:
-        """Return the times of the axis without samples by their sign."""
+        """Return sign -> times on the axis without samples."""
         beyond = ((-inf, self.axis.start), (self.axis.end, inf))
         gaps = _without(self.gaps, (*self.unwatched, *beyond))
         return {
@@ -106,7 +106,7 @@ class Plot(Record):
         }
 
     def empty_signs(self) -> dict[int, str]:
-        """Return the sign of each cell in which samples are missing, even if it has some samples, too."""
+        """Return cell -> sign of missing samples, also for a cell with some samples."""
         periods = ((sign, period) for sign, periods in self.missing().items() for period in periods)
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
@@ -127,12 +127,15 @@ class Plot(Record):
 
 
 def plot_axis(start: float, end: float, width: int) -> Axis:
-    """Return the axis of a plot that is `width` cells wide, from `start` to `end` (epoch s), at least a minute."""
+    """Return the axis of a plot that is `width` cells wide, from `start` to `end` (epoch s).
+
+    The axis is at least a minute long.
+    """
     return Axis(min(start, end - _SHORTEST), end, max(_MIN_COLUMNS, width - GUTTER))
 
 
 def missing_between(times: Sequence[float], cadence: float) -> list[Period]:
-    """Return each time between two samples in which others are missing (monitoring.md, "Order and holes")."""
+    """Return each time between two samples in which samples are missing (monitoring.md, "Order and holes")."""
     return [(before, after) for before, after in pairwise(times) if after - before > longest_step(cadence)]
 
 
@@ -257,7 +260,7 @@ def _draw_signs(signs: Mapping[int, str], values: Sequence[float]) -> None:
 
 
 def _painted(role: StyleRole) -> Iterator[Line]:
-    """Yield the lines of the figure. The dots of a curve get this role, and the sign of a status its own."""
+    """Yield the lines of the figure. The dots of the curve get this role; signs get the role of their status."""
     for row in figure.build().string(colorless=True).splitlines():
         yield merge_neighbours(
             (char, _SIGNS.get(char, role if char >= _NO_DOTS else StyleRole.DIM)) for char in row.rstrip()

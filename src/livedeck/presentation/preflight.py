@@ -157,7 +157,7 @@ def _knows(event: Event, name: str) -> bool:
 
 
 def missing_fields(event: Event) -> tuple[str, ...]:
-    """Return the needed fields that the event of a list lacks. They must be polled by id."""
+    """Return the fields that the checks need and that the event in the list lacks. They must be polled by id."""
     return tuple(name for name in OFTEN_UNLISTED if name not in event.model_fields_set)
 
 

@@ -236,7 +236,7 @@ SAMPLE_HEAD = f"{'TIME':<24}  {'VIDEO':>7}  {'AUDIO':>7}  {'FPS':>6}  STATUS"
 
 
 def sample_text(reading: Reading) -> str:
-    """Return a line about a sample for people, under SAMPLE_HEAD."""
+    """Return a sample as a line of the table for people, under SAMPLE_HEAD."""
     rates = f"{bits(reading.video):>7}  {bits(reading.audio):>7}  {frames(reading.fps):>6}"
     return f"{timestamp(reading.time):<24}  {rates}  {_status_text(reading.status)}"
 

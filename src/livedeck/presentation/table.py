@@ -23,7 +23,7 @@ Value = float | str | tuple[str, ...] | None
 ValueGetter = Callable[[T, RenderTime], Value]
 
 SORT, SELECT = "view.sort", "row.select"
-"""Commands of a click on the title of a column, and of a click on a line about an event."""
+"""Commands that run on a click on the title of a column, and on a click on a line about an event."""
 
 GAP = 1
 """Number of cells between two columns."""

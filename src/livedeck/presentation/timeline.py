@@ -27,7 +27,7 @@ TICK_CELLS = 12
 """Minimum distance of two hour labels in cells."""
 
 PAST, FUTURE = "━", "╌"
-"""Glyphs of times on air. Lines, because bars would be louder than the table."""
+"""Glyphs of times on air. They are lines, because bars would draw more attention than the table."""
 
 TICK_STEPS = (1800, 3600, 7200, 10_800)
 """Possible distances of two labels in seconds."""

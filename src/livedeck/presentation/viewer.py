@@ -182,7 +182,7 @@ WITH_VIEWER_FAULTS = (
     replace(EVENTS.columns[_HEALTH], width=len(" ✖ viewers no sound "), render=health_or_fault, is_steady=False),
     *EVENTS.columns[_HEALTH + 1 :],
 )
-"""Columns of a narrow Events table, where the health gives way to a fault for viewers."""
+"""Columns of a narrow Events table, with a fault for viewers in place of a good health."""
 
 
 def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = True) -> Line:

@@ -644,7 +644,7 @@ class Deck(ExactApp):
         return self.run_worker(work, name=name, group=name, exit_on_error=False)
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """Return the state of a feature. The first call makes the state by `make`; it lasts until the deck ends."""
+        """Return the state of a feature. The first call makes it by `make`; the state lasts until the deck ends."""
         if make not in self._states:
             self._states[make] = make(self)
         return cast("S", self._states[make])

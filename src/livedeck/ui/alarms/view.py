@@ -327,7 +327,7 @@ LOG: TableSchema[LogRecord] = TableSchema(
 def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
     """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
 
-    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
+    Returns () if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
     """
     silent = tuple(other for other in alarms if other.active and other.found and other.expected == NEVER_HEARD)
     return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()

@@ -11,8 +11,7 @@ TAIL_SECONDS = 10.0
 """Minimum seconds between two reads of a log that may still grow. Each read transfers the whole log."""
 
 TAIL_SHARE = 10
-"""Minimum wait before the next read, in multiples of the duration of the last read. So long logs are read less often.
-"""
+"""Minimum wait before the next read, in multiples of the duration of the last read. Long logs are read less often."""
 
 
 class Following:

@@ -59,7 +59,7 @@ Their content decides between the two.
 """
 
 MIN_CHART_PANES = 10
-"""Height in lines that panes keep at least if one of them has a chart."""
+"""Minimum height in lines of panes with a chart."""
 
 MIN_TODAY_ROWS = 3
 """Minimum number of rows in the hours around now while the table has more rows than lines."""
@@ -241,7 +241,7 @@ class EventsScreen(EventList):
             self.ctx.monitor.watch(self.MODE)
 
     def toggle_panes(self) -> None:
-        """Show the panes, or else a higher table and three lines about the selected event."""
+        """Switch between the panes, and a higher table with three lines about the selected event."""
         self._wants_panes = not self._wants_panes
         self.refresh_all()
 

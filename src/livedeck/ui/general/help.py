@@ -127,7 +127,7 @@ def found_lines(registry: ActionRegistry, mode: str, actions: Iterable[Action], 
 
 
 def _by_place(actions: Sequence[Action], mode: str) -> Iterable[tuple[str, list[Action]]]:
-    """Yield the headings of the help, each with the actions that work there."""
+    """Yield the headings for this screen, for every screen and for other screens, each with its actions."""
     yield "On this screen", [action for action in actions if action.screens and action.works_on(mode)]
     yield "On every screen", [action for action in actions if not action.screens]
     yield "On other screens", [action for action in actions if not action.works_on(mode)]

@@ -170,7 +170,7 @@ class Canvas(StyledWidget):
         )
 
     def on_resize(self) -> None:
-        """Draw for the new size, unless the first picture has shown it already."""
+        """Draw for the new size, unless the first picture was drawn for this size already."""
         if self._drawing is None or self._drawn_size != self.size:
             self._lines, self._drawing = [], None
             self.repaint()
@@ -180,7 +180,7 @@ class Canvas(StyledWidget):
         return _line_at(self._lines, y)
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of the last drawing. The first picture comes before the message about the size."""
+        """Return one line of the last drawing. Draws first if the message about a new size has not arrived yet."""
         if self.size and (self._drawing is None or self._drawn_size != self.size):
             self._drawing, self._drawn_size = self.draw(*self.size), self.size
             self._lines = self._drawing[: self.size.height]

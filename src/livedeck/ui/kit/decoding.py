@@ -30,7 +30,7 @@ log = Log(__name__)
 
 
 MAX_PICTURES = 500
-"""Maximum number of pictures that one process decodes. A process may use little processor time in its whole life."""
+"""Maximum number of pictures that one process decodes. The processor time of a process is limited in total."""
 
 
 class Decoder:

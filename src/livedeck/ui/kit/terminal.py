@@ -215,7 +215,7 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def take_overlay(self, painter: Callable[[Screen[Any], Spans | None], None]) -> None:
-        """Let `painter` draw pixels from now on. The pixels of the painter before it, on another screen, are erased."""
+        """Let `painter` draw pixels from now on. The pixels of the previous painter, on another screen, are erased."""
         if self.overlay != painter:
             if self.overlay is not None:
                 self.overlay(self.screen, None)

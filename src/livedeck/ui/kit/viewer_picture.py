@@ -68,7 +68,7 @@ def picture_rows(state: EventState, render_time: RenderTime, frame: Frame, look:
 
 
 def _empty(over: Sequence[tuple[str, StyleRole]], frame: Frame) -> list[ShadedLine]:
-    """Return the rows without a picture, shaded if viewers get none."""
+    """Return the rows in place of a picture: shaded if viewers get nothing, otherwise blank."""
     ground = "▒" if over and over[0][1] is StyleRole.CRITICAL else " "
     return [[(ground * frame.columns, StyleRole.BAND)] for _ in range(frame.rows)]
 

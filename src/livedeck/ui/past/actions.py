@@ -53,7 +53,7 @@ async def now(ctx: Context, _: str) -> None:
 
 
 def play(ctx: Context, argument: str) -> None:
-    """Play the past at the speed `argument`. Without an argument, play or pause."""
+    """Play the past at the speed `argument`. Without an argument, pause; if it is paused, play."""
     if ctx.past is None:
         return
     try:

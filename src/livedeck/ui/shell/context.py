@@ -219,7 +219,7 @@ class Context(Protocol):
         """Run work in its own worker. The work must handle its errors itself."""
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """Return the state of a feature. The first call makes the state by `make`; it lasts until the deck ends."""
+        """Return the state of a feature. The first call makes it by `make`; the state lasts until the deck ends."""
 
     def set_theme(self, name: str) -> bool:
         """Draw the deck in a theme and save the choice.

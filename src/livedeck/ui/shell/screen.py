@@ -61,7 +61,7 @@ AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 def is_active(alarm: Alarm) -> bool:
-    """Return whether the alarm is active."""
+    """Return whether an operator must look at the alarm now."""
     return alarm.active
 
 
@@ -76,7 +76,7 @@ def is_away(alarm: Alarm) -> bool:
 
 
 def last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return the alarms that the last press of the key acknowledged, latest first."""
+    """Return the alarms that the last press of the acknowledge key acknowledged, latest first."""
     dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
     last = max((at for at, _ in dated), default=None)
     given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
@@ -128,8 +128,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     SHOWS_EVENT: ClassVar[bool] = False
 
     _pinned_event: str | None = None
-    """Id of the event whose alarm a person last acted on here; empty for the deck's own alarms, None before an action.
-    """
+    """Event whose alarm a person last acted on on this screen: its id, or empty for the deck. None before an action."""
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
     """Cache of filtered rows: input, key, result. Sorting 10,000 rows takes longer than painting them."""

@@ -33,7 +33,7 @@ def can_show_pictures(ctx: Context) -> bool:
 
 
 class Wanted(NamedTuple):
-    """Picture that a place on the screen shows: hash of the JPEG, cells of the place, and id of the place in kitty."""
+    """Picture to show in a place on the screen: hash of the JPEG, size of the place, and id of the place in kitty."""
 
     image: str
     frame: Frame

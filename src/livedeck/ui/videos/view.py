@@ -166,7 +166,7 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
 
 
 def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, rows: int) -> list[Line]:
-    """Return the rows of a list, in at most `rows` lines: a line each, or all in one."""
+    """Return the rows of a list, a line each; in a single line if `rows` is less than 2."""
     role = StyleRole.STALE if render_time.stale else StyleRole.TEXT
     texts = [_extra_text(item) for item in cached.items]
     if not texts:

@@ -67,7 +67,7 @@ def header_scale(cells: int, limit: int) -> int:
 
 
 def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo | None) -> list[Line]:
-    """Return counts, page, age and time in one line, or counts and time in large letters above the rest."""
+    """Return the header in one line, or with counts and time in large letters above page, age and the rest."""
     if scale == PLAIN:
         return [_small(model, cells, page, zone)]
     time = text_lines(f"{model.render_time.now:%H:%M:%S}", StyleRole.STRONG, LARGE, cells)

@@ -27,7 +27,7 @@ MAX_UPCOMING = 3
 """Maximum number of next events in the header."""
 
 RULE_CHANGE_SECONDS = 300.0
-"""Seconds that the wall shows a change of the rules for judging events by new settings or by a person."""
+"""Seconds that the wall shows that new settings or a person have changed the rules for judging events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
 
 class Banner(Struct, frozen=True, array_like=True):
-    """Line above the events: critical, or else a warning. `is_headline`: True for large letters."""
+    """Line above the events. `is_critical`: critical instead of a warning. `is_headline`: in large letters."""
 
     text: str
     is_critical: bool

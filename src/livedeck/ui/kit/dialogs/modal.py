@@ -28,12 +28,10 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 STYLES = Path(__file__).with_name("dialogs.tcss")
-"""Stylesheet of all modal screens. It is not in the deck's stylesheet, which is parsed four times before its first
-frame.
-"""
+"""Stylesheet of all modal screens. Textual parses the deck's own stylesheet four times before the first frame."""
 
 ECHO = 0.5
-"""Seconds during which another enter is dropped as an echo, after an enter that closed a dialog."""
+"""Seconds after an enter that closed a dialog, during which another enter is dropped as an echo."""
 
 MAX_HOLD = 5.0
 """Maximum number of seconds that keys wait for the effect of an earlier key. Then they are dropped."""
