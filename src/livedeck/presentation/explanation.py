@@ -124,7 +124,7 @@ def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
     )
     is_chosen = any(limit.name == "content" and limit.by for limit in explanation.decides)
     return [
-        f"If the picture of this event stands still by design, as of a harbour at night{where}: {command}",
+        f"If the picture of this event is still on purpose, such as a harbour at night{where}: {command}",
         *([] if is_chosen else _camera_settings(explanation, file)),
         f"A frozen picture then raises no alarm; not judged: {', '.join(_NOT_OF_CAMERA)}",
     ]
@@ -161,7 +161,7 @@ _NOT_OF_CAMERA = (
 def _would_alarm(explanation: Explanation) -> list[str]:
     if explanation.forecasts is None:
         return [NOT_RECORDED]
-    nothing = f"Unknown: {_NOT_JUDGED}" if _is_unjudged(explanation) else "Nothing foreseen within a minute"
+    nothing = f"Unknown: {_NOT_JUDGED}" if _is_unjudged(explanation) else "No alarm forecast within a minute"
     lines = [forecast_text(forecast) for forecast in explanation.forecasts] or [nothing]
     more = len(lines) - _MOST_LISTED
     return [
@@ -216,7 +216,7 @@ def _class_text(explanation: Explanation) -> str:
         return NOT_RECORDED if signal.is_warm is None and signal.video is not None else "not learnt yet"
     parts = (
         ("video", signal.is_constant, "constant rate", "variable rate"),
-        ("sound", signal.is_witness, "constant, so its fall is a sign", "variable"),
+        ("sound", signal.is_witness, "constant, so a fall shows that the encoder lacks bits", "variable"),
         ("fps", None if signal.is_variable_fps is None else not signal.is_variable_fps, "constant", "variable"),
     )
     return "; ".join(

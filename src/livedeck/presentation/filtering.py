@@ -103,7 +103,7 @@ class TableView(Record):
     """Operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
 
     `hidden`: names of hidden columns. `name`: name of the view; empty for an arrangement without a name. `group`: name
-    of a way to group the rows under heads; empty for no groups.
+    of one of the table's `groups`; empty for rows without groups.
     """
 
     filter: str = ""

@@ -76,7 +76,7 @@ MAX_PINNED = 50
 
 
 class PreferencesStore(Protocol):
-    """Store on this machine that only the operator can read."""
+    """Store of the preferences on this machine. Only the operator can read it."""
 
     def load(self) -> Preferences:
         """Return the saved preferences; the defaults if none are saved or they are unreadable."""
