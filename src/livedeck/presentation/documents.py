@@ -542,7 +542,7 @@ class Workspace(OpenAlarms):
     """Whole state of the monitor. `unreadable`: number of events that could not be read.
 
     `shortfall`: events in the platform's total that were not received; None if the list is complete. `list_doubt`:
-    known events that a complete list lacks without reason; None if there are none.
+    known events that the list lacks although it claims to be complete; None if there are none.
     """
 
     events: list[Event]

@@ -63,8 +63,8 @@ def _is_round(value: float, decimals: int) -> bool:
 def round_scale(values: Iterable[float], rows: int, *, is_fitted: bool = False, fallback: float = 1.0) -> Scale:
     """Return a scale that contains the values. It begins at zero; if `is_fitted`, at a round value below the least.
 
-    Of the scales with round steps, chooses the scale with the most ticks, and among these the scale with the least room
-    above the greatest value. `fallback`: assumed greatest value if no value is above zero.
+    Chooses the scale with round steps that has the most ticks. Among several, the one with the least room above the
+    greatest value wins. `fallback`: assumed greatest value if no value is above zero.
     """
     drawn = [min(value, _MAX_VALUE) for value in values if value >= 0]
     highest = max(drawn, default=0.0)

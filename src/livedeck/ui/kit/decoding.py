@@ -104,8 +104,8 @@ async def _start(output: _Output, variables: Mapping[str, str], *size: int) -> a
 async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
     """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
 
-    Returns None, with the reason in the log, if the picture is not a PNG, JPEG or WebP, is broken, or is larger than
-    `decoding_child` allows. `variables`: environment of the decoding process.
+    Returns None, with the reason in the log, for a picture that is broken, larger than `decoding_child` allows, or no
+    PNG, JPEG or WebP. `variables`: environment of the decoding process.
     """
     output = _Output(width * height * 3)
     process = await _start(output, variables, width, height)

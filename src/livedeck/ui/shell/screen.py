@@ -128,7 +128,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     SHOWS_EVENT: ClassVar[bool] = False
 
     _pinned_event: str | None = None
-    """Event whose alarm a person last acted on on this screen: its id, or empty for the deck. None before an action."""
+    """Event of the last alarm action on this screen: its id, or empty for the deck itself. None before an action."""
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
     """Cache of filtered rows: input, key, result. Sorting 10,000 rows takes longer than painting them."""

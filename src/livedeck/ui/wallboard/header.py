@@ -164,7 +164,7 @@ def filtered(model: WallModel) -> Line:
 
 
 def age(model: WallModel) -> Line:
-    """Return the age of the data, with STALE or BLIND if it is too old."""
+    """Return the age of the data, with STALE or BLIND if the data are too old."""
     connection, render_time = model.snapshot.link, model.render_time
     if connection.as_of is None:
         return [("no data yet", StyleRole.WARNING)]

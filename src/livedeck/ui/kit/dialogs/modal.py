@@ -74,7 +74,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     """Screen over another screen. It returns a value once.
 
     Textual queues the keys of a burst in the screen's widgets before it handles the first key. If the first key closes
-    or covers the screen, the other keys must have no effect, neither on this screen nor on the screen in front.
+    or covers the screen, the other keys must have no effect on any screen.
     """
 
     CSS_PATH = STYLES
