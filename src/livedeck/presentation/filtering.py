@@ -197,7 +197,7 @@ def _grouped(
     title, pinned = schema.groups.get(view.group), render_time.pinned if schema.has_pins else frozenset[str]()
     if title is None and not pinned:
         return []
-    groups: dict[tuple[bool, str], list[T]] = {(True, PINNED): []}  # a folder may have the name, too
+    groups: dict[tuple[bool, str], list[T]] = {(True, PINNED): []}  # a folder may be named PINNED, too
     for row in rows:
         if schema.key(row) in pinned:
             groups[True, PINNED].append(row)

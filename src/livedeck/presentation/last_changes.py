@@ -97,7 +97,7 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
     completed = (state for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED)
     dated = {state.id for state in completed if state.phase.reference_time is not None}
     for ended in snapshot.ended:
-        if ended.id in dated:  # the platform tells when
+        if ended.id in dated:  # the platform dates the end
             continue
         at, how = render_time.to_server(ended.at), _ENDS[ended.way]
         yield _Change(at, ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)

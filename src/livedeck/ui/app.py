@@ -184,9 +184,9 @@ class Deck(ExactApp):
         self.clock, self._log_file = clock, log_file
         self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
         self._now = None if past else _Now(monitor, clock, api, history, self.records, self.open_changes)
-        self._newest: Snapshot | None = None  # of the present, while the past is shown
+        self._newest: Snapshot | None = None  # present, while the past is shown
         self._now_fault = ""
-        self._open_changes_due = -inf  # when to read them from the history again (monotonic s)
+        self._open_changes_due = -inf  # time of their next read from the history (monotonic s)
         self.downloads, self.opener = downloads, opener
         self._selection = RowSelection(follows_first=True)
         self._sights = Sights()
@@ -208,7 +208,7 @@ class Deck(ExactApp):
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._on_app_resumed)
-        self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some have no grid
+        self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some lack a grid
         self.run_worker(self._play(self.past) if self.past else self._watch(), name="monitor", exit_on_error=False)
         if self._at:
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
@@ -569,7 +569,7 @@ class Deck(ExactApp):
     async def _finish(self, action: Action, work: Awaitable[None]) -> None:
         try:
             await work
-        except (AlarmRefused, NotReadError) as error:  # it has the reason, such as a silent collector or a locked file
+        except (AlarmRefused, NotReadError) as error:  # its text is the reason, such as a locked file
             self.announce(str(error), Severity.WARNING)
         except Exception as error:
             log.exception("an action failed", action=action.name)

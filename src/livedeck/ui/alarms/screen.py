@@ -94,7 +94,7 @@ class AlarmsScreen(BaseScreen):
         self._grouped: Remembered[tuple[Incident, ...]] = Remembered()
         self._incident_lines: Remembered[list[Line]] = Remembered()
         self._log: tuple[LogRecord, ...] = ()
-        self._fault = ""  # of the last reading of a log
+        self._fault = ""  # reason why the last reading of a log failed
         self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
     def body(self) -> ComposeResult:

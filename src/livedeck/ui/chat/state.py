@@ -25,7 +25,7 @@ class Following:
         self.is_following = True
         self._seen = 0  # messages in the log at the time of the pause
         self._followed_to: tuple[tuple[int, int], float] | None = None  # size of the table, and its scroll position
-        self._read_began = self._read_ended = 0.0  # of the last read (monotonic s)
+        self._read_began = self._read_ended = 0.0  # start and end of the last read (monotonic s)
 
     def restart(self) -> None:
         """Follow the newest message again, without a cursor."""

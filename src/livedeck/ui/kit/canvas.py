@@ -58,7 +58,7 @@ class StyledWidget(Widget):
 
     def __init__(self, *children: Widget, **names: Any) -> None:
         super().__init__(*children, **names)
-        self._rendered: dict[int, tuple[ShadedLine, int, RenderedLine]] = {}  # by row: line, width, and both rendered
+        self._rendered: dict[int, tuple[ShadedLine, int, RenderedLine]] = {}  # by row: line, width, and its cells
         self._inks = Inks("", Style())
         self._strips: tuple[object, list[Strip]] | None = None
 
@@ -156,7 +156,7 @@ class Canvas(StyledWidget):
         """Draw again, refresh the changed regions, and return their number."""
         width, height = self.size
         if not width or not height:
-            self._drawing = None  # what is shown next may be other content in the old size
+            self._drawing = None  # the next picture may have the old size, but other content
             return 0
         drawing = self.draw(width, height)
         if drawing is self._drawing:

@@ -63,7 +63,7 @@ class FramedPanel(Canvas):
         self._title, self._right, self._command = "", "", ""
         self._draw_lines: DrawLines = lambda _width, _height: []
         self._framed: Remembered[list[ShadedLine]] = Remembered()
-        self._rows: tuple[int, list[tuple[ShadedLine, ShadedLine]]] = 0, []  # width; each line, and in its frame
+        self._rows: tuple[int, list[tuple[ShadedLine, ShadedLine]]] = 0, []  # width; each line without and with frame
 
     def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
         """Replace title, right side and the function that draws in the frame.

@@ -37,7 +37,7 @@ class RowSelection:
         self.key: str | None = None
         self.is_chosen = False
         self.awaited: str | None = None
-        self._name = ""  # of the selected row, at its last paint
+        self._name = ""  # name of the selected row at its last paint
         self._left = ""  # name of the row that has left the table
         self.absence = Absence.GONE
         self._follows_first = follows_first

@@ -64,7 +64,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._all_columns = schema.columns
         self._rows: tuple[T, ...] = ()
         self._section_rows: list[int] = []  # first row of each section
-        self._section_lines: list[int] = []  # lines of their heads
+        self._section_lines: list[int] = []  # line of the head of each section
         self._section_heads: dict[int, Line] = {}  # by line
         self._drawn: dict[int, ShadedLine] = {}
         self._cells: dict[str, RowCells[T]] = {}
@@ -78,7 +78,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._columns: list[tuple[Column[T], int]] = []
         self._render_time: RenderTime | None = None
         self._empty_text = ""
-        self._pressed_key: str | None = None  # of the row under the pointer at the press of its button
+        self._pressed_key: str | None = None  # row at which the mouse button was pressed
         self.cursor: str | None = None
 
     def show(
