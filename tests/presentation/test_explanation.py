@@ -148,7 +148,7 @@ def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where(
     assert lines["would alarm"] == ["Unknown: samples are not judged"]
     assert lines["alarms"] == ["No open alarms, but samples are not judged"]
     judged = dict(explanation_lines(replace(found, silent=())))
-    assert judged["would alarm"] == ["Nothing foreseen within a minute"]
+    assert judged["would alarm"] == ["No alarm forecast within a minute"]
     assert judged["alarms"] == ["No open alarms"]
     assert lines["decides"] == ["low_video = 0.7 (line 41 of limits)", "content = radio (chosen by anna@regie)"]
     assert dict(explanation_lines(replace(found, decides=())))["decides"] == ["the default limits"]

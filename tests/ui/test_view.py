@@ -371,7 +371,7 @@ async def test_a_pin_marks_an_event_at_once_and_the_cursor_still_follows_the_wor
         assert f"★ {last.event.name}" in letters_of(deck)
         deck.select_event(last.id)
         await act(pilot, "event.pin")
-        assert "pin taken off" in deck.preferences.notices[-1].text
+        assert "unpinned" in deck.preferences.notices[-1].text
         assert "★" not in letters_of(deck)
 
 

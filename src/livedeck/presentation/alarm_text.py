@@ -25,7 +25,7 @@ from livedeck.presentation.silences import silenced_text
 from livedeck.text.values import evidence_text, safe, short_duration
 
 _FOLLOWING = frozenset({AlarmTransition.SEVERITY, AlarmTransition.RETURNED, AlarmTransition.CLEARED})
-"""Transitions that mean something only to a person who has seen the onset."""
+"""Transitions that are printed only if the onset of the alarm was printed."""
 
 _QUIET = frozenset({AlarmTransition.SUPPRESSED, AlarmTransition.RELEASED, AlarmTransition.NOTED})
 """Transitions that need no action."""
@@ -35,7 +35,7 @@ _FOUND = "found"
 """Word for an alarm whose fault began before the first look at its event."""
 
 _NAMED = 6
-"""Maximum number of alarms that the line of a first look names. `alarm list` prints all alarms."""
+"""Maximum number of alarms that are named in the line about a first look. `alarm list` prints all alarms."""
 
 _CELLS = 25
 """Width of the first word of a line."""
@@ -72,10 +72,10 @@ def _head(change: AlarmChange, word: str) -> str:
 
 
 class ShownChanges:
-    """Selects the transitions to print from one snapshot after another.
+    """Selects the transitions to print, snapshot by snapshot.
 
-    Omits transitions that need no action. Also omits later transitions of an alarm whose onset was not printed: when an
-    incident ends, each alarm that it hid clears too.
+    Omits transitions that need no action. Also omits later transitions of an alarm whose onset was not printed. For
+    example, when an incident ends, each alarm that it hid clears too.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class ShownChanges:
 
 
 def change_lines(changes: Iterable[AlarmChange]) -> list[str]:
-    """Return the transitions of alarms, a line each; all that were found at a first look share one line."""
+    """Return the transitions of alarms, a line each. Alarms of a first look share one line."""
     shown = list(changes)
     found = [change for change in shown if _is_found(change)]
     others = [change_text(change) for change in shown if len(found) < 2 or not _is_found(change)]
@@ -140,7 +140,7 @@ def stop_text(stop: NotWatched) -> str:
 
 
 def note_done(text: str) -> str:
-    """Return the words for a note that was written: an empty text removes it."""
+    """Return the notice that a note was attached, or was removed by an empty text."""
     return "note attached" if text.strip() else "note removed"
 
 

@@ -221,7 +221,7 @@ MAX_SUBJECT_CELLS = 24
 def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
     """Return severity, age, subject, kind, actual and expected value on one line. A wide line also has the state.
 
-    A cleared alarm always has its state before the values, which would otherwise look present.
+    A cleared alarm has its state before the values, so that they do not look like values of now.
     """
     is_cleared = alarm.state is AlarmState.RETURNED
     age = compact_duration(render_time.seconds_since(alarm.since))

@@ -61,7 +61,7 @@ SEVERITY_BADGES: Mapping[Severity, Badge] = MappingProxyType(
 
 
 def severity_chip(severity: Severity, glyph: str = "") -> Segment:
-    """Return glyph and word of a severity with a blank at each end, for a board. `glyph` replaces the usual glyph."""
+    """Return glyph and word of a severity with a blank at each end, as a chip. `glyph` replaces the usual glyph."""
     own_glyph, word, role = SEVERITY_BADGES[severity]
     chip = StyleRole.WARNING_CHIP if severity is Severity.WARNING else role
     return f" {glyph or own_glyph} {word} ", chip

@@ -37,7 +37,7 @@ class EventCheck:
 
 
 def check_event(state: EventState, alarms: Sequence[Alarm], render_time: RenderTime) -> EventCheck:
-    """Check an event. `alarms`: alarms of all events, also shelved alarms and alarms out of service."""
+    """Return the result of a check of an event. `alarms`: all alarms of all events, also the handled ones."""
     name, tally = safe(state.event.name or state.id, 60), state.phase.tally
     present = [alarm for alarm in alarms if alarm.event_id == state.id and alarm.present]
     active = [alarm for alarm in present if alarm.active and not alarm.silenced]

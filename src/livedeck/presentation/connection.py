@@ -131,7 +131,7 @@ def poor_text(link: ConnectionStatus) -> str:
 
 
 def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
-    """Return the time until the next retry: `retry in 12 s`; empty without a retry."""
+    """Return the time until the next retry: `retry in 12 s`, or `retrying now`; empty if none is planned."""
     if link.next_try is None:
         return ""
     seconds = -render_time.seconds_since(link.next_try)
@@ -182,10 +182,10 @@ def skew_text(attachment: Attachment | None) -> str:
 def behind_text(link: ConnectionStatus) -> str:
     """Return the lateness of the process that polls: `this machine is 3 s behind`.
 
-    Empty while it is on time, or if the cause of the connection's state says so already.
+    Empty if the process is less than a second late, or if the state of the connection already names this machine.
     """
-    is_told = link.own.behind < 1 or link.blame.is_own
-    return "" if is_told else f"this machine is {link.own.behind:.0f} s behind"
+    is_omitted = link.own.behind < 1 or link.blame.is_own
+    return "" if is_omitted else f"this machine is {link.own.behind:.0f} s behind"
 
 
 def way_lines(snapshot: Snapshot, render_time: RenderTime) -> list[Line]:

@@ -155,7 +155,10 @@ class RuleChangeLine(TypedDict):
 
 
 class NotWatchedLine(TypedDict):
-    """Line of `--follow`: a time that livedeck did not watch. `not_watched`: slept, stopped, slow or outrun."""
+    """Line of `--follow`: a time that livedeck did not watch.
+
+    `not_watched`: the cause: slept, stopped, slow, or outrun (by the followed clock of a rehearsal).
+    """
 
     since: str
     until: str
@@ -196,9 +199,10 @@ class ExplainedAlarm(TypedDict):
 class Forecast(TypedDict):
     """Next onset of a kind of alarm under a condition.
 
-    `condition`: unchanged, silent (no new sample comes), below, above (`rate` stays below or above `limit`), status
-    (every sample has the status `limit`) or time. `seconds`: time until the onset; from now for silent and time,
-    otherwise from the newest sample. `samples`, `replies`: number of further samples and good replies that it needs.
+    `condition`: `unchanged`, `silent` (no new sample comes), `below` or `above` (`rate` stays below or above `limit`),
+    `status` (every sample has the status `limit`) or `time`. `seconds`: time until the onset; from now for `silent` and
+    `time`, otherwise from the newest sample. `samples`, `replies`: number of further samples and good replies until the
+    onset.
     """
 
     kind: str
@@ -258,7 +262,10 @@ class NotWatchedSpan(TypedDict):
 
 
 class DecidingLimit(TypedDict):
-    """Limit that decides. `setting`: name of its setting; None for the default. `by`: person who chose the value."""
+    """Limit that a detector reads. `setting`: name of its setting; None for the default.
+
+    `by`: person who chose the value.
+    """
 
     name: str
     value: str
@@ -278,7 +285,7 @@ class KindEvidence(TypedDict):
 class Explanation(TypedDict):
     """Explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded.
 
-    `not_known`: doubt of the event, with the time of its last good reply; None if it is known.
+    `not_known`: doubt about the event, and the time of its last good reply; None without doubt.
     """
 
     schema: NotRequired[str]
@@ -314,7 +321,7 @@ class AlarmDone(TypedDict):
 
 
 class AlarmLink(TypedDict):
-    """Link that acknowledges an alarm, and its end."""
+    """Link that acknowledges an alarm, and the time until which it works."""
 
     schema: str
     link: str
@@ -406,8 +413,8 @@ class Quality(TypedDict):
 class Evidence(TypedDict):
     """Evidence for a claim about an event. `have`: evidence so far. `need`: evidence that proves the claim.
 
-    `state`: "proven"; "not yet" while further replies decide; "not known" if no further request is sent. `since`: time
-    from which on the claim would be true.
+    `state`: "proven"; "not yet" while further replies decide; "not known" if no further request is sent. `since`: start
+    of the claimed state.
     """
 
     claim: str
@@ -535,7 +542,7 @@ class Workspace(OpenAlarms):
     """Whole state of the monitor. `unreadable`: number of events that could not be read.
 
     `shortfall`: events in the platform's total that were not received; None if the list is complete. `list_doubt`:
-    known events that a complete list lacks without reason; None if there are none.
+    known events that the list lacks although it claims to be complete; None if there are none.
     """
 
     events: list[Event]
@@ -727,7 +734,7 @@ class Handover(TypedDict):
 class ReportFault(TypedDict):
     """Fault of an event.
 
-    `exact`: the end is known from samples. If not, `until` is the time at which it was noticed.
+    `exact`: the end is known from samples. Otherwise `until` is the time at which livedeck noticed the end.
     """
 
     kind: str
@@ -909,7 +916,7 @@ class Doctor(TypedDict):
 class UnsentNotification(TypedDict):
     """Message that waits, or a dead letter. `state`: `waiting` or `dead`. `answer`: last reply of the receiver.
 
-    `id` is empty if the collector is older.
+    `id` is empty if the collector runs an earlier version.
     """
 
     id: str
@@ -1019,7 +1026,7 @@ class SilenceMatcher(TypedDict):
 class Silence(TypedDict):
     """Silence. `running`: it runs now; otherwise it is planned. `passes`: lowest severity that is not silenced.
 
-    `until_end_of`: id of the event with whose broadcast it ends. `changed_by`, `changed_at`: its last change.
+    `until_end_of`: id of an event; the silence ends with its broadcast. `changed_by`, `changed_at`: the last change.
     """
 
     id: str
@@ -1060,7 +1067,7 @@ class SilenceChanged(TypedDict):
 
 
 class DrillScore(TypedDict):
-    """Score of a drill. Compare scores of equal `hash` and `rules`.
+    """Score of a drill. Scores are comparable if they have the same `hash` (scenario) and `rules` (version).
 
     `score`: from 0 to 100; None if `void` has a reason. `number`: place among the drills on this machine; left out in a
     report.

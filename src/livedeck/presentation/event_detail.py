@@ -44,9 +44,10 @@ MAX_TITLE_NAME_CELLS = 32
 
 
 def problem_lines(state: EventState, render_time: RenderTime, cells: int, *, findings: int | None = None) -> list[Line]:
-    """Return the findings, worst first, a line if the last list lacks the event, and the unreadable fields.
+    """Return a line for each finding, worst first, then the doubts about the event, then the unreadable fields.
 
-    `findings`: maximum number of findings.
+    The doubts are: the encoder may have left, and the last list lacks the event. `findings`: maximum number of
+    findings.
     """
     return [
         *(_finding_line(finding, render_time, cells) for finding in state.assessment.findings[:findings]),
@@ -114,7 +115,7 @@ def _calm(state: EventState, *, is_doubtful: bool) -> str:
 
 
 MIN_BARS = 16
-"""Minimum width of the bars in `short_lines` in cells. The baseline is dropped for them."""
+"""Minimum width of the bars in `short_lines` in cells. A narrower line has no baseline, so that the bars fit."""
 
 
 def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
@@ -144,7 +145,7 @@ def worst_lasting(state: EventState) -> Episode | None:
 
 
 def doubt_text(state: EventState, render_time: RenderTime) -> str:
-    """Return since when the event is not known, the worst fault before that, and why.
+    """Return the time since which the event is not known, the worst fault until then, and the cause.
 
     Such as `not known since 21:14:07Z, PACKET_LOSS before: the platform answers 503`.
     """

@@ -57,12 +57,12 @@ def is_doubtful(state: EventState, render_time: RenderTime) -> bool:
 
 
 def known_until(state: EventState) -> datetime:
-    """Return the time until which a doubtful event is known."""
+    """Return the time of the last good reply about an event whose data are in doubt."""
     return state.qos.as_of or state.as_of
 
 
 def doubt_cause(state: EventState, render_time: RenderTime) -> Blame:
-    """Return the nearest cause why a doubtful event is not known."""
+    """Return the nearest cause of the doubt about an event."""
     return render_time.blame if render_time.stale else state.blame
 
 
@@ -161,7 +161,10 @@ ID_END = 6
 
 
 def project(state: EventState, render_time: RenderTime) -> str:
-    """Return the name of the event's project or folder in the settings; the end of its id if no name tells it apart."""
+    """Return the name of the event's project or folder in the settings.
+
+    If the name is missing or not unique, the end of the id is added.
+    """
     parent, names = state.event.parent_id, render_time.folders
     if not parent:
         return "no project or folder"
@@ -314,9 +317,9 @@ def _measured(state: EventState, render_time: RenderTime, text: str | None, role
 
 
 def outputs(state: EventState, render_time: RenderTime) -> Line:
-    """Return the numbers of connected and enabled restreams on air: `1/2`, or `?/2` if a status is unknown.
+    """Return the number of enabled restreams; on air, after the number of connected ones: `1/2`.
 
-    Otherwise returns the number enabled.
+    `?/2` if a status is unknown.
     """
     if state.event.restreams is None:
         return [(UNKNOWN, StyleRole.DIM)]
@@ -340,10 +343,10 @@ RECENT_SECONDS = 300.0
 """Seconds that the sparkline and its status strip show."""
 
 SPARK_CELLS, MAX_SPARK_CELLS = 9, 14
-"""Minimum width of the bars in a table, and the width from which names grow first."""
+"""Minimum width of the bars in a table, and their maximum width while names can still grow."""
 
 MOST_SPARK_CELLS = 80
-"""Maximum width of the bars in cells. In more cells, some would be shorter than the time between two samples."""
+"""Maximum width of the bars in cells. In narrower cells, some would lie between two samples and be empty."""
 
 NAME_CELLS = 16
 """Minimum width of a name in cells. Shorter names look the same, so columns are dropped instead."""
@@ -482,7 +485,7 @@ class Summary(NamedTuple):
     """Counts of all events. Only new data change them.
 
     `planned`: number of planned events. `next_planned`: planned event with the next start, or None. `arriving`:
-    incoming bit rate in bit/s; 0 if it is not known of every event on air.
+    incoming bit rate of all events in bit/s; 0 if the rate of an event on air is unknown.
     """
 
     total: int
@@ -541,7 +544,10 @@ STANDING_WORDS: Mapping[Standing, tuple[str, str, StyleRole]] = MappingProxyType
 
 
 def arriving_rate(states: Iterable[EventState], render_time: RenderTime) -> float:
-    """Return the current bit rate of video and audio in bit/s of all events; 0 if that of one on air is not known."""
+    """Return the current bit rate of video and audio of all events in bit/s.
+
+    Returns 0 if the rate of an event on air is unknown.
+    """
     total = 0.0
     for state in states:
         reading, is_off = current_reading(state), state.phase.ingest.state in _KNOWN_OFF

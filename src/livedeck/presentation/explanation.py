@@ -64,7 +64,7 @@ _SINCE = {
     BroadcastState.LOST: ", started {} ago",
     BroadcastState.LATE: ", planned {} ago",
 }
-"""State -> words for the time since the start of the event's clock, which is not the start of each state."""
+"""State -> words for the time since the event's clock started. The state itself may have begun later."""
 
 
 def explanation_lines(
@@ -72,7 +72,7 @@ def explanation_lines(
 ) -> list[tuple[str, list[str]]]:
     """Return each label with its lines, the most important first.
 
-    `place`: describes the place of a setting. `of_collector`: a collector judges the event.
+    `place`: returns the place of a setting in words. `of_collector`: a collector judges the event.
     """
     parts = (
         ("alarms", _opened(explanation)),
@@ -98,7 +98,7 @@ def _opened(explanation: Explanation) -> list[str]:
 
 
 def _is_unjudged(explanation: Explanation) -> bool:
-    """Return whether no samples are judged, so that nothing can be foreseen."""
+    """Return whether no samples of the event are judged. Then no onset can be forecast."""
     return any(not item.key.kind for item in explanation.silent)
 
 
@@ -110,9 +110,10 @@ def _open_text(alarm: OpenAlarm) -> str:
 
 
 def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
-    """Return how to declare the event a still camera; empty unless this would end one of its present alarms.
+    """Return the ways to declare the event a still camera; empty unless that would end a present alarm of the event.
 
-    A content chosen by a person wins over the settings, so their lines are left out. The past offers nothing.
+    A content chosen by a person wins over the settings, so the lines for the settings are left out then. Also empty for
+    an explanation of the past.
     """
     present = {alarm.key.kind for alarm in explanation.open if alarm.state is not AlarmState.RETURNED}
     if explanation.decides is None or explanation.content == Content.CAMERA or present.isdisjoint(_NOT_OF_CAMERA):
@@ -123,7 +124,7 @@ def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
     )
     is_chosen = any(limit.name == "content" and limit.by for limit in explanation.decides)
     return [
-        f"If the picture of this event stands still by design, as of a harbour at night{where}: {command}",
+        f"If the picture of this event is still on purpose, such as a harbour at night{where}: {command}",
         *([] if is_chosen else _camera_settings(explanation, file)),
         f"A frozen picture then raises no alarm; not judged: {', '.join(_NOT_OF_CAMERA)}",
     ]
@@ -132,8 +133,9 @@ def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
 def _camera_settings(explanation: Explanation, file: str) -> list[str]:
     """Return the lines that declare the event a still camera in a settings file.
 
-    A second table of the event would make the file unreadable. The limits of a single kind do not tell whether the file
-    has one.
+    The lines include the head of the event's table, unless the file has the table: a second one would make the file
+    unreadable. An explanation of a single kind does not show whether the file has the table, so the line then only
+    names it.
     """
     table, own = f"[events.{json.dumps(safe(explanation.event_id))}]", ("events", explanation.event_id)
     owned = [limit.name for limit in explanation.decides or () if limit.setting[:2] == own]
@@ -159,7 +161,7 @@ _NOT_OF_CAMERA = (
 def _would_alarm(explanation: Explanation) -> list[str]:
     if explanation.forecasts is None:
         return [NOT_RECORDED]
-    nothing = f"Unknown: {_NOT_JUDGED}" if _is_unjudged(explanation) else "Nothing foreseen within a minute"
+    nothing = f"Unknown: {_NOT_JUDGED}" if _is_unjudged(explanation) else "No alarm forecast within a minute"
     lines = [forecast_text(forecast) for forecast in explanation.forecasts] or [nothing]
     more = len(lines) - _MOST_LISTED
     return [
@@ -193,7 +195,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _silent(explanation: Explanation) -> list[str]:
-    """Return the silent alarms, a line each; kinds with the same reason share a line."""
+    """Return the kinds of alarms that notify nobody, with the reason. Kinds with the same reason share a line."""
     by_reason: dict[tuple[str, datetime | None, str], list[str]] = {}
     for item in explanation.silent:
         by_reason.setdefault((item.why, item.until, item.by), []).append(_silent_name(item))
@@ -214,7 +216,7 @@ def _class_text(explanation: Explanation) -> str:
         return NOT_RECORDED if signal.is_warm is None and signal.video is not None else "not learnt yet"
     parts = (
         ("video", signal.is_constant, "constant rate", "variable rate"),
-        ("sound", signal.is_witness, "constant, so its fall is a sign", "variable"),
+        ("sound", signal.is_witness, "constant, so a fall shows that the encoder lacks bits", "variable"),
         ("fps", None if signal.is_variable_fps is None else not signal.is_variable_fps, "constant", "variable"),
     )
     return "; ".join(

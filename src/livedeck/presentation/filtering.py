@@ -102,8 +102,8 @@ def _holds(term: Term, value: Value) -> bool:
 class TableView(Record):
     """Operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
 
-    `hidden`: names of hidden columns. `name`: name of the view with this arrangement; empty if the operator made it.
-    `group`: name of a group of the table; empty for rows without heads.
+    `hidden`: names of hidden columns. `name`: name of the view; empty for an arrangement without a name. `group`: name
+    of one of the table's `groups`; empty for rows without groups.
     """
 
     filter: str = ""
@@ -135,14 +135,14 @@ def read_view(
     if name == ALL:
         raise FilterError(f"{ALL} shows every event and column; choose another name")
     parse(rows, schema.filter_fields())
-    known, sortable = [column.name for column in schema.columns], schema.sortable_columns()
+    names, sortable = [column.name for column in schema.columns], schema.sortable_columns()
     sorted_by = sort.removeprefix("-")
     if sort and sorted_by not in sortable:
         raise FilterError(f"no column {sorted_by!r}; columns: {', '.join(sortable)}")
-    if unknown := [column for column in columns if column not in known]:
-        raise FilterError(f"no column {unknown[0]!r}; columns: {', '.join(known)}")
+    if unknown := [column for column in columns if column not in names]:
+        raise FilterError(f"no column {unknown[0]!r}; columns: {', '.join(names)}")
     shown = {*columns, *(column.name for column in schema.name_columns)}
-    hidden = tuple(column for column in known if columns and column not in shown)
+    hidden = tuple(column for column in names if columns and column not in shown)
     return TableView(rows, sorted_by, sort.startswith("-"), hidden, name, group)
 
 
@@ -190,14 +190,14 @@ PINNED = "pinned"
 def _grouped(
     schema: TableSchema[T], rows: Sequence[T], view: TableView, render_time: RenderTime
 ) -> list[tuple[str, list[T]]]:
-    """Return the pinned rows, then the groups in the order of their first rows, with heads.
+    """Return the pinned rows under a head, then the groups under their heads, in the order of their first rows.
 
-    Empty if the view has no group and nothing is pinned.
+    Empty if the view has no group and no row is pinned.
     """
     title, pinned = schema.groups.get(view.group), render_time.pinned if schema.has_pins else frozenset[str]()
     if title is None and not pinned:
         return []
-    groups: dict[tuple[bool, str], list[T]] = {(True, PINNED): []}  # a folder may have the name, too
+    groups: dict[tuple[bool, str], list[T]] = {(True, PINNED): []}  # a folder may be named PINNED, too
     for row in rows:
         if schema.key(row) in pinned:
             groups[True, PINNED].append(row)
@@ -209,7 +209,8 @@ def _grouped(
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
     """Return the view, the active filter and the number of hidden rows; empty without view and filter.
 
-    `clear_key` or a click clears the filter, and leaves the view. A view with groups but no name was changed by hand.
+    `clear_key` or a click clears the filter, and leaves the view. A grouped view without a name is one that the
+    operator has changed.
     """
     if not (view.filter or view.name or view.group):
         return []

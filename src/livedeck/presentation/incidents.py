@@ -58,12 +58,12 @@ class Thread(NamedTuple):
         return over[-1].at if over else None
 
     def record_at(self, at: datetime) -> AlarmRecord | None:
-        """Return the newest record at a time; None if the occurrence began later."""
+        """Return the newest record up to a time; None if the occurrence began later."""
         return next((record for record in reversed(self.records) if record.at <= at), None)
 
     @property
     def hidden_at(self) -> datetime | None:
-        """Time at which another alarm hid this one for good; None if none did."""
+        """Time at which another alarm hid this one until its end; None if it was visible again, or never hidden."""
         turns = [record.turn for record in self.records]
         if AlarmTransition.SUPPRESSED not in turns:
             return None
@@ -72,7 +72,7 @@ class Thread(NamedTuple):
 
 
 class Incident:
-    """An alarm that nothing hid, with the alarms that were hidden while it was open."""
+    """Alarm that no other alarm hid, and the alarms that were hidden while it was open."""
 
     def __init__(self, lead: Thread, members: Sequence[Thread] = ()) -> None:
         self.lead, self.members = lead, tuple(members)
@@ -132,7 +132,10 @@ def _key(record: AlarmRecord) -> AlarmKey:
 
 
 def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
-    """Return the occurrences: records of one alarm, up to the one after which its fault began anew."""
+    """Return the occurrences of all alarms.
+
+    A new occurrence begins with a record after the end of the previous fault, if its fault has another start.
+    """
     current: dict[AlarmKey, list[AlarmRecord]] = {}
     found: list[list[AlarmRecord]] = []
     for record in records:
@@ -145,10 +148,10 @@ def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
 
 
 def _parents(thread: Thread, by_key: Mapping[AlarmKey, Sequence[Thread]]) -> Iterator[Thread]:
-    """Yield the alarms that can have hidden this one, the widest first: present then, and not of severity info.
+    """Yield the occurrences that may have hidden this one, those with the widest scope first.
 
-    They can be hidden themselves, as RECONNECTING by PLATFORM. Occurrences of one alarm follow each other, so only the
-    last that began before this one was hidden is a candidate.
+    A candidate was open when this one was hidden, and has a severity above info. It can be hidden itself, as
+    RECONNECTING by PLATFORM. Of each alarm, only the last occurrence that had begun by then is a candidate.
     """
     at, event_id = thread.hidden_at, thread.first.event_id
     if at is None:
@@ -209,9 +212,9 @@ def act_text(record: AlarmRecord) -> str:
 
 
 def _handled(incident: Incident, _: RenderTime, cells: int = 0) -> Line:
-    """Return the last act of a person on the lead, after `not acknowledged` if the lead awaits that.
+    """Return the last act of a person on the lead; `not acknowledged` before it if nobody has acknowledged the lead.
 
-    `not acknowledged` stands alone if the log has the whole lead and no act on it.
+    If the log begins before the lead and has no act on it, the line is only `not acknowledged`.
     """
     lead = incident.lead
     act = next((act_text(record) for record in reversed(lead.records) if _is_act(record)), "")
@@ -284,7 +287,7 @@ def _fact(label: str, lines: Iterable[Line]) -> list[Line]:
 def _newest(
     records: Sequence[AlarmRecord], write: Callable[[AlarmRecord], str], rows: int, role: StyleRole, cells: int
 ) -> list[Line]:
-    """Return the newest records that fit in the rows, one at least, preceded by the number of earlier ones."""
+    """Return as many of the newest records as fit in `rows` lines, at least one, after the number of earlier ones."""
     rows = max(1, rows)
     texts = [write(record) for record in records[-rows:]]
     while texts:
@@ -305,7 +308,7 @@ MOST_MEMBERS = 3
 
 
 def _with_it(members: Sequence[Thread], rows: int) -> list[Line]:
-    """Return the number of hidden alarms, and the first of them if the rows have room."""
+    """Return the number of hidden alarms and, if the rows have room, a line for each of the first ones."""
     if not members:
         return []
     named = len(members)
@@ -327,7 +330,10 @@ def _act_entry(act: AlarmRecord) -> str:
 
 
 def _entry(record: AlarmRecord, incident: Incident) -> str:
-    """Return a record as a line of the timeline, with the name of a member, and with the value if that is news."""
+    """Return a record as a line of the timeline, with kind and subject unless the record is about the lead.
+
+    The value is included for the transitions in `_WITH_VALUE`.
+    """
     name = "" if _key(record) == _key(incident.lead.first) else f"  {record.kind} {subject(record)}"
     act = act_text(record) if _is_act(record) else record.turn.words
     value = f"  {evidence_text(record)}" if record.turn in _WITH_VALUE else ""
@@ -335,4 +341,4 @@ def _entry(record: AlarmRecord, incident: Incident) -> str:
 
 
 _WITH_VALUE = frozenset({AlarmTransition.RAISED, AlarmTransition.SEVERITY, AlarmTransition.SUPPRESSED})
-"""Transitions whose value is news."""
+"""Transitions that the timeline shows with the alarm's value."""

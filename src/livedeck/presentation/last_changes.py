@@ -36,7 +36,7 @@ class Changes:
         self._sorted: Remembered[list[_Change]] = Remembered()
 
     def count(self, snapshot: Snapshot, render_time: RenderTime) -> int:
-        """Return the number of changes, without a limit by time."""
+        """Return the number of all changes that the snapshot proves."""
         return len(self._all(snapshot, render_time))
 
     def lines(self, snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[Line]:
@@ -59,7 +59,7 @@ class Changes:
 
 
 def unwatched_lines(snapshot: Snapshot, render_time: RenderTime, seconds: float) -> list[Line]:
-    """Return a line for each time in the last `seconds` whose changes may be missing, newest first."""
+    """Return a line for each unwatched time in the last `seconds`, in which changes may be missing, newest first."""
     to_server, since = render_time.to_server, render_time.server.timestamp() - seconds
     spans = [(to_server(stop.since).timestamp(), to_server(stop.until).timestamp()) for stop in snapshot.link.own.stops]
     spans += [(begin, end) for state in snapshot.events for begin, end in state.qos.not_watched]
@@ -97,7 +97,7 @@ def _changes(snapshot: Snapshot, render_time: RenderTime) -> Iterator[_Change]:
     completed = (state for state in snapshot.events if state.phase.tally is BroadcastState.COMPLETED)
     dated = {state.id for state in completed if state.phase.reference_time is not None}
     for ended in snapshot.ended:
-        if ended.id in dated:  # the platform tells when
+        if ended.id in dated:  # the platform dates the end
             continue
         at, how = render_time.to_server(ended.at), _ENDS[ended.way]
         yield _Change(at, ("■", StyleRole.DIM), safe(ended.name), how, StyleRole.STRONG)
@@ -112,11 +112,11 @@ _ENDS = {
 
 
 SAME_FAULT = timedelta(seconds=10)
-"""Maximum difference between the onset of an alarm and of the episode that it is about."""
+"""Maximum time between the onsets of an alarm and of an episode of the same fault."""
 
 
 def _alarm_changes(alarm: Alarm, state: EventState | None, render_time: RenderTime) -> Iterator[_Change]:
-    """Yield onset and end of an alarm. Omits an alarm whose episode is shown."""
+    """Yield onset and end of an alarm. Yields nothing if the changes of its episode are shown already."""
     since = render_time.to_server(alarm.since)
     episodes, fault = state.episodes if state else (), (alarm.kind, alarm.target)
     same = [episode for episode in episodes if (episode.kind, episode.target) == fault]

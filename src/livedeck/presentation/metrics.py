@@ -44,16 +44,16 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Counts of a process that are not in its snapshots. A count is None if the process does not have the task.
+    """Counts of a process that are not in its snapshots. A count is None if the process does not do that work.
 
     `turns`: number of state changes of alarms (`count_turns`). `notifications`: number of attempts by route and result.
     `spool_messages`: number of waiting notifications. `spool_since`: time of the oldest. `readers`: number of attached
     decks and walls. `beat_at`: time of the last accepted heartbeat; 1970 before the first. `held_events`: events that
-    this collector polls for all. `is_apart`: this collector cannot reach the engine. `is_notifier`: it sends the
-    notifications of all. `writes_refused`: number of its writes that the engine refused. `announced`: number of
-    announced alarms by kind and severity. `flood_seconds`: seconds in an alarm flood. `rounds`: number of rounds of the
-    probe by result (`count_rounds`). `probe_bytes`: bytes that the probe received, by host. `probe_restarts`: number of
-    restarts of its decoder.
+    this collector polls for all. `is_apart`: this collector cannot reach the engine. `is_notifier`: this collector
+    sends the notifications of all collectors. `writes_refused`: number of its writes that the engine refused.
+    `announced`: number of announced alarms by kind and severity. `flood_seconds`: seconds in an alarm flood. `rounds`:
+    number of rounds of the probe by result (`count_rounds`). `probe_bytes`: bytes that the probe received, by host.
+    `probe_restarts`: number of restarts of its decoder.
     """
 
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -127,7 +127,10 @@ def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, in
 
 
 def count_rounds(rounds: Mapping[str, int], before: Snapshot | None, snapshot: Snapshot) -> Mapping[str, int]:
-    """Return the counts after the addition of the new rounds of the probe in `snapshot`. `before`: the one before."""
+    """Return the counts after the addition of the new rounds of the probe in `snapshot`.
+
+    `before`: the previous snapshot; None if `snapshot` is the first.
+    """
     if all(state.viewer is None for state in snapshot.events):
         return rounds
     earlier = {state.id: state.viewer for state in before.events} if before else {}
@@ -230,7 +233,7 @@ def _names(scrape: Scrape) -> Iterator[Sample]:
 
 
 def _state(alarm: Alarm) -> str:
-    """Return the state of an alarm; `silenced` for an open alarm under a silence, so that no alerting rule fires."""
+    """Return the state of an alarm: `silenced` for an open alarm under a silence, so that no alerting rule fires."""
     return "silenced" if alarm.silenced and alarm.active else alarm.state.value
 
 

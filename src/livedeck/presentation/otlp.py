@@ -46,7 +46,7 @@ def encode_request(scrape: Scrape, resource: Mapping[str, str], started_at: date
 
 
 def rejection(reply: bytes) -> str:
-    """Return why the receiver rejected a part of a request that it accepted; empty if it took everything."""
+    """Return the reason why the receiver dropped a part of an accepted request; empty if it dropped nothing."""
     from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 

@@ -52,7 +52,7 @@ class PastStream(Record):
     is_gone: bool = False
 
     def has(self, at: datetime) -> bool:
-        """Return whether the stream ran at this time, within a tolerance."""
+        """Return whether the stream ran at a time, with a tolerance of `NEAR` at both ends."""
         return self.first - NEAR <= at <= self.last + NEAR
 
     def distance(self, at: datetime) -> timedelta:

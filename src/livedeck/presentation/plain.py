@@ -37,7 +37,7 @@ class _Heard(NamedTuple):
 
 
 class PlainLines:
-    """Lines from one snapshot after another: first each event, worst first, then a line for each change."""
+    """Makes the lines, snapshot by snapshot: first one for each event, worst first, then one for each change."""
 
     def __init__(self) -> None:
         self._changes, self._stops = ShownChanges(), frozenset[NotWatched]()
@@ -45,7 +45,7 @@ class PlainLines:
         self._connection, self._missing = ConnectionState.CONNECTING, ""
 
     def lines(self, snapshot: Snapshot, render_time: RenderTime) -> list[str]:
-        """Return the lines of the next snapshot. The events are listed as soon as all on air are judged."""
+        """Return the lines of the next snapshot. The events are listed as soon as all events on air are judged."""
         link = [*self._connection_lines(snapshot, render_time)]
         stops, self._stops = self._stops, frozenset(snapshot.link.own.stops)
         alarms = [_change_line(change) for change in self._changes.news(snapshot)]
@@ -65,7 +65,7 @@ class PlainLines:
         ]
 
     def _connection_lines(self, snapshot: Snapshot, render_time: RenderTime) -> Iterator[str]:
-        """Yield a line when watching the platform begins to fail or works again, and one if events are missing."""
+        """Yield a line when the connection begins to fail or works again, and a line if events are missing."""
         link, before, missing = snapshot.link, self._connection, missing_text(snapshot)
         self._connection, self._missing, missing_before = link.state, missing, self._missing
         if link.state is not before:

@@ -1,7 +1,7 @@
 """Curves of samples for print, drawn by plotext. The deck draws its own: decisions.md, "Own curves in braille".
 
-plotext gets numbers and livedeck's own labels, and returns plain text, which gets its roles here. So no text from
-outside and no escape sequence passes through it. Its figure is global: draw in one thread.
+plotext gets only numbers and livedeck's own labels, so no text from outside passes through it. It returns plain text,
+and this module adds the roles. The figure of plotext is global: draw in one thread.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from livedeck.text.segments import Line, StyleRole, clip, merge_neighbours, plai
 from livedeck.text.values import counted, short_duration
 
 GAP = "░"
-"""Sign of a cell without samples that should have some."""
+"""Sign of a cell in which samples are missing."""
 
 GUTTER = LABEL_CELLS + 1
 """Number of cells at the left of a curve, for its labels and its axis."""
@@ -69,8 +69,8 @@ FPS = Measure("fps", "frames/s", 1.0, StyleRole.FPS, 3, 5)
 class Plot(Record):
     """Samples on a time axis with a column for each cell.
 
-    `cadence`: usual seconds between two samples. `gaps`: times without samples that should have some. `unwatched`:
-    times without samples that were not watched either. `until`: time up to which the newest sample is repeated.
+    `cadence`: usual seconds between two samples. `gaps`: times in which samples are missing. `unwatched`: times without
+    samples that were not watched either. `until`: time up to which the newest sample is repeated.
     """
 
     axis: Axis
@@ -97,7 +97,7 @@ class Plot(Record):
         return held(statuses, self.axis, self.samples.time, longest_step(self.cadence), self.until)
 
     def missing(self) -> dict[str, list[Period]]:
-        """Return the times of the axis without samples by their sign."""
+        """Return sign -> times on the axis without samples."""
         beyond = ((-inf, self.axis.start), (self.axis.end, inf))
         gaps = _without(self.gaps, (*self.unwatched, *beyond))
         return {
@@ -106,12 +106,12 @@ class Plot(Record):
         }
 
     def empty_signs(self) -> dict[int, str]:
-        """Return the sign of each cell in which samples are missing, even if it has some samples, too."""
+        """Return cell -> sign of missing samples, also for a cell with some samples."""
         periods = ((sign, period) for sign, periods in self.missing().items() for period in periods)
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
     def _cells(self, period: Period) -> range:
-        """Return the cells of a time without samples. It begins one cadence after the sample before it."""
+        """Return the cells of a time without samples, from one cadence after the sample before it."""
         since, until = period
         before = bisect_right(self.samples.time, since) - 1
         if before >= 0:
@@ -127,12 +127,15 @@ class Plot(Record):
 
 
 def plot_axis(start: float, end: float, width: int) -> Axis:
-    """Return the axis of a plot that is `width` cells wide, from `start` to `end` (epoch s), at least a minute."""
+    """Return the axis of a plot that is `width` cells wide, from `start` to `end` (epoch s).
+
+    The axis is at least a minute long.
+    """
     return Axis(min(start, end - _SHORTEST), end, max(_MIN_COLUMNS, width - GUTTER))
 
 
 def missing_between(times: Sequence[float], cadence: float) -> list[Period]:
-    """Return each time between two samples in which others are missing (monitoring.md, "Order and holes")."""
+    """Return each time between two samples in which samples are missing (monitoring.md, "Order and holes")."""
     return [(before, after) for before, after in pairwise(times) if after - before > longest_step(cadence)]
 
 
@@ -190,7 +193,7 @@ def curve_lines(plot: Plot, measure: Measure, rows: int) -> Iterator[Line]:
 
 
 def status_line(plot: Plot) -> Line:
-    """Return the line of statuses. A cell with a normal status shows missing samples instead, if it has some."""
+    """Return the line of statuses. A cell in which samples are missing shows the gap, unless its status is abnormal."""
     _begin(plot.axis.columns, 1, (0.0, 1.0), [0.5], [f"{'status':>{LABEL_CELLS}}"])
     styles = {cell: style for cell, style in enumerate(plot.statuses()) if style}
     normal, abnormal = ({c: s.glyph for c, s in styles.items() if bool(s.weight) == is_bad} for is_bad in (False, True))
@@ -210,7 +213,7 @@ def time_lines(axis: Axis) -> Iterator[Line]:
 
 
 def legend_lines(plots: Sequence[Plot]) -> Iterator[Line]:
-    """Yield a line for each sign in the plots: its meaning, and how much of it there is."""
+    """Yield a line for each sign in the plots: its meaning, and the samples or the time with this sign."""
     statuses = [status for plot in plots for status in plot.on_axis().status]
     for status in sorted({*statuses}):
         style = status_style(status)
@@ -257,7 +260,7 @@ def _draw_signs(signs: Mapping[int, str], values: Sequence[float]) -> None:
 
 
 def _painted(role: StyleRole) -> Iterator[Line]:
-    """Yield the lines of the figure. The dots of a curve get this role, and the sign of a status its own."""
+    """Yield the lines of the figure. The dots of the curve get this role; signs get the role of their status."""
     for row in figure.build().string(colorless=True).splitlines():
         yield merge_neighbours(
             (char, _SIGNS.get(char, role if char >= _NO_DOTS else StyleRole.DIM)) for char in row.rstrip()

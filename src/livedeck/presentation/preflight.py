@@ -57,10 +57,10 @@ class PreflightFacts(Record):
     """Data of the checks. `now`: time of the platform's clock. `others`: other events of the workspace.
 
     `state`: state of the event in the monitor. `skew`: seconds by which the platform's clock is ahead; 0 if negligible,
-    None if not measured. `is_read_only`: changes are refused here. `public_keys`: descriptions of keys that are also a
-    name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's clock).
-    `withheld`: facts about keys and addresses that `event` and `others` lack; None without such facts. `has_all`:
-    False if the list of events was incomplete, so that `others` may lack some.
+    None if not measured. `is_read_only`: this client refuses changes. `public_keys`: descriptions of keys that are also
+    a name or an id. `as_of`: time at which each field, the `signal` and the `clock` were read (this machine's clock).
+    `withheld`: facts about keys and addresses that `event` and `others` lack; None if they lack none. `has_all`: False
+    if the list of events was incomplete, so that `others` may lack some events.
     """
 
     event: Event
@@ -112,7 +112,7 @@ class Preflight(Record):
 
     @property
     def verdict(self) -> str:
-        """`GO`, or `NO-GO` with the names of its items."""
+        """`GO`, or `NO-GO` with the names of the NO-GO items."""
         return f"NO-GO: {self.against}" if self.against else "GO"
 
     def marked(self, mark: Mark) -> tuple[Item, ...]:
@@ -157,7 +157,7 @@ def _knows(event: Event, name: str) -> bool:
 
 
 def missing_fields(event: Event) -> tuple[str, ...]:
-    """Return the needed fields that the event of a list lacks. They must be polled by id."""
+    """Return the fields that the checks need and that the event in the list lacks. They must be polled by id."""
     return tuple(name for name in OFTEN_UNLISTED if name not in event.model_fields_set)
 
 
@@ -181,7 +181,7 @@ def _is_awaited(state: EventState) -> bool:
 
 
 class DuePreflights:
-    """Checks of the events that are due. The events of a list are sorted once; then only the first ones are checked."""
+    """Checks of the events that start soon or are late. Sorts the starts of an event list once, not for each call."""
 
     def __init__(self, *, is_read_only: bool) -> None:
         self._is_read_only = is_read_only
@@ -202,7 +202,7 @@ class DuePreflights:
 
 
 def _earliest_starts(states: Sequence[EventState]) -> list[tuple[datetime, int]]:
-    """Return the earliest possible start and the index of each awaited event, in order of time."""
+    """Return the earliest possible start of each awaited event and its index in `states`, in order of time."""
     starts = (
         (planned_start(state.event, _LONG_AGO), place) for place, state in enumerate(states) if _is_awaited(state)
     )
@@ -429,4 +429,4 @@ _CHECKS: tuple[tuple[Callable[[PreflightFacts], Iterator[Item]], str], ...] = (
     (_clock, "clock"),
     (_rights, ""),
 )
-"""Checks, each with the source of its time: a field of the event, the signal or the clock; empty without a time."""
+"""Checks, each with the name of its data in `PreflightFacts.as_of`; empty for a check of data that do not age."""

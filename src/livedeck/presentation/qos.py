@@ -81,10 +81,10 @@ class Axis(Record):
 
     @classmethod
     def on_clock(cls, at: float, span: float, columns: int) -> Axis:
-        """Return an axis of at least the last `span` seconds before `at`, in columns of whole seconds.
+        """Return an axis with at least the last `span` seconds before `at`, in columns of whole seconds.
 
         Columns begin at multiples of their length, so the contents of old columns never change. The axis moves by
-        several columns at once. Between two moves only the newest column is redrawn, and future columns are empty.
+        several columns at a time. Between two moves only the newest column is redrawn; columns after `at` are empty.
         """
         columns = max(1, columns)
         step = max(1, ceil(span / max(1, columns - MOVE_COLUMNS)))
@@ -148,10 +148,11 @@ def longest_step(cadence: float) -> float:
 def held(
     columns: Iterable[T | None], axis: Axis, times: array[float], spacing: float, until: float = -inf
 ) -> list[T | None]:
-    """Return the columns with each value repeated until the next sample, if that comes within `spacing` seconds.
+    """Return the columns with each value repeated until the next sample. A column that stays empty is a gap.
 
-    So an empty column is a gap. If a sample before the axis reaches into the first columns, they get the first value on
-    the axis. `times`: times of the samples (epoch s). `until`: time up to which the newest one is repeated (epoch s).
+    A value is repeated only if the next sample comes within `spacing` seconds. If a sample before the axis is repeated
+    into the first columns, they get the first value on the axis. `times`: times of the samples (epoch s). `until`: time
+    up to which the newest sample is repeated (epoch s).
     """
     found = list(columns)
     first = next((value for value in found if value is not None), None)
@@ -172,7 +173,7 @@ def held(
 def recent_columns(axis: Axis, state: EventState) -> tuple[list[Bucket | None], list[StatusStyle | None]]:
     """Return the video rates and the statuses of an event in the columns of an axis. An empty column is a gap.
 
-    The newest sample is repeated until one is overdue, unless it is proven that the encoder has left.
+    The newest sample is repeated until the next one is overdue, or not at all once the encoder is proven to have left.
     """
     readings, spacing = state.qos.readings, longest_step(state.qos.cadence or USUAL_CADENCE)
     is_gone = state.phase.ingest.state is IngestState.INTERRUPTED
@@ -235,7 +236,7 @@ SAMPLE_HEAD = f"{'TIME':<24}  {'VIDEO':>7}  {'AUDIO':>7}  {'FPS':>6}  STATUS"
 
 
 def sample_text(reading: Reading) -> str:
-    """Return a line about a sample for people, under SAMPLE_HEAD."""
+    """Return a sample as a line of the table for people, under SAMPLE_HEAD."""
     rates = f"{bits(reading.video):>7}  {bits(reading.audio):>7}  {frames(reading.fps):>6}"
     return f"{timestamp(reading.time):<24}  {rates}  {_status_text(reading.status)}"
 

@@ -95,7 +95,7 @@ class RenderTime:
         return preflight.against if preflight else ""
 
     def differs_in_time_only(self, other: RenderTime) -> bool:
-        """Return whether both are equal except for the time and the visibility of blinking glyphs."""
+        """Return whether two render times differ only in the time and in the visibility of blinking glyphs."""
         return (
             self.stale is other.stale
             and self.blame == other.blame

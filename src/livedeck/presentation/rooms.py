@@ -39,7 +39,7 @@ class WaitingEdit(NamedTuple):
 class Relay(Record):
     """Row of a relay profile. `locked_at`: time at which a change was refused because the profile broadcasts.
 
-    Only a refused change proves that a profile broadcasts; no reply can prove the opposite. `is_double`: an earlier
+    Only this refusal proves that a profile broadcasts. No reply proves that it does not. `is_double`: an earlier
     profile of the room sends to the same destination.
     """
 
@@ -73,7 +73,7 @@ def is_known(profile: RelayProfile) -> bool:
 
 
 def gaps(profile: RelayProfile) -> tuple[str, ...]:
-    """Return what a known profile lacks of the fields that a relay needs to start: `address`, `key`."""
+    """Return the fields that a relay needs and the profile lacks: `address`, `key`. Empty if they were not received."""
     if not is_known(profile):
         return ()
     has_key = profile.stream_key not in {None, _NO_KEY}
@@ -116,8 +116,8 @@ MARKS = ("▲", UNKNOWN, "✓", NOT_APPLICABLE)
 def relays_cell(room: Room, render_time: RenderTime) -> Line:
     """Return whether the profiles of a room are complete: `✓ 3 complete`, `▲ 1 of 3 incomplete`, `▲ 1 of 3 double`.
 
-    Complete is no promise: the platform does not report whether a relay runs. `? 3 not known` without their addresses
-    and keys.
+    `? 3 not known` if addresses and keys were not received. A complete profile need not work: the platform does not
+    report whether a relay runs.
     """
     if room.restreams is None:
         return _cell(UNKNOWN, render_time, StyleRole.DIM)
@@ -142,7 +142,7 @@ def changed_at(room: Room) -> datetime | None:
 
 
 def goes_to(room: Room, render_time: RenderTime, cells: int) -> Line:
-    """Return the profiles that fit, by name, the unsound ones first."""
+    """Return the names of the profiles that fit, with their marks, worst first."""
     doubles = doubled(room)
     marked = [
         (*profile_mark(profile, render_time, is_double=profile in doubles), display_name(profile))
@@ -235,7 +235,7 @@ def _ready(relay: Relay, render_time: RenderTime) -> Line:
 
 
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
-    """Return the time at which a change was refused because the profile broadcasts; `?` without one."""
+    """Return when a change was refused because the profile broadcasts; `?` if none was."""
     if relay.locked_at is None:
         return _cell(UNKNOWN, render_time, StyleRole.DIM)
     return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]

@@ -22,7 +22,7 @@ MIN_TICK_ROWS = 2
 LABEL_CELLS = 6
 
 _MIN_SPAN = 0.05
-"""Minimum span of a scale, as a share of the greatest value. It applies if all values are close to each other."""
+"""Minimum span of a scale, as a share of the greatest value. A scale of nearly equal values has this span."""
 
 _MIN_VALUE, _MAX_VALUE = 1e-6, 1e300
 """Values near the limits of floats. If no value exceeds `_MIN_VALUE`, all values count as zero.
@@ -63,8 +63,8 @@ def _is_round(value: float, decimals: int) -> bool:
 def round_scale(values: Iterable[float], rows: int, *, is_fitted: bool = False, fallback: float = 1.0) -> Scale:
     """Return a scale that contains the values. It begins at zero; if `is_fitted`, at a round value below the least.
 
-    Of the scales with round steps, chooses the scale with the most ticks, and among these the scale with the least room
-    above the greatest value. `fallback`: assumed greatest value if no value is above zero.
+    Chooses the scale with round steps that has the most ticks. Among several, the one with the least room above the
+    greatest value wins. `fallback`: assumed greatest value if no value is above zero.
     """
     drawn = [min(value, _MAX_VALUE) for value in values if value >= 0]
     highest = max(drawn, default=0.0)
@@ -87,7 +87,7 @@ def _scales(lowest: float, highest: float, rows: int) -> Iterator[Scale]:
 def _scale(mantissa: float, exponent: int, first: int, count: int, rows: int) -> Scale:
     """Return a scale of `count` steps, with as many evenly spaced labels as the rows allow.
 
-    A step is `mantissa` times ten to the power of `exponent`. The scale begins at `first` steps.
+    A step is `mantissa` times ten to the power of `exponent`. The lowest value of the scale is `first` times a step.
     """
     labelled = [
         every

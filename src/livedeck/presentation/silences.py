@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 _SOON = timedelta(hours=20)
-"""Maximum distance from now of a time that needs no date."""
+"""Maximum distance from now at which a time is shown without its date."""
 
 
 def moment_text(at: datetime, now: datetime) -> str:
@@ -52,7 +52,7 @@ _PASSING = {Severity.CRITICAL: "critical", Severity.WARNING: "warning and critic
 
 
 def what_text(silence: Silence) -> str:
-    """Return the alarms that a silence is meant for."""
+    """Return the alarms that a silence covers by its conditions, as text."""
     passes = f", except {_PASSING[silence.passes]}" if silence.passes else ""
     until = ", until the event ends" if silence.until_end_of else ""
     return f"{safe(silence.what, 200)}{passes}{until}"
@@ -75,7 +75,7 @@ def silence_text(silence: Silence, now: datetime) -> str:
 
 
 def silence_lines(silence: Silence, snapshot: Snapshot, now: datetime, cells: int) -> list[Line]:
-    """Return all about a silence as labelled lines of `cells` cells: its time, its alarms of now, who and why."""
+    """Return a silence as labelled lines of `cells` cells: time, alarms, severities that pass, reason and author."""
     is_running = silence.covers(now)
     preview = preview_of(silence, snapshot)
     passes = _PASSING[silence.passes] if silence.passes else "nothing: every severity is silenced"

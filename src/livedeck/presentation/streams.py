@@ -107,7 +107,7 @@ def _since_value(state: EventState, render_time: RenderTime) -> Value:
 
 
 def destination_mark(state: EventState, restream: EventRestream, render_time: RenderTime) -> tuple[str, StyleRole]:
-    """Return glyph and role of a destination. On air, one that is enabled but not connected is a fault."""
+    """Return glyph and role of a destination. On air, an enabled destination that is not connected is a fault."""
     glyph, role = restream_mark(restream)
     is_missed = glyph == "○" and state.phase.tally.expects_signal
     glyph, role = ("▲", StyleRole.WARNING) if is_missed else (glyph, role)
@@ -136,7 +136,7 @@ _MARKS = ("▲", UNKNOWN, "○", "✓", "·")
 def all_destinations(states: Iterable[EventState], render_time: RenderTime) -> list[tuple[Segment, str, EventRestream]]:
     """Return the enabled destinations of events on air: mark, name of the event, destination.
 
-    Those that are not connected are first.
+    Destinations that are not connected are first.
     """
     found = [
         (destination_mark(state, restream, render_time), name(state), restream)
@@ -198,7 +198,7 @@ def _connected_line(expected: Sequence[EventState], trusted: Sequence[EventState
 
 
 def _doubt(unknown: int) -> Line:
-    """Return the number of unknown destinations, for a count that omits them."""
+    """Return the number of unknown destinations, to add to a number of connected ones; empty for 0."""
     return [(f", {UNKNOWN} {unknown} unknown", StyleRole.STALE)] if unknown else []
 
 

@@ -23,7 +23,7 @@ Value = float | str | tuple[str, ...] | None
 ValueGetter = Callable[[T, RenderTime], Value]
 
 SORT, SELECT = "view.sort", "row.select"
-"""Commands of a click on the title of a column, and of a click on a line about an event."""
+"""Commands that run on a click on the title of a column, and on a click on a line about an event."""
 
 GAP = 1
 """Number of cells between two columns."""
@@ -82,7 +82,7 @@ def text_column(
 class TableSchema(Record, Generic[T]):
     """Kind of table. `key`: returns the key by which the cursor follows a row.
 
-    `text`: returns the text that a filter's words without a field search. `is_critical`: returns whether a row has a
+    `text`: returns the text of a row for filter words without a field. `is_critical`: returns whether a row has a
     critical fault; hidden critical rows are counted. `rows`: returns the rows of a snapshot. `fields`: filter fields
     besides the columns. `named_by`: columns that name a row; empty for the column that grows. `is_worst_first`:
     unsorted rows are in order of urgency. `sections`: returns the heads of unsorted rows, each with the index of the

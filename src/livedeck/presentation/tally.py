@@ -65,7 +65,7 @@ def displays(
 
 
 def lamp_of(state: EventState, render_time: RenderTime) -> Lamp:
-    """Return the lamp of an event that is known: red only if it is on air and its signal arrives."""
+    """Return the lamp of an event that is known. It is red only on air while the signal arrives."""
     tally, start = state.phase.tally, state.phase.reference_time
     if tally.expects_signal:
         arrives = state.phase.ingest.state in {IngestState.RECEIVING, IngestState.WARMING_UP}
@@ -92,7 +92,7 @@ def _message_31(display: Display) -> bytes:
 
 
 def _message_50(display: Display, screen: int) -> bytes:
-    """Return a packet with one display; the text is ASCII or, if that is not enough, UTF-16LE."""
+    """Return a packet with one display. The text is ASCII, or UTF-16LE if it has other characters."""
     is_wide = not display.text.isascii()
     text = display.text.encode("utf-16-le" if is_wide else "ascii", "replace")
     lamps = display.lamp | display.lamp << 2 | display.lamp << 4  # right, text, left

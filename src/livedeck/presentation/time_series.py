@@ -70,9 +70,9 @@ def chart_axis(
 
 
 def stream_start(state: EventState, default: float) -> float:
-    """Return the start of the stream, or the time of its first sample if that is earlier or follows soon (epoch s).
+    """Return the start of the stream (epoch s); `default` if unknown.
 
-    Without both, returns `default`.
+    If the first sample is earlier, or follows within `_ENCODER_STARTS`, the start is the time of the first sample.
     """
     stream, times = state.event.stream, state.qos.readings.time
     first = times[0] if len(times) else None
@@ -87,7 +87,7 @@ _ENCODER_STARTS = 15.0
 
 
 def needs_history(axis: Axis, readings: Readings) -> bool:
-    """Return whether the samples in memory begin after the axis."""
+    """Return whether the axis begins before the first sample in memory."""
     return not len(readings) or readings.time[0] > axis.start + axis.step
 
 
@@ -122,9 +122,9 @@ def _columns(values: MinMax) -> Columns:
 
 
 def concat(old: TimeSeries | None, new: TimeSeries) -> TimeSeries:
-    """Return `new` with its gaps filled from `old`. If the columns differ in width, return `new` unchanged.
+    """Return `new` with its gaps filled from `old`. Returns `new` unchanged if the columns have different lengths.
 
-    The axis moves by whole columns, so the columns of the older series are shifted.
+    The axes may begin at different columns: the columns of `old` are shifted.
     """
     if old is None or abs(old.axis.step - new.axis.step) > 1e-6 * new.axis.step:
         return new
@@ -155,7 +155,7 @@ def recent_series(state: EventState, render_time: RenderTime, span: float, colum
 def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSeries) -> TimeSeries:
     """Return the series with each sample repeated until the next one, up to the last response.
 
-    Samples that are only late are no gap: the time in which the encoder may have left begins when they are overdue.
+    The newest sample is repeated until the next one is overdue, because a late sample is no gap.
     """
     readings, cadence = state.qos.readings, state.qos.cadence or USUAL_CADENCE
     now = render_time.to_server(state.qos.as_of).timestamp() if state.qos.as_of else 0.0
@@ -169,8 +169,8 @@ def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSe
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    Empty columns between two samples are a gap if they prove that samples are missing (`longest_step`). Otherwise they
-    repeat the sample before.
+    Empty columns between two samples are a gap if the samples are too far apart (`longest_step`). Otherwise they repeat
+    the sample before.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)
@@ -188,9 +188,10 @@ def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -
 
 
 def _hold(values: Sequence[T | None], cadence: float, step: float, columns: range) -> list[T | None]:
-    """Fill each run of empty columns, of `step` seconds each, that is too short to prove a gap.
+    """Fill each run of empty columns that is too short to prove a gap.
 
-    `columns`: columns of the stream. A value before a gap, and the newest one, are repeated for one cadence only.
+    `step`: length of a column in seconds. `columns`: columns of the stream. The value before a gap is repeated for one
+    cadence only, and so is the newest value.
     """
     result = list(values)
     filled = [column for column, value in enumerate(values) if value is not None]

@@ -27,7 +27,7 @@ TICK_CELLS = 12
 """Minimum distance of two hour labels in cells."""
 
 PAST, FUTURE = "━", "╌"
-"""Glyphs of times on air. Lines, because bars would be louder than the table."""
+"""Glyphs of times on air. They are lines, because bars would draw more attention than the table."""
 
 TICK_STEPS = (1800, 3600, 7200, 10_800)
 """Possible distances of two labels in seconds."""
@@ -69,10 +69,10 @@ class Today:
         )
 
     def _ordered(self, states: Sequence[EventState], render_time: RenderTime) -> tuple[Axis, list[EventState]]:
-        """Return an axis of the visible hours in one column, and the events with a bar in them, in order.
+        """Return an axis of the visible hours in one column, and the events with a bar in them, in the order of rows.
 
-        Without new data, both stay the same until the next hour, because events on air and planned events have a bar in
-        the next hour.
+        The result stays the same until new data or the next hour. No row appears in between, because events on air and
+        planned events have a bar in the next hour, too.
         """
         hour = render_time.server.replace(minute=0, second=0, microsecond=0)
 
@@ -174,7 +174,7 @@ def _clock(at: float, *, is_end: bool = False) -> str:
 
 
 def _row(state: EventState, axis: Axis, render_time: RenderTime) -> Line:
-    """Return the row of an event: the bar with its faults, and over them the line of the current time."""
+    """Return the row of an event: its bar with its faults, and the line of the current time across them."""
     cells: list[Segment] = [(" ", StyleRole.TEXT)] * axis.columns
     for at in _ticks(axis):
         if at < axis.end:
@@ -218,6 +218,6 @@ def _bars(state: EventState, render_time: RenderTime) -> Iterator[tuple[float, f
 
 
 def _shown_cells(axis: Axis, start: float, end: float) -> range:
-    """Return the cells of a period in the axis. A short period in the axis has at least one cell."""
+    """Return the cells of a period, as far as they are on the axis; at least one cell for a short period."""
     begin, stop = axis.column_of(start), max(axis.column_of(end), axis.column_of(start) + 1)
     return range(max(0, begin), min(stop, axis.columns))

@@ -80,8 +80,8 @@ def _materials(row: ListedVideo, render_time: RenderTime) -> Line:
 def missing_extras(row: ListedVideo) -> tuple[str, ...] | None:
     """Return the extras that a video lacks, as its received lists show; None before all lists were received.
 
-    `posters ?`: the received rows do not show it, and others were not received. The platform has no list of materials,
-    so only known ones count.
+    `posters ?`: the list of posters lacks rows, so it is unknown whether the video lacks a poster. The platform has no
+    list of materials, so only known ones count.
     """
     if any(cached.as_of is None for cached in row.lists):
         return None
@@ -98,7 +98,10 @@ def missing_extras(row: ListedVideo) -> tuple[str, ...] | None:
 
 
 def _lack(cached: CachedList[Any], name: str, lack: str, *, is_proven: bool = False) -> list[str]:
-    """Return what a list lacks, or that it is not known because rows are missing. `is_proven`: it lacks nothing."""
+    """Return `lack` if the list proves it, `NAME ?` if the list is incomplete, or nothing.
+
+    `lack`: words for the missing extra; empty for none. `is_proven`: the received rows prove that nothing is missing.
+    """
     if is_proven:
         return []
     return [f"{name} {UNKNOWN}"] if _is_partial(cached) else [lack] if lack else []
@@ -116,7 +119,7 @@ def missing_line(row: ListedVideo, render_time: RenderTime) -> Line:
 
 
 def _extras_role(render_time: RenderTime, *lists: CachedList[Any], fresh: StyleRole = StyleRole.TEXT) -> StyleRole:
-    """Return a dim role if a list is not polled now, because only those of the selected video are."""
+    """Return the role of extras: dim if a list is old. Only the lists of the selected video are polled."""
     if render_time.stale:
         return StyleRole.STALE
     return StyleRole.DIM if any(cached.is_stale(render_time.now) for cached in lists) else fresh

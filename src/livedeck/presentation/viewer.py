@@ -34,13 +34,13 @@ from livedeck.text.segments import Group, Line, StyleRole, wrap_groups
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compact_duration, safe
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
-"""Ages of a picture in seconds from which its age is shown, it is dimmed, and it is hidden."""
+"""Minimum ages in seconds of a picture that is shown with its age, that is dimmed, and that is hidden."""
 
 DARK_LUMA, BRIGHT_LUMA = 40, 100
 """Mean brightness below which a picture is dark, and from which it is bright (0 to 255)."""
 
 CAUSES = ("gone", "stalled", "ended", "black", "silent", "no sound", "frozen", "slow")
-"""Words for faults. One that hides others comes before them."""
+"""Words for faults, worst first. A fault that hides others comes before them."""
 
 PREFIX = "VIEWER_"
 """Beginning of the names of the kinds of alarms about viewers."""
@@ -90,7 +90,7 @@ def badge(state: EventState, render_time: RenderTime) -> ViewerBadge:
 
 
 def _served(viewer: ViewerState) -> ViewerBadge:
-    """Return the badge of an event without a fault for viewers. After one bad round it is unsure."""
+    """Return the badge of an event without a fault for viewers: `unsure` after one bad round."""
     if viewer.delivery is Delivery.UNKNOWN:
         return ViewerBadge(UNKNOWN, "", StyleRole.DIM)
     if viewer.delivery.is_failing:
@@ -103,7 +103,7 @@ def _served(viewer: ViewerState) -> ViewerBadge:
 
 
 ARRIVES = "arrives"
-"""Word for an encrypted stream in place of `plays`, which depends on its key."""
+"""Word in place of `plays` for an encrypted stream. Without its key, nobody can tell whether the stream plays."""
 
 _PLAYING = {"plays": "play", ARRIVES: "arrive"}
 """Word of an event without a fault for viewers -> word for several events."""
@@ -123,7 +123,7 @@ def _wrong(state: EventState, viewer: ViewerState) -> Iterable[ViewerBadge]:
 
 
 def _began(fault: str, viewer: ViewerState) -> datetime | None:
-    """Return the start of a fault; None if the state does not tell it."""
+    """Return the start of a fault; None if the state for viewers has no start for it."""
     starts = {
         "black": viewer.picture_since,
         "frozen": viewer.picture_since,
@@ -139,7 +139,7 @@ def is_wrong(state: EventState, render_time: RenderTime) -> bool:
 
 
 def probed(snapshot: Snapshot) -> list[EventState]:
-    """Return the events of a probe, with or without an address."""
+    """Return the events with a state for viewers. A probe may still lack their address."""
     return [state for state in snapshot.events if state.viewer is not None]
 
 
@@ -162,7 +162,7 @@ def cell(state: EventState, render_time: RenderTime) -> Line:
 
 
 def health_or_fault(state: EventState, render_time: RenderTime) -> Line:
-    """Return the health; the fault for viewers if the health shows none: ` ✖ viewers gone `."""
+    """Return the health, or the fault for viewers if the health is good or missing: ` ✖ viewers gone `."""
     found = badge(state, render_time)
     if found.severity is None or state.assessment.health.grade not in {Grade.GOOD, Grade.NONE}:
         return events.health(state, render_time)
@@ -182,13 +182,13 @@ WITH_VIEWER_FAULTS = (
     replace(EVENTS.columns[_HEALTH], width=len(" ✖ viewers no sound "), render=health_or_fault, is_steady=False),
     *EVENTS.columns[_HEALTH + 1 :],
 )
-"""Columns of a narrow Events table, where the health gives way to a fault for viewers."""
+"""Columns of a narrow Events table, with a fault for viewers in place of a good health."""
 
 
 def short_text(state: EventState, render_time: RenderTime, *, has_time: bool = True) -> Line:
     """Return `viewers ✓ plays 8 s late`: what viewers get, and how late; empty without a probe.
 
-    `has_time`: add the duration of a state in which viewers get less.
+    `has_time`: add the duration of a fault or an unsure state.
     """
     if state.viewer is None:
         return []
@@ -250,9 +250,9 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
 
 
 def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]:
-    """Return the peaks of the newest segment. If viewers no longer get it, they are hidden with its picture.
+    """Return the peaks of the newest segment; empty once viewers no longer get the segment and its picture is hidden.
 
-    Without a picture, they are hidden a minute after viewers last got a segment.
+    If the segment had no picture, they are empty a minute after viewers last got a segment.
     """
     found = state.viewer
     if found is None:
@@ -292,7 +292,7 @@ def _brightness(luma: float) -> str:
 
 
 def is_past(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether the newest picture does not show what viewers get now, and no newer one exists."""
+    """Return whether the newest picture is no longer what viewers get."""
     return badge(state, render_time).word in _WITHOUT_PICTURE
 
 
@@ -300,9 +300,10 @@ _WITHOUT_PICTURE = frozenset({"gone", "stalled", "ended", "stale"})
 
 
 def over_picture(state: EventState, render_time: RenderTime) -> Sequence[tuple[str, StyleRole]]:
-    """Return the words over a picture with a fault: `GONE 00:38`, `last seen 21:13:29Z`.
+    """Return the words over a picture that is black or out of date: `GONE 00:38`, `last seen 21:13:29Z`.
 
-    The first line names the fault and its duration. A picture without such a fault has no words.
+    The first line names the fault and its duration. Without a picture that may be shown, the words are those of
+    `picture_words`. A good picture has no words.
     """
     viewer = state.viewer
     if viewer is None:

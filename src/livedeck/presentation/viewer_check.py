@@ -13,7 +13,10 @@ from livedeck.text.values import counted, safe
 
 
 def check_viewer(viewer: ViewerState, limits: Thresholds, *, is_picture_asked: bool) -> ServiceState:
-    """Return the exit code of a plugin. `is_picture_asked`: the state of an encrypted stream is unknown."""
+    """Return the exit code of a plugin.
+
+    `is_picture_asked`: report UNKNOWN for an encrypted stream, because nobody can see its picture.
+    """
     if viewer.delivery.is_failing or viewer.picture is Picture.BLACK:
         return ServiceState.CRITICAL
     if viewer.delivery is Delivery.UNKNOWN or not viewer.source.is_probed:
@@ -66,7 +69,7 @@ def _of_rounds(viewer: ViewerState, facts: Sequence[str]) -> str:
 
 
 def _delay_texts(viewer: ViewerState, limits: Thresholds) -> list[str]:
-    """Return the delay in words. A playlist that is dated wrong looks late, too."""
+    """Return the delay in words, with a doubt: a playlist with wrong dates looks late, too."""
     if viewer.latency is not None:
         doubt = ", or a clock is wrong" if viewer.latency > limits.viewer_late else ""
         return [f"late about {viewer.latency:.0f} s{doubt}"]

@@ -69,7 +69,7 @@ OPEN_CHANGES_SECONDS = 30.0
 """Seconds between two reads of changes without a verdict that other decks have sent."""
 
 _BACK = timedelta(seconds=5)
-"""A snapshot this much older than the one before is of a rehearsal that jumped back."""
+"""Minimum step backwards from one snapshot to the next that shows that a rehearsal jumped back."""
 
 INTERRUPT = "app.interrupt"
 """Name of the only action whose key works while a dialog is open."""
@@ -94,16 +94,17 @@ class Deck(ExactApp):
     """App that shows the snapshots of a monitor. It receives every collaborator and constructs none.
 
     `zone`: time zone of the local clock in the header; None for the machine's. `log_file`: log that a crash message
-    names. `api`: client that sends changes; None if no change is ever sent. `make_locks`: makes the lock of an object
-    during a change; its argument reports that the lock cannot be held. `history`: stored past, markers and actions.
-    `records`: stored past if another process writes it. `past`: recording or history to show instead of the present.
-    `at`: first moment to show; None for now. `keymap`: keys from the settings. `theme`: a name of `themes.PALETTES`, or
-    AUTO. `names`: names from the settings for ids without a name on the platform. `views`: named views of the Events
-    table. `store`: storage of the preferences. `multiplexer`: `tmux` or `screen` if the deck runs in one.
-    `checks_uploads`: try the upload address after the first snapshot. `graphics`: protocol for posters. `cell_pixels`:
-    width and height of a cell. `downloads`: folder for files without a folder. `opener`: opens a file with this
-    machine's program for it. `child_variables`: environment of processes that the deck starts. `pace`:
-    returns the speed of the rehearsal whose clock the deck follows, or an empty text.
+    names. `api`: client that sends changes; None if the deck sends no changes. `make_locks`: makes the lock of an
+    object during a change; its argument reports that the lock cannot be held. `history`: stored past, markers and
+    actions. `records`: stored past if another process writes it. `past`: recording or history to show instead of the
+    present. `at`: moment to show at first; None for now. `keymap`: keys from the settings. `theme`: a name of
+    `themes.PALETTES`, or AUTO. `names`: names from the settings for ids without a name on the platform. `views`: named
+    views of the Events table. `store`: storage of the preferences. `multiplexer`: `tmux` or `screen` if the deck runs
+    in one. `checks_uploads`: try the upload address after the first snapshot. `graphics`: protocol for posters.
+    `cell_pixels`: width and height of a cell. `downloads`: folder for downloads to a path without a folder. `opener`:
+    opens a file with this machine's program for the file. `child_variables`: environment of processes that the deck
+    starts. `pace`: returns the speed of the rehearsal, as text, if the deck follows the clock of a rehearsal; otherwise
+    empty.
     """
 
     CSS_PATH = "app.tcss"
@@ -183,9 +184,9 @@ class Deck(ExactApp):
         self.clock, self._log_file = clock, log_file
         self.open_changes = OpenChanges(lambda: self.snapshot_signal.publish(None))
         self._now = None if past else _Now(monitor, clock, api, history, self.records, self.open_changes)
-        self._newest: Snapshot | None = None  # of the present, while the past is shown
+        self._newest: Snapshot | None = None  # present, while the past is shown
         self._now_fault = ""
-        self._open_changes_due = -inf  # when to read them from the history again (monotonic s)
+        self._open_changes_due = -inf  # time of their next read from the history (monotonic s)
         self.downloads, self.opener = downloads, opener
         self._selection = RowSelection(follows_first=True)
         self._sights = Sights()
@@ -207,7 +208,7 @@ class Deck(ExactApp):
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._on_app_resumed)
-        self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some have no grid
+        self.theme_changed_signal.subscribe(self, lambda _: self.snapshot_signal.publish(None))  # some lack a grid
         self.run_worker(self._play(self.past) if self.past else self._watch(), name="monitor", exit_on_error=False)
         if self._at:
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
@@ -226,7 +227,7 @@ class Deck(ExactApp):
     async def _watch(self) -> None:
         """Publish each snapshot.
 
-        If the monitor ends with an error, show the error as a fault. Without it, the unchanged screen would look good.
+        If the monitor ends with an error, show the error as a fault, because the unchanged screen would look good.
         """
         try:
             async for snapshot in self.monitor.snapshots():
@@ -257,7 +258,7 @@ class Deck(ExactApp):
     async def travel(self, moment: datetime | None) -> None:
         """Show the deck as it was at a moment; None shows the present.
 
-        The monitor keeps running, so the present is up to date after the return.
+        The monitor runs on while the past is shown, so the deck returns to data of now.
         """
         if self._now is None:
             if self.past is None or moment is None:
@@ -469,7 +470,10 @@ class Deck(ExactApp):
             self._sights.paint(Sight(self.snapshot, state.id if state else None), self.clock.monotonic())
 
     def forget_sights(self) -> None:
-        """Count the next picture as seen at once, because the person has just caused it by a key."""
+        """Forget the recent pictures, so that the next picture counts as seen at once.
+
+        Call this after a key that changes the picture, because the person expects the change.
+        """
         self._sights.clear()
 
     def last_seen(self) -> Snapshot | None:
@@ -478,7 +482,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move the cursor, if it follows the worst event, back to the event on which a person last saw it."""
+        """Move a cursor that follows the worst event to the event that a person last saw under the cursor."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -506,8 +510,8 @@ class Deck(ExactApp):
     ) -> None:
         """Clear the selection if the rows no longer contain the selected event.
 
-        Actions apply to the selected event, so it must be visible. `everything`: the rows without a filter. `first`:
-        event that the cursor follows until a choice; None without rows.
+        Actions apply to the selected event, so the event must be visible. `everything`: all rows, also those that the
+        filter hides. `first`: event under the cursor until a person chooses one; None without rows.
         """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:
@@ -565,7 +569,7 @@ class Deck(ExactApp):
     async def _finish(self, action: Action, work: Awaitable[None]) -> None:
         try:
             await work
-        except (AlarmRefused, NotReadError) as error:  # it has the reason, such as a silent collector or a locked file
+        except (AlarmRefused, NotReadError) as error:  # its text is the reason, such as a locked file
             self.announce(str(error), Severity.WARNING)
         except Exception as error:
             log.exception("an action failed", action=action.name)
@@ -640,7 +644,7 @@ class Deck(ExactApp):
         return self.run_worker(work, name=name, group=name, exit_on_error=False)
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """Return the state of a feature. The first call makes the state by `make`; it lasts until the deck ends."""
+        """Return the state of a feature. The first call makes it by `make`; the state lasts until the deck ends."""
         if make not in self._states:
             self._states[make] = make(self)
         return cast("S", self._states[make])

@@ -157,7 +157,7 @@ def _of_events(alarm: Alarm) -> str:
 
 
 def _row_name(ctx: Context) -> str:
-    """Return the selected event's name as the beginning of a notice; empty on a screen without a selected event."""
+    """Return `Choir: ` for the selected event, to begin a notice with; empty on a screen without a selected event."""
     state = ctx.selected_event() if ctx.screen_of(BaseScreen).SHOWS_EVENT else None
     return f"{events.name(state)}: " if state else ""
 
@@ -235,7 +235,7 @@ async def _silence(ctx: Context, seen: Snapshot, alarm: Alarm | None, state: Eve
 
 
 def _covered(seen: Snapshot, alarm: Alarm | None, state: EventState | None) -> dict[str, tuple[Matcher, ...]]:
-    """Return the possible silences: words with the number of alarms that are covered now -> matchers."""
+    """Return the possible silences: label, with the number of alarms that are covered now -> matchers."""
     kind = (Matcher(MatchField.KIND, MatchOp.IS, alarm.kind),) if alarm else ()
     event = (Matcher(MatchField.EVENT, MatchOp.IS, state.id),) if state else ()
     choices: dict[str, tuple[Matcher, ...]] = {}
@@ -490,7 +490,7 @@ async def _choose_unit(ctx: Context, name: str) -> None:
 
 
 def choose_silent(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Ask whether the event under the cursor is meant to be silent, or all events that have never had sound."""
+    """Ask whether the event under the cursor is silent on purpose, or ask once for all events without sound so far."""
     alarm = _target_alarm(ctx)
     if alarm is None or alarm.kind != AUDIO_LOST:
         ctx.announce("no alarm of missing sound is under the cursor", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""Last hour, above the board: faults that began, faults that were open, and since when all is clear. Pure."""
+"""Faults of the last hour, above the board: onsets, bars, and the time since all is clear. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Fault(NamedTuple):
 
 
 def _faults(snapshot: Snapshot, render_time: RenderTime) -> list[_Fault]:
-    """Return the faults in samples, then the alarms of faults that are not in samples. Omits severity INFO."""
+    """Return the faults of all samples, then the faults that only an alarm shows. Omits severity INFO."""
     faults, in_samples = list[_Fault](), set()
     for state in snapshot.events:
         for episode in state.episodes:

@@ -43,10 +43,10 @@ from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
-"""Minimum height of the selected alarm's panel in lines, with its frame. It also gets lines that no row needs."""
+"""Minimum height in lines of the selected alarm's panel, frame included. Lines without a row go to the panel."""
 
 _BEFORE = timedelta(hours=12)
-"""Maximum duration of an action. Its author is stored at its start, its log entry at its end."""
+"""Maximum duration of an action. The history dates the author by the start of the action, the log entry by its end."""
 
 NOT_SEEN = "No alarms at the platform's last reply"
 
@@ -60,10 +60,10 @@ MIN_ROWS = 3
 """Minimum number of rows in the table, head excluded."""
 
 OTHER_LINES = frozenset({"tabs", "hour", "ways", "banner", "filter", "alarms", "notice"})
-"""Ids of the widgets above and below a table and its panel. Their lines are not available to these two."""
+"""Ids of the widgets whose lines are not available to a table and its panel."""
 
 FIGURES_EACH = 30
-"""Number of snapshots after which the key figures are read again, because they cover days."""
+"""Number of snapshots between two reads of the key figures. They cover days, so they change slowly."""
 
 LOG_HOURS, MAX_LOG_ROWS = 24, 1000
 """Number of past hours in a log, and maximum number of its rows."""
@@ -94,7 +94,7 @@ class AlarmsScreen(BaseScreen):
         self._grouped: Remembered[tuple[Incident, ...]] = Remembered()
         self._incident_lines: Remembered[list[Line]] = Remembered()
         self._log: tuple[LogRecord, ...] = ()
-        self._fault = ""  # of the last reading of a log
+        self._fault = ""  # reason why the last reading of a log failed
         self._log_key = (-1, "")  # snapshot and tab for which the log was read
 
     def body(self) -> ComposeResult:
@@ -153,7 +153,10 @@ class AlarmsScreen(BaseScreen):
         return (alarm,) if alarm else ()
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Make the next keys act on the row of the alarm; in a log, on its event."""
+        """Select the row of the alarm for the next keys; in a log, its event.
+
+        Does nothing on the board without an alarm.
+        """
         if not self._is_board:
             super().pin(alarm)
         elif alarm:
@@ -239,7 +242,7 @@ class AlarmsScreen(BaseScreen):
         panel.show(incident_title(incident), "", lines)
 
     def _show_silence(self, row: Silence | None, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show what the silence under the cursor hides. `row` has the names of events, the snapshot their ids."""
+        """Show the alarms that a silence hides now. `row`: the silence with names of events instead of ids."""
         panel = self.query_one("#silence", FramedPanel)
         silence = next((found for found in snapshot.silences if row and found.id == row.id), None)
         panel.display = silence is not None
@@ -355,7 +358,7 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event. An alarm with a question shows the question instead."""
+        """Show the QoS of the alarm's event, or the question to a person that the alarm stands for."""
         alarm, displayed = self.alarm_at_cursor(), self.ctx.displayed()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")

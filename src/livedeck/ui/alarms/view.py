@@ -47,7 +47,7 @@ TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection
 """Names of the tabs: the board, then the logs."""
 
 ASK_TOGETHER = 3
-"""Minimum number of events that share one question, if they had no sound from the beginning."""
+"""Minimum number of events without sound from the beginning for which one question is asked."""
 
 LABEL_CELLS = 11
 
@@ -69,7 +69,7 @@ def panel_title(alarm: Alarm) -> str:
 
 
 def panel_state(alarm: Alarm, render_time: RenderTime) -> str:
-    """Return the alarm's state, its duration, its end, and the person who caused it."""
+    """Return the alarm's state with its duration and its planned end, and the person who set the state."""
     _, state, _ = ALARM_STATE_BADGES[alarm.state]
     lasted = age(render_time.seconds_since(alarm.changed))
     unshared = f"  {NOT_SHARED}" if alarm.key in render_time.unshared else ""
@@ -89,7 +89,10 @@ def panel_lines(
 def advice_lines(
     alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Return what the thread of the alarm's incident does not say: the advice, and in a wide panel the chart."""
+    """Return the advice and the effect on viewers, beside a chart in a wide panel, for the alarm of an incident.
+
+    The thread of the incident shows the other facts.
+    """
     facts = {"do": alarm.diagnosis.advice, "viewers": alarm.diagnosis.viewers}
 
     def words(cells: int) -> list[Line]:
@@ -108,7 +111,10 @@ def _beside_chart(
     height: int,
     has_grid: bool,
 ) -> list[ShadedLine]:
-    """Return the words beside the chart of the alarm's fault; alone without samples or room. `words`: by width."""
+    """Return the words with the chart of the alarm's fault beside them, or only the words if no chart is possible.
+
+    A chart needs samples and a panel of `CHART_FROM` cells. `words`: returns the lines for a width in cells.
+    """
     state = snapshot.find(alarm.event_id)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
     series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
@@ -321,7 +327,7 @@ LOG: TableSchema[LogRecord] = TableSchema(
 def silent_together(alarm: Alarm, alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
     """Return the alarms of all events that have had no sound since livedeck first saw them, `alarm` among them.
 
-    Returns none if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
+    Returns () if they are fewer than `ASK_TOGETHER`, or if the event of `alarm` had sound before.
     """
     silent = tuple(other for other in alarms if other.active and other.found and other.expected == NEVER_HEARD)
     return silent if alarm.key in {other.key for other in silent} and len(silent) >= ASK_TOGETHER else ()

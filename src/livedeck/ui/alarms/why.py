@@ -38,7 +38,7 @@ class WhyScreen(RenewedDialog):
         self._reason = "One moment"
 
     async def read(self) -> None:
-        """Ask the monitor, which takes a third of a second."""
+        """Ask the monitor for the explanation, which takes a third of a second."""
         try:
             self._found, self.fault = await self._ctx.monitor.explain(self._event_id, self._kind), ""
             self._reason = "This event is no longer listed"

@@ -71,7 +71,7 @@ async def _run_filter_form(ctx: Context, screen: ChatScreen) -> None:
 
 
 def _past(ctx: Context) -> TimeReference:
-    """Return the reference for typed times. They are in the past, because all messages are."""
+    """Return the reference for typed times. A typed time of day is in the past, because all messages are."""
     return replace(ctx.confirmer.time_reference(), past=True)
 
 

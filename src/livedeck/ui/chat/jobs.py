@@ -70,7 +70,7 @@ class Exports:
         return self.job if self.job and self.job.is_running else None
 
     def begin(self, api: Api, export: ChatExport, event_name: str, path: Path, *, overwrite: bool) -> None:
-        """Begin an export. If another export runs, announce this instead."""
+        """Begin an export. If another export runs, announce that no new one was started."""
         if self.running:
             self._ctx.announce(
                 f"Not started: the chat of {self.running.event_name} is still being exported", Severity.WARNING

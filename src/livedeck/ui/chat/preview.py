@@ -48,7 +48,7 @@ class Preview:
 async def read_preview(api: Api, export: ChatExport, as_of: datetime) -> AsyncIterator[Preview]:
     """Yield the preview each time it has grown. It has the newest `MAX_ROWS` messages.
 
-    Only in the last preview `is_reading` is False. The last preview also has the error, if the read failed.
+    `is_reading` is True in all previews but the last. If the read failed, the last preview has the error.
     """
     preview = Preview(export, as_of)
     yield preview

@@ -43,7 +43,7 @@ class ChatScreen(BaseScreen):
         yield Table(MESSAGES)
 
     def on_screen_resume(self) -> None:
-        """Select the event on the screen, so that it stays until the operator selects another one."""
+        """Choose the shown event, so that it stays selected until the operator chooses another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
@@ -76,7 +76,7 @@ class ChatScreen(BaseScreen):
         self.call_after_refresh(self._scroll_to_newest)
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the newest message if the table follows it. Call this after the layout of the new rows."""
+        """Scroll to the newest message if the table is following the log. Call this once the new rows have a layout."""
         table = self.query_one(Table)
         if self._following.is_following:
             table.scroll_to(y=table.max_scroll_y, animate=False, force=True, immediate=True)
@@ -189,9 +189,9 @@ class ChatScreen(BaseScreen):
             self.run_worker(self._read(previews), group="preview", exclusive=True)
 
     async def _read(self, previews: AsyncIterator[Preview], *, is_shown_whole: bool = False) -> None:
-        """Take the previews. Paint the first and the last preview at once, the others at the next paint of the screen.
+        """Store each preview of a read. Paint the first and the last one at once, the others with the next paint.
 
-        `is_shown_whole`: take only the complete preview. If the read fails, the preview on the screen stays.
+        `is_shown_whole`: store only the complete preview, so the preview on the screen stays if the read fails.
         """
         self._following.begin_read(self.ctx.clock.monotonic())
         async for preview in previews:

@@ -11,8 +11,7 @@ TAIL_SECONDS = 10.0
 """Minimum seconds between two reads of a log that may still grow. Each read transfers the whole log."""
 
 TAIL_SHARE = 10
-"""Minimum wait before the next read, in multiples of the duration of the last read. So long logs are read less often.
-"""
+"""Minimum wait before the next read, in multiples of the duration of the last read. Long logs are read less often."""
 
 
 class Following:
@@ -26,7 +25,7 @@ class Following:
         self.is_following = True
         self._seen = 0  # messages in the log at the time of the pause
         self._followed_to: tuple[tuple[int, int], float] | None = None  # size of the table, and its scroll position
-        self._read_began = self._read_ended = 0.0  # of the last read (monotonic s)
+        self._read_began = self._read_ended = 0.0  # start and end of the last read (monotonic s)
 
     def restart(self) -> None:
         """Follow the newest message again, without a cursor."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ChangesDialog(ReadingDialog):
-    """Changes of the last `minutes`, then the ones before, renewed with the snapshots."""
+    """Dialog with the changes of the last `minutes` and, below them, all earlier ones. Each snapshot renews it."""
 
     def __init__(self, ctx: Context, minutes: int) -> None:
         super().__init__()

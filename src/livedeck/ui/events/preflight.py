@@ -37,7 +37,7 @@ BADGES = {
     Mark.UNKNOWN: ("?", StyleRole.ODD, "unknown"),
     Mark.GO: ("✓", StyleRole.OK, "passed"),
 }
-"""Mark -> glyph, role, and word after a number of checks with the mark. The most important mark is first."""
+"""Mark -> glyph, role, and word for a number of checks (`2 failed`). The most important mark is first."""
 
 UNWELL = (Mark.NO_GO, Mark.CHECK, Mark.UNKNOWN)
 """Marks that need attention."""

@@ -38,7 +38,7 @@ PANES_WIDTH, PANES_HEIGHT = 100, 28
 """Minimum width and height of a screen with panes, which show the selected event and the alarms."""
 
 WIDE = 160
-"""Minimum width of a screen with the panes beside the table. Such a pane has room for three charts."""
+"""Minimum width of a screen with the panes beside the table. Each pane then has room for three charts."""
 
 TODAY_HEIGHT = 34
 """Minimum height of a screen that shows the hours around now."""
@@ -50,16 +50,19 @@ VIEWER_WIDTH = 140
 """Minimum width of a screen whose table has a column of what viewers get."""
 
 FIXED_LINES = 4
-"""Number of lines of header, summary and footer. The lines of a banner are subtracted from the middle row."""
+"""Number of lines of header, summary and footer. A banner takes its lines from the middle part of the screen."""
 
 MIN_PANES, MAX_MIN_PANES = 8, 14
-"""Limits of the minimum height in lines of panes beside a long table; their content decides between the two."""
+"""Lowest and highest value for the minimum height of panes beside a long table, in lines.
+
+Their content decides between the two.
+"""
 
 MIN_CHART_PANES = 10
-"""Height in lines that panes keep at least if one of them has a chart."""
+"""Minimum height in lines of panes with a chart."""
 
 MIN_TODAY_ROWS = 3
-"""Number of events in the hours around now that stay while the table has more rows than lines."""
+"""Minimum number of rows in the hours around now while the table has more rows than lines."""
 
 CONTENT_STEP = 6
 """Heights of panes are multiples of this, so that a new alarm rarely moves the other parts."""
@@ -87,9 +90,9 @@ TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 def pane_grid(width: int, height: int, rows: int, today_rows: int, content_lines: int) -> PaneGrid:
     """Return the arrangement for a screen with room for panes.
 
-    The table gets a line for each row before the hours around now get theirs. Panes beside a table are as high as their
-    content, and the table takes the rest; a pane with a chart takes the rest itself. `today_rows`: number of events in
-    the hours around now. `content_lines`: lines of the alarms and last changes.
+    The rows of the table get their lines first, then the hours around now. Panes beside the table are as high as their
+    content, and the table gets the other lines. If a pane has a chart, the pane gets the other lines. `today_rows`:
+    number of events in the hours around now. `content_lines`: lines of the alarms and last changes.
     """
     free, is_wide = height - FIXED_LINES, width >= WIDE
     content = FRAME_LINES + ceil(content_lines / CONTENT_STEP) * CONTENT_STEP
@@ -170,9 +173,9 @@ class EventsScreen(EventList):
         )
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:
-        """Return the columns with what viewers get while a probe runs; otherwise empty, for those of the schema.
+        """Return the columns with one about viewers while a probe runs; otherwise empty, for the usual columns.
 
-        A narrow table has only faults for viewers, in place of a good health.
+        A narrow table shows a fault for viewers in the column of the health, if the health is good.
         """
         if not self._is_probing.get((snapshot.events,), None, lambda: snapshot.has_probe):
             return ()
@@ -238,7 +241,7 @@ class EventsScreen(EventList):
             self.ctx.monitor.watch(self.MODE)
 
     def toggle_panes(self) -> None:
-        """Show the panes, or else a higher table and three lines about the selected event."""
+        """Switch between the panes, and a higher table with three lines about the selected event."""
         self._wants_panes = not self._wants_panes
         self.refresh_all()
 

@@ -56,11 +56,11 @@ def cockpit_lines(
 ) -> list[ShadedLine]:
     """Return the lines of an event in a pane of `width` cells and `height` lines.
 
-    A tall pane has three charts, a short one only the video chart. Facts are omitted for the charts, but never a
-    person's rulings or the advice. A short pane has the faults in its first line, a tall one in a line each.
-    `chart`: cache of the charts, which are drawn again only for other samples, limits or sizes. While a probe asks for
-    the event, the pane says what viewers get, and has the meter and their picture if there is room. `look`: way to show
-    it; None for no picture.
+    A tall pane has three charts and a line for each fault. A short pane has the video chart and the faults in its first
+    line. Charts take the lines of facts, but never those of a person's rulings or of the advice. While the event is
+    probed, the pane says what viewers get; if there is room, it shows the sound meter and the picture. `chart`: cache
+    of the charts, which are drawn again only for other samples, limits or sizes. `look`: way to show the picture; None
+    for no picture.
     """
     if state.viewer is None:
         return _signal_lines(state, render_time, width, height, has_grid=has_grid, chart=chart)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 RECENT_MINUTES = 5
-"""Length of the time whose changes stand first in the dialog of changes."""
+"""Minutes before now whose changes come first in the dialog of changes."""
 
 TABLE = "events"
 """Name of the Events table in the operator's preferences."""
@@ -60,17 +60,19 @@ def _use_view(ctx: Context, name: str) -> None:
 
 
 def toggle_pin(ctx: Context, _: str) -> None:
-    """Pin the selected event above the others, or take its pin off."""
+    """Pin the selected event above the others, or unpin it."""
     state = ctx.selected_event()
     assert state is not None
     listed = {other.id for other in ctx.snapshot.events} if ctx.snapshot else set[str]()
     is_pinned = ctx.preferences.toggle_pin(state.id, listed)
     if is_pinned is None:
-        ctx.announce(f"{events.name(state)}: not pinned: {MAX_PINNED} events are. Take a pin off", Severity.WARNING)
+        ctx.announce(
+            f"{events.name(state)}: not pinned: {MAX_PINNED} events are already. Unpin one first", Severity.WARNING
+        )
         return
     ctx.select_event(state.id)
     ctx.forget_sights()
-    ctx.announce(f"{events.name(state)}: {'pinned above the others' if is_pinned else 'pin taken off'}")
+    ctx.announce(f"{events.name(state)}: {'pinned above the others' if is_pinned else 'unpinned'}")
 
 
 VIEWS = (
@@ -88,7 +90,7 @@ VIEWS = (
         "event.pin",
         ("full_stop",),
         "pin",
-        "Pin the selected event above the others, or take its pin off; pins last until you take them off",
+        "Pin the selected event above the others, or unpin it; a pin lasts until you remove it",
         toggle_pin,
         ("events", "streams"),
         blocked=needs_event,

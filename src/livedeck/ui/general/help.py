@@ -102,7 +102,7 @@ def page_lines(registry: ActionRegistry, mode: str, width: int, *, is_probing: b
     """Return lines of `width` cells: keys of the screen `mode`, keys of every screen, signs.
 
     Each key has two or three words. Actions without a key are omitted, because only a search finds them. `is_probing`:
-    with the key of the screen that is of use only while a probe runs.
+    a probe runs, so include the key of the Viewers screen.
     """
     columns, wide = _Columns.of(width, COLUMN_CELLS), _Columns.of(width, SENTENCE_CELLS)
     absent = {tab.action_name for tab in registry.tabs if tab.is_of_probe and not is_probing}
@@ -127,7 +127,7 @@ def found_lines(registry: ActionRegistry, mode: str, actions: Iterable[Action], 
 
 
 def _by_place(actions: Sequence[Action], mode: str) -> Iterable[tuple[str, list[Action]]]:
-    """Yield the headings of the help, each with the actions that work there."""
+    """Yield the headings for this screen, for every screen and for other screens, each with its actions."""
     yield "On this screen", [action for action in actions if action.screens and action.works_on(mode)]
     yield "On every screen", [action for action in actions if not action.screens]
     yield "On other screens", [action for action in actions if not action.works_on(mode)]
@@ -149,7 +149,7 @@ class _Columns(NamedTuple):
 def _blocks(
     registry: ActionRegistry, actions: Iterable[Action], mode: str, cells: int, *, sentences: bool
 ) -> list[Block]:
-    """Return a block for each heading that has actions. `sentences`: with their help in place of their label."""
+    """Return a block for each heading that has actions. `sentences`: show an action's help instead of its label."""
     names = {action.name for action in actions}
     groups = [(title, [action for action in group if action.name in names]) for title, group in registry.groups()]
     return [
@@ -248,8 +248,9 @@ def _in_columns(blocks: Sequence[Block], columns: _Columns, least_split: int) ->
 def _fill(blocks: Sequence[Block], height: int, least_split: int) -> list[list[ShadedLine]]:
     """Distribute the blocks over columns of at most `height` lines.
 
-    A block that does not fit begins the next column; if it may be split, only its rest does, under the heading again. A
-    block that is longer than a column and may not be split has a column of its own.
+    A block that does not fit begins the next column. A block that may be split fills its column first; its other rows
+    begin the next column under the same heading. A block that is longer than a column and may not be split gets its own
+    column.
     """
     columns: list[list[ShadedLine]] = [[]]
     for head, *rows in blocks:

@@ -18,9 +18,9 @@ from livedeck.text.segments import Link, Pixels, Role, ShadedLine, changed_range
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
-"""Minimum number of unchanged cells between two changes that are not sent to the terminal.
+"""Minimum number of unchanged cells between two changes for which the terminal gets two updates.
 
-Fewer cells are sent, because a move of the cursor and a change of colour would take as many bytes.
+With fewer cells the terminal gets one update, because a move of the cursor and a change of colour take as many bytes.
 """
 
 RenderedLine = list[tuple[Shown, Role]]
@@ -54,11 +54,11 @@ class StyledWidget(Widget):
             self.link, self.widget = link, widget
 
     base = Style()
-    """Style of the widget itself, when the compositor last requested lines."""
+    """Style of the widget itself at the last request for lines by the compositor."""
 
     def __init__(self, *children: Widget, **names: Any) -> None:
         super().__init__(*children, **names)
-        self._rendered: dict[int, tuple[ShadedLine, int, RenderedLine]] = {}  # by row: line, width, and both rendered
+        self._rendered: dict[int, tuple[ShadedLine, int, RenderedLine]] = {}  # by row: line, width, and its cells
         self._inks = Inks("", Style())
         self._strips: tuple[object, list[Strip]] | None = None
 
@@ -129,7 +129,7 @@ class StyledWidget(Widget):
         return Strip([RichSegment(text, inks[role]) for text, role in self._cells_of(row, line, width)], width)
 
     def _cells_of(self, row: int, line: ShadedLine, width: int) -> RenderedLine:
-        """Return the line as it is drawn. A line is rendered once while its row shows it."""
+        """Return the line as it is drawn. Keeps the result until the row shows another line or has another width."""
         last = self._rendered.get(row)
         if last is None or last[0] is not line or last[1] != width:
             last = self._rendered[row] = line, width, render(line, width)
@@ -156,7 +156,7 @@ class Canvas(StyledWidget):
         """Draw again, refresh the changed regions, and return their number."""
         width, height = self.size
         if not width or not height:
-            self._drawing = None  # what is shown next may be other content in the old size
+            self._drawing = None  # the next picture may have the old size, but other content
             return 0
         drawing = self.draw(width, height)
         if drawing is self._drawing:
@@ -170,7 +170,7 @@ class Canvas(StyledWidget):
         )
 
     def on_resize(self) -> None:
-        """Draw for the new size, unless the first picture has shown it already."""
+        """Draw for the new size, unless the first picture was drawn for this size already."""
         if self._drawing is None or self._drawn_size != self.size:
             self._lines, self._drawing = [], None
             self.repaint()
@@ -180,7 +180,7 @@ class Canvas(StyledWidget):
         return _line_at(self._lines, y)
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of the last drawing. The first picture comes before the message about the size."""
+        """Return one line of the last drawing. Draws first if the message about a new size has not arrived yet."""
         if self.size and (self._drawing is None or self._drawn_size != self.size):
             self._drawing, self._drawn_size = self.draw(*self.size), self.size
             self._lines = self._drawing[: self.size.height]

@@ -43,7 +43,10 @@ class Curve(Record):
     second: Sequence[Bucket | None] = ()
 
     def scale(self, rows: int, *, is_fitted: bool = False) -> Scale:
-        """Return a scale of `rows` rows that contains the values, the limit and the baseline."""
+        """Return a scale of `rows` rows that contains the values, the limit and the baseline.
+
+        The scale begins at zero; if `is_fitted`, near the least value.
+        """
         measured = [bucket for bucket in (*self.dots, *self.second) if bucket]
         limits = [value for value in (self.limit, self.base) if value is not None]
         ends = [*(bucket.high for bucket in measured), *(bucket.low for bucket in measured)]
@@ -172,8 +175,8 @@ class _Panel:
     def line(self, row: int) -> ShadedLine:
         """Return a row of the panel. Neighbouring cells with the same look become one segment.
 
-        A blank takes the look of the previous cell if both have the same background. In a cell with the curve, the area
-        under the curve fills the background if the curve is in the upper half.
+        A blank takes the look of the previous cell if both have the same background. A cell has the background of the
+        area if the curve reaches the upper half of the cell.
         """
         from_bottom = self._scale.rows - 1 - row
         depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2

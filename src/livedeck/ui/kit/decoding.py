@@ -30,11 +30,11 @@ log = Log(__name__)
 
 
 MAX_PICTURES = 500
-"""Maximum number of pictures that one process decodes. A process may use little processor time in its whole life."""
+"""Maximum number of pictures that one process decodes. The processor time of a process is limited in total."""
 
 
 class Decoder:
-    """Decodes many small pictures, one after the other, in one process, because its start takes longer than a picture.
+    """Decoder of many small pictures in one process. A process takes longer to start than to decode a picture.
 
     `variables`: environment of the process.
     """
@@ -104,8 +104,8 @@ async def _start(output: _Output, variables: Mapping[str, str], *size: int) -> a
 async def decode(content: bytes, width: int, height: int, variables: Mapping[str, str]) -> bytes | None:
     """Return the picture scaled to `width` x `height` pixels of three bytes (RGB).
 
-    Returns None, with the reason in the log, if the picture is not a PNG, JPEG or WebP, is broken, or is larger than
-    `decoding_child` allows. `variables`: environment of the decoding process.
+    Returns None, with the reason in the log, for a picture that is broken, larger than `decoding_child` allows, or no
+    PNG, JPEG or WebP. `variables`: environment of the decoding process.
     """
     output = _Output(width * height * 3)
     process = await _start(output, variables, width, height)
@@ -132,7 +132,7 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
 
 
 async def _finish(future: asyncio.Future[None]) -> None:
-    """Wait for a future that is done soon, even if this task is cancelled. Otherwise the loop may leak the process."""
+    """Wait until a future is done, even if this task is cancelled. Otherwise the loop may leak the process."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:

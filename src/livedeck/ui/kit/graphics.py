@@ -28,7 +28,7 @@ MAX_COLOURS = 64
 """Number of colours in a sixel picture. Every terminal supports that many."""
 
 LEVELS = 32
-"""Levels of each colour in half blocks: fewer leave more cells unchanged from one picture to the next."""
+"""Number of levels of each colour in half blocks. With fewer levels, fewer cells change from picture to picture."""
 
 KITTY_CHUNK = 4096
 """Maximum number of characters in one part of a picture in kitty's protocol."""
@@ -37,7 +37,7 @@ PICTURE_ID = 7
 """Id of the poster in kitty. A new poster replaces the previous one."""
 
 FIRST_VIEWER_ID = 100
-"""Id of the first picture on the screen of viewers; each place has the next one."""
+"""Id in kitty of the first picture on the Viewers screen. The next places have the next ids."""
 
 
 def erase_kitty(number: int) -> str:
@@ -85,7 +85,7 @@ def pixel_size(graphics: Graphics, frame: Frame) -> tuple[int, int]:
 
 
 def draw(pixels: bytes, graphics: Graphics, frame: Frame) -> Picture:
-    """Return the picture of RGB `pixels`, as many as `pixel_size` returns. Slow, so call this in a thread."""
+    """Return a picture of RGB `pixels` in the size of `pixel_size`. Slow, so call this in a thread."""
     if graphics is Graphics.BLOCKS:
         return Picture(tuple(_half_blocks(pixels, frame)))
     from PIL import Image  # 40 ms, and most decks show no poster
@@ -109,7 +109,7 @@ def pixel_rows(data: bytes, columns: int, rows: int) -> list[ShadedLine]:
 
 
 def scaled(data: bytes, size: tuple[int, int], to: tuple[int, int]) -> bytes:
-    """Return RGB pixels of a `size` in another size."""
+    """Return RGB pixels scaled from one size to another. `size`, `to`: width and height in pixels."""
     from PIL import Image
 
     return Image.frombytes("RGB", size, data).resize(to).tobytes()

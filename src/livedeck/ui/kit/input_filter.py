@@ -44,5 +44,5 @@ class PasteFilter:
 
 
 def _begun(text: str, marker: str) -> str:
-    """Return the end of the text that is a beginning of the marker; empty if there is none."""
+    """Return the longest beginning of the marker that ends the text; empty if there is none."""
     return next((marker[:length] for length in range(len(marker) - 1, 0, -1) if text.endswith(marker[:length])), "")

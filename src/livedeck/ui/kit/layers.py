@@ -34,7 +34,7 @@ class LayeredScreen(Screen[R], Generic[R]):
     def _on_timer_update(self) -> None:
         """Paint the frame, with the changes of all widgets.
 
-        Textual forgets those of a dialog if the screen behind it has handed over regions in the same frame.
+        Textual forgets the changes of a dialog if the screen behind it has handed over regions in the same frame.
         """
         if self._repaint_required:
             self._compositor.update_widgets(self._dirty_widgets)

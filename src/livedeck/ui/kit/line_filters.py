@@ -21,7 +21,7 @@ SIGNS = str.maketrans(
         "╱": "/", "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-",
     }
 )  # fmt: skip
-"""Sign of the deck -> ASCII character. No two lamps have the same character, and neither severities nor statuses do."""
+"""Sign of the deck -> ASCII character. Within lamps, severities and statuses, each sign has its own character."""
 
 _BRAILLE = range(0x2800, 0x2900)
 

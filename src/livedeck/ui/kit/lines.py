@@ -11,7 +11,7 @@ from livedeck.ui.kit.canvas import Canvas
 
 
 class LinesWidget(Canvas):
-    """Widget that shows given lines. It is as high as their number, and hidden without lines."""
+    """Widget that shows given lines. Its height is the number of lines; without lines it is hidden."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -63,7 +63,7 @@ class FramedPanel(Canvas):
         self._title, self._right, self._command = "", "", ""
         self._draw_lines: DrawLines = lambda _width, _height: []
         self._framed: Remembered[list[ShadedLine]] = Remembered()
-        self._rows: tuple[int, list[tuple[ShadedLine, ShadedLine]]] = 0, []  # width; each line, and in its frame
+        self._rows: tuple[int, list[tuple[ShadedLine, ShadedLine]]] = 0, []  # width; each line without and with frame
 
     def show(self, title: str, right: str, draw_lines: DrawLines, command: str = "") -> None:
         """Replace title, right side and the function that draws in the frame.
@@ -99,14 +99,14 @@ class FramedPanel(Canvas):
 
 
 def _beside(line: ShadedLine, cells: int) -> ShadedLine:
-    """Return a line of a frame between its sides."""
+    """Return a line with the frame's border at both ends."""
     return [_SIDE, _BLANK, *fit(line, cells, ellipsis=True), _BLANK, _SIDE]
 
 
 _SIDE, _BLANK = ("│", StyleRole.RULE), (" ", StyleRole.TEXT)
 
 FRAME_CELLS, FRAME_LINES = 4, 2
-"""Number of cells and of lines of a frame: a side and a blank at each end of a line; top and bottom."""
+"""Cells and lines that a frame takes: a border and a blank at each end of a line; the lines at top and bottom."""
 
 
 def _top(title: str, right: str, cells: int) -> Line:

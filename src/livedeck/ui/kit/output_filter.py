@@ -26,7 +26,7 @@ _OWN_SEQUENCES = (
     r"\[(?:>\d+|<)u",  # kitty's keys, on and off
 )
 _FOREIGN = re.compile(
-    r"(\x1b\]22;[a-z-]{1,20}\x07)"  # the shape of the pointer, whole
+    r"(\x1b\]22;[a-z-]{1,20}\x07)"  # passes whole: the shape of the pointer
     rf"|\x1b(?!{'|'.join(_OWN_SEQUENCES)})|[\x00-\x09\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]"
 )
 _BELL = "\x07"

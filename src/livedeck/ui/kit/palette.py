@@ -12,7 +12,7 @@ from livedeck.record import Record
 
 
 class Colours(Record):
-    """Colours of a theme. Beside its colour, a severity always has a shape and a word. Lamps and curves are graphics.
+    """Colours of a theme. A severity also has a shape and a word, so that nobody depends on its colour.
 
     `raised`: background of headers and fields. `cursor`: background of the row under the cursor. `ink`: letters on a
     filled chip. `key`: key-frame differences and unknown states. `second`: curve of a second event.

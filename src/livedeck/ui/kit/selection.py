@@ -27,17 +27,17 @@ class RowSelection:
     """Selected row of a table. `key`: the row's key, None for no row.
 
     At first the first row is selected. If the selected row leaves the table, no row is selected until a person chooses
-    one, even if the row returns (interface.md, "Selection"). `follows_first`: always select the first row until a
-    choice is made. `is_chosen`: True once a choice was made. `awaited`: key of a row that a person has created. The row
-    is selected once it appears, unless another row is chosen before. `absence`: why the row that was selected is not
-    shown.
+    one, even if the row returns (interface.md, "Selection"). `follows_first`: select the first row after each change of
+    the rows until a person chooses a row. `is_chosen`: True once a person has chosen a row. `awaited`: key of a row
+    that a person has created. The row is selected once it appears, unless another row is chosen before. `absence`:
+    reason why the last selected row is not shown.
     """
 
     def __init__(self, *, follows_first: bool = False) -> None:
         self.key: str | None = None
         self.is_chosen = False
         self.awaited: str | None = None
-        self._name = ""  # of the selected row, at its last paint
+        self._name = ""  # name of the selected row at its last paint
         self._left = ""  # name of the row that has left the table
         self.absence = Absence.GONE
         self._follows_first = follows_first
@@ -47,7 +47,10 @@ class RowSelection:
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def aim(self, key: str) -> None:
-        """Select a row (empty for none) until the table shows its rows again. Does nothing after a choice."""
+        """Move the cursor to a row, until the rows are updated. Does nothing after a person's choice.
+
+        `key`: key of the row; empty for no row.
+        """
         if not self.is_chosen:
             self.key = key
 

@@ -69,10 +69,10 @@ def signal_lines(
     is_fitted: bool = False,
     first: str = "video",
 ) -> list[ShadedLine]:
-    """Return the panels, from the curve named `first` on, then the statuses and times. `rows`: rows of each panel.
+    """Return the panels, then the statuses and times. Curves before the curve named `first` are omitted.
 
-    A panel of one row, except the first panel, has no head, but name and newest value beside it. `marks`: cell -> sign
-    of a fault or a marker, for the first panel.
+    A panel of one row has name and newest value beside it instead of a head, unless it is the first panel. `rows`:
+    number of rows of each panel. `marks`: cell -> sign of a fault or a marker, for the first panel.
     """
     lines: list[ShadedLine] = []
     curves = signal_curves(state.assessment, series, second)

@@ -64,7 +64,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._all_columns = schema.columns
         self._rows: tuple[T, ...] = ()
         self._section_rows: list[int] = []  # first row of each section
-        self._section_lines: list[int] = []  # lines of their heads
+        self._section_lines: list[int] = []  # line of the head of each section
         self._section_heads: dict[int, Line] = {}  # by line
         self._drawn: dict[int, ShadedLine] = {}
         self._cells: dict[str, RowCells[T]] = {}
@@ -78,7 +78,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         self._columns: list[tuple[Column[T], int]] = []
         self._render_time: RenderTime | None = None
         self._empty_text = ""
-        self._pressed_key: str | None = None  # of the row under the pointer at the press of its button
+        self._pressed_key: str | None = None  # row at which the mouse button was pressed
         self.cursor: str | None = None
 
     def show(
@@ -95,8 +95,8 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         """Replace the rows, in the given order, and paint changed rows.
 
         `cursor`: key of the row under the cursor, None for no row. `empty_text`: text to show if there are no rows.
-        `sections`: heads of grouped rows, each with the index of the row below; empty for those of the table's schema.
-        `columns`: empty for those of the schema.
+        `sections`: heads of grouped rows, each with the index of the row below; empty for the sections of the schema.
+        `columns`: columns of the table; empty for the columns of the schema.
         """
         self._all_columns = columns or self._schema.columns
         follow = cursor is not None and (cursor != self.cursor or self._is_cursor_visible())
@@ -272,7 +272,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return base
 
     def _row_of_cursor(self) -> int:
-        """Return the index of the row under the cursor; without a cursor, the last index of the cursor.
+        """Return the index of the row under the cursor; without a cursor, the index that it had last.
 
         Searches the rows only if the row has moved.
         """

@@ -46,10 +46,10 @@ R = TypeVar("R")
 
 
 def has_exact_updates() -> bool:
-    """Return whether this version of Textual allows exact updates; otherwise Textual's own updates are sent.
+    """Return whether this version of Textual allows exact updates. Otherwise Textual's own updates are sent.
 
-    Textual sends a changed part of a widget from the widget's left edge on: 32 kB for 24 changed values, instead of 1.5
-    kB.
+    To change one cell of a widget, Textual sends all cells from the widget's left edge on. For 24 changed values it
+    sends 32 kB, exact updates 1.5 kB.
     """
     return (
         hasattr(App, "_display")
@@ -215,7 +215,7 @@ class ExactApp(FilteredApp[int]):
         return True
 
     def take_overlay(self, painter: Callable[[Screen[Any], Spans | None], None]) -> None:
-        """Let `painter` draw pixels from now on. The pixels of the painter before it, on another screen, are erased."""
+        """Let `painter` draw pixels from now on. The pixels of the previous painter, on another screen, are erased."""
         if self.overlay != painter:
             if self.overlay is not None:
                 self.overlay(self.screen, None)

@@ -275,7 +275,7 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]
-"""Fields of a shade between its ink and its board, with values that have no effect."""
+"""Shade of a word on a tile: values of the fields from `strength` to `filled`, none of which changes the colour."""
 
 
 def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:

@@ -1,4 +1,4 @@
-"""Picture that viewers get, as rows of cells: with words or its age over it, or with words in its place. Pure."""
+"""Picture that viewers get, as rows of cells, with a fault or its age in words over it, or words instead. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Look(NamedTuple):
 def look_at(state: EventState, render_time: RenderTime, shot: Shot | None, *, has_blocks: bool) -> Look:
     """Return how to show the newest picture of an event.
 
-    Only a fresh picture without words over it is drawn in pixels, which cells cannot cover.
+    Pixels are drawn only for a fresh picture without words over it, because cells cannot cover pixels.
     """
     seconds = viewer.picture_age(state.viewer, render_time) if state.viewer else None
     if shot is None or seconds is None:
@@ -68,7 +68,7 @@ def picture_rows(state: EventState, render_time: RenderTime, frame: Frame, look:
 
 
 def _empty(over: Sequence[tuple[str, StyleRole]], frame: Frame) -> list[ShadedLine]:
-    """Return the rows without a picture, shaded if viewers get none."""
+    """Return the rows in place of a picture: shaded if viewers get nothing, otherwise blank."""
     ground = "▒" if over and over[0][1] is StyleRole.CRITICAL else " "
     return [[(ground * frame.columns, StyleRole.BAND)] for _ in range(frame.rows)]
 

@@ -53,7 +53,7 @@ async def now(ctx: Context, _: str) -> None:
 
 
 def play(ctx: Context, argument: str) -> None:
-    """Play the past at the speed `argument`. Without an argument, play or pause."""
+    """Play the past at the speed `argument`. Without an argument, pause; if it is paused, play."""
     if ctx.past is None:
         return
     try:
@@ -91,7 +91,10 @@ async def _step(ctx: Context, step: int, otherwise: str) -> None:
 
 
 def _needs_history(ctx: Context) -> str:
-    """Refuse before the person types a moment. The history of a collector refuses by itself."""
+    """Return the reason why the past cannot be shown, before the person types a moment; empty if it can.
+
+    Checks only a history of this process. A collector's history refuses the moment itself.
+    """
     is_elsewhere = ctx.past is not None or ctx.records is not ctx.history
     is_kept = ctx.history is not None and ctx.history.path is not None
     return "" if is_elsewhere or is_kept else "needs a history file: set `history` in the settings to keep one"

@@ -41,7 +41,7 @@ async def load_streams(history: HistoryReads, now: datetime, event_id: str | Non
 
 
 async def open_stream(history: HistoryReads, stream: PastStream, event: Event | None) -> Subject:
-    """Return the stream as a subject of the charts, in its state at the end.
+    """Return a past stream as a subject of the charts, with the event's state at the end of the stream.
 
     `event`: event of the stream; None if unknown.
     """

@@ -138,7 +138,7 @@ class QosSide(Canvas):
         self._shown: view.Shown | None = None
 
     def show(self, shown: view.Shown | None) -> None:
-        """Paint the panes for the content of the chart. With None they stay empty."""
+        """Paint the panes for the content of the chart; without content, leave them empty."""
         self._shown = shown
         self.repaint()
 
@@ -196,7 +196,7 @@ class QosScreen(BaseScreen):
         return [name for name, _ in view.RANGES]
 
     def on_screen_resume(self) -> None:
-        """Select the event on the screen, so that it stays until the operator selects another one."""
+        """Choose the shown event, so that it stays selected until the operator chooses another one."""
         state = self.ctx.selected_event()
         if state is not None:
             self.ctx.select_event(state.id)
@@ -218,7 +218,7 @@ class QosScreen(BaseScreen):
     def _faults(self, subject: Subject) -> list[Episode]:
         """Return the faults of the subject, in the order of the list.
 
-        For a current stream, they include those that only an alarm shows.
+        The faults of a current stream include faults that only an alarm shows.
         """
         displayed, state = self.ctx.displayed(), subject.state
         if displayed is None or subject.stream is not None:
@@ -296,7 +296,7 @@ class QosScreen(BaseScreen):
     async def streams(self, event_id: str | None = None) -> tuple[PastStream, ...]:
         """Return the streams of an event, newest first; of all events if `event_id` is None. Raises NotReadError.
 
-        They include the current stream of the selected event, if that event is meant.
+        The current stream of the selected event is among them, unless `event_id` names another event.
         """
         displayed, selected, history = self.ctx.displayed(), self.ctx.selected_event(), self.ctx.records
         if displayed is None:
@@ -329,9 +329,9 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     async def jump(self, text: str, at: datetime) -> None:
-        """Show the event's stream at the moment `at`, or else the nearest stream. `text`: the typed moment.
+        """Show the event's stream that ran at the moment `at`; without one, the nearest stream.
 
-        A text with only a time of day means the latest day with a stream at that time.
+        `text`: the typed moment. A text with only a time of day means the latest day with a stream at that time.
         """
         subject = self.subject()
         if subject is None:
@@ -413,7 +413,7 @@ class QosScreen(BaseScreen):
         return _series(self._second_history, second.state, second.render_time, shifted)
 
     def _second_subject(self) -> Subject | None:
-        """Return the second event or past stream of the comparison; None without one, or if it is the first event."""
+        """Return the event or past stream to compare with; None without one, or if it is the shown event."""
         subject, displayed = self.subject(), self.ctx.displayed()
         if self._second_stream is not None:
             return self._second_stream

@@ -35,7 +35,7 @@ from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signa
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
 """Widths in cells of the list of faults: minimum, minimum with actual values, maximum.
 
-`NOTES_CELLS`: width of the notes beside the list, which shrink before the list.
+`NOTES_CELLS`: width of the notes beside the list. The notes are narrower only beside a list of minimum width.
 """
 
 LABEL_CELLS = 10
@@ -317,7 +317,7 @@ def _map(chart: Chart, backdrop: Backdrop, rows: Layout, width: int) -> list[Sha
 
 
 def readout(shown: Shown) -> list[ShadedGroup]:
-    """Return the values under the cursor, and then the values of the second event. Without a cursor, the newest values.
+    """Return the values under the cursor (without one, the newest values), then those of the second event.
 
     A column of several samples has the range of their values and their worst status.
     """

@@ -132,7 +132,10 @@ def apply(ctx: Context, argument: str) -> Awaitable[None] | None:
 
 
 async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> None:
-    """Send a waiting edit after a confirmation. If the platform refuses it again, let it wait or show its form."""
+    """Send a waiting edit after a confirmation.
+
+    If a relay still locks the profile, offer to keep the edit. After another error, show the form with the reason.
+    """
     from livedeck.operations.diff import parse_form
     from livedeck.operations.rooms import EditRelay, relay_entries, relay_form, service_for
 

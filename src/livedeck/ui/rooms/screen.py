@@ -29,7 +29,7 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 DOUBLE_ENTER = 0.5
-"""Seconds after the switch to the profiles during which enter opens no form, because of double presses."""
+"""Seconds after the switch to the profiles during which enter opens no form: it may be a double press."""
 
 MIN_ROOMS = 4
 """Minimum height in lines of a table with its head."""

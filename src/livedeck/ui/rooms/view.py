@@ -115,7 +115,7 @@ def check_lines(
     *,
     missing: str = "",
 ) -> list[Line]:
-    """Return whether the relays of a room can work as far as its data show, then its facts.
+    """Return the checks of a room's relays, from the data of the room, and below them the facts about the room.
 
     `states`: events, whose restreams may send to the same destinations. `missing`: events that `states` lacks, in
     words; empty if it has all.
@@ -229,9 +229,9 @@ def _has_known_destinations(state: EventState) -> bool:
 def all_room_lines(
     rooms: Sequence[Room], render_time: RenderTime, cells: int, rows: int, empty_text: str = ""
 ) -> list[Line]:
-    """Return the rooms that fit in `rows` lines, with their relay profiles and addresses, unsound ones first.
+    """Return the rooms with their relay profiles and addresses in at most `rows` lines, rooms with a fault first.
 
-    `empty_text`: reason why there are none.
+    `empty_text`: text to show if there are no rooms.
     """
     lines: list[Line] = []
     found = sorted(((relays_cell(room, render_time), room) for room in rooms), key=lambda row: _rank(row[0]))
@@ -250,7 +250,7 @@ def all_room_lines(
 
 
 def _rank(relays: Line) -> int:
-    """Return the place of a room by the mark of its profiles, the worst first."""
+    """Return the rank of a room by the mark at the beginning of `relays`; 0 is the worst."""
     ((text, _),) = relays
     return MARKS.index(text[0])
 

@@ -18,7 +18,7 @@ NOTIFICATION_GAP = timedelta(seconds=5)
 
 
 class Calls(Record):
-    """Ways to alert a person that are on: bell, desktop notification, window title.
+    """Ways to alert a person that the settings switch on: bell, desktop notification, window title.
 
     `notification`: kind of control string (`osc9`, `osc99`, `osc777`), or another value for none.
 
@@ -36,7 +36,7 @@ class Calls(Record):
 
 
 class Caller:
-    """Caller for ringing alarms. It remembers alarms without a desktop notification so far."""
+    """Calls a person to ringing alarms. Remembers the alarms that await a desktop notification."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -44,10 +44,10 @@ class Caller:
         self._sent_at: datetime | None = None
 
     def call_string(self, snapshot: Snapshot) -> str:
-        """Return the control string to call for ringing alarms (monitoring.md, "Bells"); empty if none rings.
+        """Return the control string that rings and notifies for ringing alarms; empty if none rings.
 
-        It contains a bell. If the last notification is at least `NOTIFICATION_GAP` ago, it also contains a notification
-        of all alarms that had none.
+        The string has a bell. If the last notification is at least `NOTIFICATION_GAP` ago, it also has a notification
+        of all alarms without one so far. See monitoring.md, "Bells".
         """
         rung = set(snapshot.bells)
         self._unsent |= rung

@@ -168,8 +168,8 @@ class Confirmer:
     ) -> OperationResult | None:
         """Show a form, and run the operation that its entries describe.
 
-        Returns None if the form was cancelled. `before`: values before the change, if they differ from the entries at
-        first. `always`: fields that are sent even if they are unchanged.
+        Returns None if the form was cancelled. `before`: values before the change; None for the form's first entries.
+        `always`: fields that are sent even if they are unchanged.
         """
         initial = state.initial if before is None else before
         while (result := await self.ask_form(state, blocks=True)) is not None:
@@ -279,7 +279,7 @@ class Confirmer:
         return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._zone)
 
     async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
-        """Record an action in the audit that sends nothing to the platform."""
+        """Record in the audit an action that sends nothing to the platform."""
         await audit_local(self._ctx.history, self._ctx.clock.now(), action, target, detail)
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:

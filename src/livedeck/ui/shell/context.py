@@ -1,6 +1,6 @@
-"""Interface between the deck and its features. For features the deck is a Context.
+"""Interface between the deck and its features: a feature gets the deck as a `Context`.
 
-The deck uses the features' actions. Their registry provides keys, footer, help, palette and commands.
+The deck gets the features' actions. Their registry provides keys, footer, help, palette and commands.
 """
 
 from __future__ import annotations
@@ -149,7 +149,10 @@ class Context(Protocol):
         """Record that the screen in front shows the newest snapshot and the selected event."""
 
     def forget_sights(self) -> None:
-        """Count the next frame as seen as soon as it is painted, because the person's own key has just caused it."""
+        """Forget the recent pictures, so that the next picture counts as seen at once.
+
+        Call this after a key that changes the picture, because the person expects the change.
+        """
 
     def last_seen(self) -> Snapshot | None:
         """Return the snapshot that a person saw last; None before the first. A key acts on this snapshot.
@@ -177,8 +180,8 @@ class Context(Protocol):
     ) -> None:
         """Clear the selection if the rows no longer contain the selected event. Selects no other event.
 
-        `everything`: the rows without a filter. `first`: event that the cursor follows until a choice; None without
-        rows.
+        `everything`: all rows, also those that the filter hides. `first`: event under the cursor until a person chooses
+        one; None without rows.
         """
 
     def watch_event(self, event_id: str | None) -> None:
@@ -216,7 +219,7 @@ class Context(Protocol):
         """Run work in its own worker. The work must handle its errors itself."""
 
     def state(self, make: Callable[[Context], S]) -> S:
-        """Return the state of a feature. The first call makes the state by `make`; it lasts until the deck ends."""
+        """Return the state of a feature. The first call makes it by `make`; the state lasts until the deck ends."""
 
     def set_theme(self, name: str) -> bool:
         """Draw the deck in a theme and save the choice.
@@ -236,7 +239,7 @@ FIRST = 1
 
 
 class ScreenKind(IntEnum):
-    """Kind of a screen. It decides which table keys work there. Each kind also has the keys of the smaller kinds.
+    """Kind of a screen, which decides its table keys. Each kind also has the keys of the kinds before it.
 
     ROWS: keys to move a cursor in rows. TABLE: keys to filter, to sort and to choose columns. EVENTS: keys for events,
     because each row belongs to an event.
@@ -304,13 +307,14 @@ class Action(Record):
 
     `screens`: modes of the screens on which the action works; () for all. With a `kind`, the screens of this kind.
     `blocked`: returns the reason why the action is not possible now. `writes`: the action changes the platform.
-    `takes`: argument of the command; empty for none. `rank`: place in the footer; 0 for none. `past_rank`: place in the
-    footer while the past is shown, before actions without one. `home`: mode in which this is the main action.
-    `alarm_label`: label before the name of an alarm that no cursor shows. `fixed`: the key cannot be changed, and works
-    while a dialog is open. `is_for_now`: the action polls the platform or stores data, so it is not possible in the
-    past; neither are actions that write.
+    `takes`: argument of the command; empty for none. `rank`: place in the footer; 0 for none. `past_rank`: place among
+    the first actions of the footer while the past is shown; 0 for a later place. `home`: mode in which this is the main
+    action. `alarm_label`: word before the name of the alarm that the action concerns, in a footer that names the alarm.
+    `fixed`: the key cannot be changed, and works while a dialog is open. `is_for_now`: the action polls the platform or
+    stores data, so it is not possible in the past; neither are actions that write.
 
-    The key of an action that ends an object is a capital letter, and never the capital letter of a harmless key.
+    An action that ends an object has a capital letter as its key. On one screen, the keys of an action that writes and
+    of a harmless action never differ only in case.
     """
 
     name: str
@@ -412,7 +416,7 @@ class Tab(Record):
     """Tab of a feature, and the action that opens the tab.
 
     `key`, `label`, `help`: key, label and help of the action. `run`: function that the action runs; None to open the
-    feature's first screen. `is_of_probe`: the tab is among the others only while a probe runs.
+    feature's first screen. `is_of_probe`: the tab is shown only while a probe runs.
     """
 
     title: str

@@ -28,7 +28,7 @@ class Directory:
         self._names, self._preferences = names, preferences
 
     def suggestions(self, schema: FormSchema[Any], snapshot: Snapshot | None) -> Suggestions:
-        """Return name of a field -> suggestions, for the reference fields of the form with suggestions."""
+        """Return name of a field -> suggestions, for each reference field of the form that has suggestions."""
         by_field = {field.name: self.of(field.referent, snapshot) for field in schema.fields if field.referent}
         return {name: suggestions for name, suggestions in by_field.items() if suggestions}
 

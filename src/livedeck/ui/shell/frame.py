@@ -107,7 +107,10 @@ def _round_trip(snapshot: Snapshot) -> Line:
 
 
 def _skew(snapshot: Snapshot) -> Line:
-    """Return the difference between the clocks; empty if it is negligible (monitoring.md, "Connection")."""
+    """Return the skew, or the difference from the collector's clock; empty if negligible.
+
+    See monitoring.md, "Connection".
+    """
     if text := skew_text(snapshot.attachment):
         return [(f"▲ {text}", StyleRole.WARNING)]
     skew = snapshot.link.skew - snapshot.link.clock_offset
@@ -123,7 +126,7 @@ def _behind(snapshot: Snapshot) -> Line:
 
 
 def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:
-    """Return the time of this machine's clock. Unlike ages, it includes a step of the clock."""
+    """Return the time that this machine's clock shows. Ages leave out steps of the clock; this time includes them."""
     return render_time.now + timedelta(seconds=snapshot.link.clock_offset)
 
 
@@ -139,7 +142,7 @@ COMMAND, HELP, QUIT = "app.command", "app.help", "app.quit"
 def tab_line(registry: ActionRegistry, current: str, width: int, *, is_probing: bool = False) -> ShadedLine:
     """Return the tabs with their keys. The current tab has a background, or an underline in a theme without colours.
 
-    `is_probing`: a probe asks what viewers get, which has a tab of its own.
+    `is_probing`: a probe runs, so show the tab of the Viewers screen.
     """
     tabs = [
         (
@@ -174,7 +177,7 @@ def too_small_line(snapshot: Snapshot, render_time: RenderTime, size: Size, mini
 
 
 def attachment_hint(snapshot: Snapshot, monitor: Feed, key: str) -> str:
-    """Return the effect of `key` while the collector is silent; empty without an effect."""
+    """Return what `key` does about a silent collector: `F2 polls alone` or `F2 goes back`; empty if it does nothing."""
     if snapshot.attachment is None or not isinstance(monitor, AttachedFeed):
         return ""
     if snapshot.attachment.is_alone:

@@ -108,7 +108,7 @@ def key_of(name: str, registry: ActionRegistry) -> str:
 
 
 def with_keys(text: str, registry: ActionRegistry) -> str:
-    """Return the text with the key in force of an action in place of each `{name of the action}`."""
+    """Return the text with each `{name of an action}` replaced by the action's key in force."""
     return _ACTION_NAME.sub(lambda match: key_of(match[1], registry), text)
 
 
@@ -142,7 +142,7 @@ def _read_keys(registry: ActionRegistry, name: str, keys: tuple[str, ...]) -> tu
 def _conflicts(registry: ActionRegistry) -> list[KeymapError]:
     """Return an error for each key that two actions of a screen share.
 
-    It names the action that the settings changed.
+    The error names the action whose key the settings changed.
     """
     by_key = defaultdict[str, list[int]](list)
     for place, action in enumerate(registry.actions):

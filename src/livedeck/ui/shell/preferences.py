@@ -76,7 +76,7 @@ MAX_PINNED = 50
 
 
 class PreferencesStore(Protocol):
-    """Store on this machine that only the operator can read."""
+    """Store of the preferences on this machine. Only the operator can read it."""
 
     def load(self) -> Preferences:
         """Return the saved preferences; the defaults if none are saved or they are unreadable."""
@@ -118,7 +118,7 @@ class ViewState:
         return self._preferences.views.get(table, TableView())
 
     def change_view(self, table: str, **changes: Any) -> None:
-        """Change the operator's view of a table, and save it. It no longer has the name of a view."""
+        """Change the operator's view of a table and save it. The changed view has no name."""
         self.use_view(table, replace(self.view(table), **{"name": "", **changes}))
 
     def use_view(self, table: str, view: TableView) -> None:
@@ -131,10 +131,10 @@ class ViewState:
         return self._pinned
 
     def toggle_pin(self, event_id: str, listed: Container[str] = ()) -> bool | None:
-        """Pin an event, or take its pin off, and save that. Returns whether the event is pinned now.
+        """Pin an event, or unpin it, and save the change. Returns whether the event is pinned now.
 
-        Returns None, and changes nothing, if `MAX_PINNED` other events are pinned. Pins of events that are not in
-        `listed` make room then.
+        If `MAX_PINNED` other events are pinned, the pins of events that are not in `listed` are dropped. Returns None,
+        and changes nothing, if as many listed events are pinned.
         """
         others = tuple(pinned for pinned in self._preferences.pinned if pinned != event_id)
         has_pin = others == self._preferences.pinned
@@ -165,7 +165,10 @@ class ViewState:
         self.notices = (*self.notices, Notice(at, severity, text))[-MAX_NOTICES:]
 
     def _renewed(self, preferences: Preferences) -> Preferences:
-        """Return saved preferences with the present arrangement of each named view; one that is gone shows all rows."""
+        """Return saved preferences with the arrangement that each named view has in the settings now.
+
+        A table whose named view is gone from the settings shows all rows.
+        """
         saved = _unsorted(preferences).views.items()
         views = {table: self.named.get(view.name, TableView()) if view.name else view for table, view in saved}
         return replace(preferences, views=views)

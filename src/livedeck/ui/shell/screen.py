@@ -61,7 +61,7 @@ AWAY = frozenset({AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE})
 
 
 def is_active(alarm: Alarm) -> bool:
-    """Return whether the alarm is active."""
+    """Return whether an operator must look at the alarm now."""
     return alarm.active
 
 
@@ -76,7 +76,7 @@ def is_away(alarm: Alarm) -> bool:
 
 
 def last_given(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Return the alarms that the last press of the key acknowledged, latest first."""
+    """Return the alarms that the last press of the acknowledge key acknowledged, latest first."""
     dated = [(alarm.answered_at, alarm) for alarm in alarms if alarm.answered_at]
     last = max((at for at, _ in dated), default=None)
     given = [(at, alarm) for at, alarm in dated if last and last - at <= ONE_PRESS]
@@ -100,10 +100,7 @@ NO_EVENT = {
 
 
 def no_event_line(ctx: Context, action: str) -> Line:
-    """Return the line of a screen whose event is no longer selected, with the key of `action`, which shows others.
-
-    The screen has a snapshot, so the event was in it.
-    """
+    """Return why the screen has no selected event, with the key of `action`, which lists the events."""
     text = NO_EVENT[ctx.event_absence()]
     return [(with_keys(text.replace("{key}", f"{{{action}}}"), ctx.actions), StyleRole.WARNING)]
 
@@ -131,8 +128,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     SHOWS_EVENT: ClassVar[bool] = False
 
     _pinned_event: str | None = None
-    """Id of the event whose alarm a person last acted on here; empty for the deck's own alarms, None before an action.
-    """
+    """Event of the last alarm action on this screen: its id, or empty for the deck itself. None before an action."""
 
     _filtered: tuple[tuple[Any, ...], tuple[str, TableView, RenderTime], FilteredRows[Any]] | None = None
     """Cache of filtered rows: input, key, result. Sorting 10,000 rows takes longer than painting them."""
@@ -183,9 +179,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
         """Return the alarms that a key acts on and `wants` accepts, most urgent first.
 
-        These are all alarms of the selected event and of incidents that affect the event. On a screen that does not
-        show the selected event, returns only the event's most urgent alarm, or else the most urgent of all. After an
-        action on such a screen, the next targets are alarms of the same event.
+        On a screen that shows the selected event: all alarms of the event and of incidents that affect the event. On
+        another screen: only the most urgent of them, or of all alarms if the event has none. After an action on such a
+        screen: the most urgent alarm of the same event.
         """
         by_event = self._alarms_by_event.get((snapshot,), None, lambda: alarms_by_event(snapshot))
         if not self.SHOWS_EVENT and self._pinned_event is not None:
@@ -197,9 +193,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return tuple(islice(chain(own, filter(wants, chain(snapshot.alarms, snapshot.quiet))), 1))
 
     def to_take_back(self, snapshot: Snapshot) -> tuple[tuple[Alarm, ...], datetime | None]:
-        """Return the alarms whose acknowledgement a key takes back now, latest first, and until when it does.
+        """Return the alarms whose acknowledgement a key can take back now, latest first, and until when it can.
 
-        Empty if the person of this deck acknowledged none in time, or if the key brings back a hidden alarm first.
+        Empty if the person of this deck has acknowledged no alarm in the last minutes. Also empty if the key first
+        brings back an alarm that was hidden later.
         """
         acknowledged = self.target_alarms(snapshot, is_acknowledged)
         actor, now = own_actor(self.ctx), self.ctx.clock.now()
@@ -282,7 +279,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self._show_keys(snapshot, targets, can_act=not refusal)
 
     def _show_keys(self, snapshot: Snapshot, targets: Sequence[Alarm], *, can_act: bool) -> None:
-        """Show the keys of the screen, the alarm that a key acknowledges, and until when a key takes that back."""
+        """Show the keys of the screen, with the alarm to acknowledge, and the end of the time to take that back."""
         registry = self.ctx.actions
         actions = registry.past_footer(self.ctx) if self.ctx.past else registry.footer(self.MODE)
         label = self.alarm_label(targets)
@@ -297,7 +294,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.query_one(Footer).show(actions, labels if can_act else {}, can_act=can_act)
 
     def filtered_rows(self, snapshot: Snapshot, render_time: RenderTime) -> tuple[FilteredRows[Any], TableView]:
-        """Return the rows after the operator's filter and order, and the view.
+        """Return the rows that pass the operator's filter, in the operator's order, and the table's view.
 
         Shows filter and order above the table.
         """
@@ -337,7 +334,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """Return the text for alarms in the footer: the kind of the first alarm, and the number of the others.
 
         The text begins with the subject of the first alarm, unless the subject is the selected event of this screen.
-        Empty without alarms, or if a cursor shows them.
+        Empty without alarms. A screen on which the cursor shows the alarm returns an empty text, too.
         """
         if not alarms:
             return ""
@@ -366,7 +363,7 @@ SUBJECT_CELLS = 12
 """Maximum width, in cells, of an alarm's subject in the footer."""
 
 CATCH_UP_SECONDS = 0.02
-"""Seconds after which the details are painted if a burst of keys has left them unpainted."""
+"""Seconds until the details are painted after a burst of keys that left them unpainted."""
 
 
 class EventList(BaseScreen):
@@ -398,7 +395,7 @@ class EventList(BaseScreen):
         return selected
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:  # noqa: ARG002
-        """Return the columns of the table; empty for those of its schema."""
+        """Return the columns of the table; empty for the columns of the table's schema."""
         return ()
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:

@@ -1,4 +1,4 @@
-"""Pictures that viewers get, fetched and decoded for their places on the screen in front."""
+"""Pictures that viewers get, fetched and decoded for the screen in front."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = (160, 90)
 """Width and height in pixels of the pictures that viewers get."""
 
 MAX_BYTES = 64 * 1024
-"""Maximum size of a picture in bytes. A probe makes them of about 3 kB."""
+"""Maximum size of a picture in bytes. A probe makes pictures of about 3 kB."""
 
 IDLE_SECONDS = 30.0
 """Seconds without a new picture after which the decoding process ends."""
@@ -33,7 +33,7 @@ def can_show_pictures(ctx: Context) -> bool:
 
 
 class Wanted(NamedTuple):
-    """Picture that a place on the screen shows: hash of the JPEG, cells of the place, and id of the place in kitty."""
+    """Picture to show in a place on the screen: hash of the JPEG, size of the place, and id of the place in kitty."""
 
     image: str
     frame: Frame
@@ -59,7 +59,7 @@ class ViewerPictures:
         self._changed.set()
 
     def get(self, event_id: str) -> Shot | None:
-        """Return the wanted picture of an event; while it is decoded, the last one in its place; None without any."""
+        """Return the wanted picture of an event, or its previous picture until the wanted one is decoded, or None."""
         wanted = self._wanted.get(event_id)
         if wanted is None:
             return None
@@ -86,7 +86,7 @@ class ViewerPictures:
         return next((item for item in self._wanted.items() if self._key(*item) not in self._shots), None)
 
     async def _load_all(self) -> None:
-        """Load the wanted pictures, one after the other, until none is new for some time."""
+        """Load the wanted pictures, one after the other. End after `IDLE_SECONDS` without a new one."""
         decoder = Decoder(self._ctx.child_variables)
         try:
             while True:
@@ -106,7 +106,7 @@ class ViewerPictures:
             await decoder.close()
 
     def _keep(self, key: tuple[str, Wanted, str], shot: Shot | None) -> None:
-        """Keep a picture, and drop the older ones of its place."""
+        """Keep a picture, and drop earlier pictures of the same event in the same size."""
         for old in [old for old in self._shots if old[0] == key[0] and old[1].frame == key[1].frame]:
             if shot is not None or self._shots[old] is None:
                 del self._shots[old]
@@ -132,7 +132,7 @@ class ViewerPictures:
 
 
 def _draw(pixels: bytes, jpeg: bytes, wanted: Wanted, graphics: Graphics | None, ground: str) -> Shot:
-    """Return the picture for its place. Slow, so call this in a thread."""
+    """Return the picture in the size of its frame. Slow, so call this in a thread."""
     frame, sequence = wanted.frame, ""
     columns, rows = frame.columns, frame.rows
     if graphics is not None:

@@ -1,4 +1,4 @@
-"""Streams screen as a feature. It has no actions of its own; those on events work there."""
+"""Streams screen as a feature. It has no actions of its own; actions on events work on it, too."""
 
 from __future__ import annotations
 

@@ -26,7 +26,10 @@ NAME_CELLS, STATUS_CELLS = 22, 22
 def signal_lines(
     state: EventState, render_time: RenderTime, width: int, height: int, *, has_grid: bool, chart: Chart
 ) -> list[ShadedLine]:
-    """Return the state of the signal, its faults, and its chart in all other lines. `chart`: cache of the chart."""
+    """Return the state of the signal, then its faults, then its chart in all lines that are left.
+
+    `chart`: cache of the chart.
+    """
     lines: list[ShadedLine] = [event_detail.state_line(state, render_time, width, has_finding=False)]
     lines += event_detail.problem_lines(state, render_time, width, findings=3)
     series = recent_series(state, render_time, events.RECENT_SECONDS, chart_columns(width))
@@ -39,7 +42,8 @@ def signal_lines(
 def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """Return the destinations of a stream, its recordings and settings, and the destinations of all streams.
 
-    A low pane has only the worst destinations of all streams; a still lower pane has none of them and no settings.
+    A low pane cuts the destinations of all streams, the connected ones first. A lower pane omits them,
+    a still lower pane the settings, too.
     """
     parts = [
         destination_lines(state, render_time, width),

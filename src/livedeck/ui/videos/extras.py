@@ -37,9 +37,9 @@ def video_of(ctx: Context) -> Video:
 
 
 def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
-    """Return the item under the cursor. If it is not of type `kind`, announce that no item is selected; return None.
+    """Return the item under the cursor if it is of type `kind`. Otherwise announce that none is selected.
 
-    `noun`: word for such an item.
+    `noun`: word for an item of this type.
     """
     from livedeck.ui.videos.screen import VideoTab
 

@@ -120,7 +120,7 @@ async def _forget_missing(ctx: Context, material: KnownMaterial, outcome: Operat
 
 
 def know(ctx: Context, argument: str) -> Awaitable[None]:
-    """Add a material by its id to the list, because another person has uploaded it."""
+    """Add a material that another person has uploaded to the list, by its id."""
     return _know(ctx, video_of(ctx), argument)
 
 

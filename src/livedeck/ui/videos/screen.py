@@ -383,7 +383,7 @@ class AnnotationsScreen(VideoTab):
 
 
 class MaterialsScreen(OrderedScreen):
-    """Additional materials of the video that the deck knows."""
+    """Additional materials of the video, as far as the deck knows them."""
 
     MODE = "materials"
     SCHEMA = MATERIALS

@@ -44,8 +44,8 @@ log = Log(__name__)
 class Thumbnail(Widget):
     """Small picture of a poster, fetched once. Without a picture the widget is hidden.
 
-    A write to the widget's cells erases the pixels, so they are drawn again after such a write and at no other time.
-    Behind another screen they are not drawn.
+    A write to the widget's cells erases the pixels. They are drawn again only after such a write, and only if no other
+    screen is in front.
     """
 
     def __init__(self) -> None:

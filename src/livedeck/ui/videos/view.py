@@ -117,7 +117,7 @@ def order_text(count: int, keys: str) -> Line:
 
 
 def panel(item: Any, cells: int, *, stale: bool) -> list[Line]:
-    """Return all lines about the selected item. `stale`: no part of the item may look good."""
+    """Return all lines about the selected item. `stale`: the data are old, so nothing may look good."""
     match item:
         case Poster():
             lines = _poster(item)
@@ -139,9 +139,9 @@ def _fact(label: str, text: str | None, role: StyleRole = StyleRole.TEXT) -> Lin
 
 
 def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, height: int) -> list[ShadedLine]:
-    """Return what a video lacks, its extras in as many lines as fit, and the facts that fit, the id first.
+    """Return the missing extras of a video, its extras and its facts.
 
-    A line of an extra leads to the tab of the extra.
+    The extras get the lines first; facts that do not fit are omitted, the id last. A click on an extra opens its tab.
     """
     if row is None:
         return [[(" nothing selected", StyleRole.DIM)]]
@@ -166,7 +166,7 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
 
 
 def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, rows: int) -> list[Line]:
-    """Return the rows of a list, in at most `rows` lines: a line each, or all in one."""
+    """Return the rows of a list, a line each; in a single line if `rows` is less than 2."""
     role = StyleRole.STALE if render_time.stale else StyleRole.TEXT
     texts = [_extra_text(item) for item in cached.items]
     if not texts:

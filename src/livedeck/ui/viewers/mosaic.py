@@ -29,8 +29,8 @@ class Placed(NamedTuple):
 class Mosaic(Canvas, can_focus=True):
     """Tiles of the events, side by side. A click selects an event, a double click opens it.
 
-    The pixels of a picture are sent when the picture changes and when its cells were written. Behind another screen
-    they are erased.
+    The pixels of a picture are sent after a change of the picture and after a write to its cells. Once another screen
+    is in front, the pixels are erased.
     """
 
     class Opened(Message):

@@ -23,7 +23,7 @@ from livedeck.ui.viewers.mosaic import Mosaic, Placed
 HOLD_SECONDS = 60.0
 """Seconds for which tiles keep their places. Then the worst events come first again.
 
-On the first page, a critical event of another page changes places with the least bad one at once.
+A critical event on another page takes the place of the least bad event of the first page at once.
 """
 
 FIXED_LINES = 4
@@ -126,7 +126,7 @@ class ViewersScreen(BaseScreen):
         return view.page_of(place, self._grid)
 
     def _in_order(self, probed: Sequence[EventState], render_time: RenderTime) -> list[EventState]:
-        """Return the events to show. While the order holds, events keep their places and new ones come last."""
+        """Return the events to show, worst first. For `HOLD_SECONDS` they keep this order, and new events come last."""
         now = self.ctx.clock.monotonic()
         ranked = viewer.worst_first(probed, render_time)
         if not self._order or not 0 <= now - self._ordered_at < HOLD_SECONDS:

@@ -17,7 +17,7 @@ from livedeck.ui.kit.meter import METER_CELLS, meter_rows
 from livedeck.ui.kit.viewer_picture import Look, picture_rows
 
 MIN_CELLS, GOOD_LINES, MIN_LINES = 40, 11, 9
-"""Minimum width of a tile, its minimum height if two rows of tiles fit so, and its minimum height otherwise."""
+"""Minimum width of a tile, its minimum height, and its minimum height if only two rows of tiles fit."""
 
 MARGIN = 1 + 1 + METER_CELLS
 """Cells of a tile beside its picture: the cursor, a blank, and the meter."""
@@ -45,7 +45,10 @@ class Grid(NamedTuple):
 
 
 def plan_grid(cells: int, lines: int, count: int) -> Grid:
-    """Return the grid with the largest pictures among those with `count` tiles, or else with the most tiles."""
+    """Return the grid with the largest pictures that has room for `count` tiles.
+
+    If no grid has room, return the grid with the most tiles.
+    """
     most_columns = max(1, cells // MIN_CELLS)
     most_rows = max(1, lines // GOOD_LINES, min(2, lines // MIN_LINES))
     grids = [
@@ -127,7 +130,7 @@ def summary_line(
 ) -> ShadedLine:
     """Return the line with the counts of events by state, page, traffic, order, and place of the probe.
 
-    `page`: the groups of `page_groups`. They stay while the counts give way.
+    `page`: the groups of `page_groups`. A narrow line omits counts before these groups.
     """
     attachment = snapshot.attachment
     is_shared = attachment is not None and not attachment.is_alone
@@ -162,9 +165,9 @@ def page_groups(page: int, grid: Grid, states: Sequence[EventState], render_time
 def with_worst_in_sight(
     states: Sequence[EventState], grid: Grid, kept: str, render_time: RenderTime
 ) -> list[EventState]:
-    """Return the tiles with the critical ones and the one with the id `kept` on the first page, as far as they fit.
+    """Return the tiles with all critical ones on the first page, and the one with the id `kept`, if they fit.
 
-    Each changes places with the least bad tile of the first page. The other tiles keep their places.
+    Each of them changes places with the least bad tile of the first page. The other tiles keep their places.
     """
     placed, worst = [*states], SEVERITY_RANKS[Severity.CRITICAL]
     ranks = {state.id: viewer.badge(state, render_time).rank for state in states}

@@ -80,7 +80,7 @@ class WallCanvas(Canvas):
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the drawn lines. The widget's cache cannot be used, because it lacks lines sent directly."""
+        """Return the drawn lines. The widget's own cache is out of date, because it lacks the lines sent directly."""
         return [self.app.filtered(self.render_line(y)).crop(*crop.column_span) for y in crop.line_range]
 
     def _crop(self, region: Region) -> Strip:
@@ -197,7 +197,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
     async def _watch(self) -> None:
         """Show each snapshot as it arrives.
 
-        After the last, show a fault, because an unchanged wall must not look good.
+        After the last snapshot, show a fault, because an unchanged wall must not look good.
         """
         try:
             async with aclosing(self._snapshots) as snapshots:

@@ -32,7 +32,7 @@ class DrawCache:
     def beside(self, first: int, blocks: Sequence[Sequence[ShadedLine]], cells: int) -> list[ShadedLine]:
         """Return blocks of equal height side by side, `cells` wide. `first`: first row of the blocks on the wall.
 
-        If all parts of a line are the same objects as in the last call, the line is the same object, too.
+        Returns the same object for a line as in the last call if all its parts are the same objects.
         """
         return [self._join(row, parts, cells) for row, parts in enumerate(zip(*blocks, strict=True), first)]
 

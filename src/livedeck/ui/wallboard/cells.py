@@ -84,7 +84,7 @@ def _name_role(state: EventState) -> StyleRole:
 def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Line:
     """Return sign and health: ` ✓ 100 `. A scheduled event has its start, an event without health its tally.
 
-    The sign stands alone if the health says nothing about the fault.
+    The health is omitted if it is good although the event has a fault.
     """
     stands, grade = standing(state, render_time), state.assessment.health.grade
     score = state.assessment.health.score

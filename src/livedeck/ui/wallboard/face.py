@@ -217,7 +217,7 @@ _BELOW = {"\u0323": "##", "\u0326": ".##", "\u0327": "##.", "\u0328": "..##", "\
 """Marks below a letter: dot, comma, cedilla, ogonek and line."""
 
 _BESIDE = {"\u030c": "dtlL", "\u031b": "ouOU"}
-"""Marks drawn beside a letter as an apostrophe -> their letters: the caron, the horn."""
+"""Mark (caron, horn) -> letters beside which the mark is drawn as an apostrophe."""
 
 _UNDOTTED = {"i": "ı", "j": "ȷ"}
 
@@ -299,7 +299,7 @@ _Rows = dict[int, str]
 
 
 def _placed(rows: Sequence[str], *, is_lowered: bool = False) -> _Rows:
-    """Place a letter on the line. A tall letter that is lowered loses a row, which leaves two rows for an accent."""
+    """Place a letter on the line. `is_lowered`: a tall letter loses a row, so that two rows are free for an accent."""
     if len(rows) <= _LOW_ROWS:
         return dict(enumerate(rows, _LINE - 4))
     if not is_lowered:

@@ -32,7 +32,7 @@ def _measure(scale: int) -> Callable[[str], int]:
 
 
 _MEASURES = {scale: _measure(scale) for scale in HEIGHTS}
-"""Scale -> function that measures a text. The same function each time, so that caches of cut texts find it."""
+"""Scale -> function that measures a text. Caches of cut texts need the same function each time."""
 
 
 def max_scale(text: str, cells: int, limit: int) -> int:

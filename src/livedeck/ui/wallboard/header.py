@@ -67,7 +67,7 @@ def header_scale(cells: int, limit: int) -> int:
 
 
 def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo | None) -> list[Line]:
-    """Return counts, page, age and time in one line, or counts and time in large letters above the rest."""
+    """Return the header in one line, or with counts and time in large letters above page, age and the rest."""
     if scale == PLAIN:
         return [_small(model, cells, page, zone)]
     time = text_lines(f"{model.render_time.now:%H:%M:%S}", StyleRole.STRONG, LARGE, cells)
@@ -82,7 +82,7 @@ def header(model: WallModel, cells: int, scale: int, *, page: str, zone: tzinfo 
 def _large_count(model: WallModel, standing: Standing | None, count: int) -> list[Line]:
     """Draw a count of events with its standing, in large letters.
 
-    `standing`: None for the events on air, which have a lamp, hatched if the data are stale.
+    `standing`: None to count the events on air, with a lamp. The lamp is hatched if the data are stale.
     """
     if standing:
         _, word, role = STANDING_WORDS[standing]
@@ -154,7 +154,7 @@ def _next(state: EventState, model: WallModel) -> Line:
 
 
 def filtered(model: WallModel) -> Line:
-    """Return the number of events that pass the filter, and of hidden critical events; empty if none is hidden."""
+    """Return the number of events that pass the filter, and of hidden critical events; empty if all events pass."""
     if model.matching == model.total:
         return []
     line: Line = [(f"{model.matching} of {model.total} events", StyleRole.DIM)]
@@ -164,7 +164,7 @@ def filtered(model: WallModel) -> Line:
 
 
 def age(model: WallModel) -> Line:
-    """Return the age of the data, with STALE or BLIND if it is too old."""
+    """Return the age of the data, with STALE or BLIND if the data are too old."""
     connection, render_time = model.snapshot.link, model.render_time
     if connection.as_of is None:
         return [("no data yet", StyleRole.WARNING)]

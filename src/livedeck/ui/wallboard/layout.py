@@ -107,7 +107,7 @@ def next_page_state(
 
 
 def turn_page(state: PageState, now: float, pages: int, step: int) -> PageState:
-    """Return the page after a person has turned `step` pages further. It stays as long as any other page."""
+    """Return the page after a person has turned `step` pages further. The new page stays for the usual time."""
     return PageState((state.page + step) % pages, now, is_held=True)
 
 

@@ -99,9 +99,9 @@ class Entry(Struct, frozen=True, omit_defaults=True):
         note: text in place of a missing curve.
         poster: relative address of the poster, or empty.
         picture: relative address of the picture that viewers get, in place of the poster, or empty.
-        alt: this picture in words.
-        caption: what is wrong with it, or its age; empty for a fresh picture.
-        is_faded: the picture is old, or no longer what viewers get.
+        alt: words for `picture`.
+        caption: fault that `picture` shows, or its age; empty for a fresh picture.
+        is_faded: `picture` is old, or no longer what viewers get.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
 
 class Banner(Struct, frozen=True, array_like=True):
-    """Line above the events: critical, or else a warning. `is_headline`: True for large letters."""
+    """Line above the events. `is_critical`: critical instead of a warning. `is_headline`: in large letters."""
 
     text: str
     is_critical: bool
@@ -372,7 +372,7 @@ def _entry(
 
 
 def _viewer_number(state: EventState, render_time: RenderTime) -> tuple[Number, ...]:
-    """Return what viewers get, `✓ plays`, in the form of a number; none without a probe."""
+    """Return what viewers get as a `Number` with the text `✓ plays`; empty without a probe."""
     if state.viewer is None:
         return ()
     return (Number(plain(viewer.cell(state, render_time)), "viewers", viewer.is_wrong(state, render_time)),)

@@ -12,7 +12,7 @@ from livedeck.presentation import events
 from livedeck.text.names import name_order
 
 _COUNTS = (12, 18, 24, 32, 40, 60, 80, 100, 120, 160, 200)
-"""Possible numbers of places in a grid, and multiples of the last one. Free places are for later events."""
+"""Possible numbers of places in a grid; also all multiples of the last one. Free places are for later events."""
 
 MIN_CELLS = 20
 """Minimum width of a place in cells, including the gap beside it."""
@@ -70,7 +70,7 @@ class SeatPlan(NamedTuple):
 
 
 def plan_seats(seats: int, cells: int, lines: int) -> SeatPlan:
-    """Return the plan with the fewest pages, and of such plans the one with the largest and then widest places."""
+    """Return the plan with the fewest pages. Of these plans, the largest places win, then the widest."""
     max_columns = max(1, (cells + 1) // MIN_CELLS)
     pages = ceil(seats / (max_columns * max(1, lines)))
     on_page = ceil(seats / pages)

@@ -26,7 +26,7 @@ DIM_SHARE = 0.5
 
 
 def wall_style(palette: Palette, role: Role, *, dim: bool) -> StyleSpec:
-    """Return the style of a role or shade, always with a background, so that a cell needs nothing else."""
+    """Return the style of a role or shade. It always has a background, so no style under it is needed."""
     if isinstance(role, Pixels):
         return StyleSpec(f"#{role.upper:06x}", f"#{role.lower:06x}")
     spec = style_spec(palette, role.role if isinstance(role, Link) else role)

@@ -57,7 +57,7 @@ _HALF_BOXES: dict[str, _Box] = {
     "l": (0, 0, CELL_WIDTH / 2, CELL_HEIGHT),
     "r": (CELL_WIDTH / 2, 0, CELL_WIDTH / 2, CELL_HEIGHT),
 }
-"""Boxes of the quarters of a cell, named by the places of the keys `q w a s`, and of its left and right half."""
+"""Boxes of the quarters of a cell (`q w` above `a s`, as on a keyboard), and of its left and right half."""
 
 _QUADRANTS = {
     "▘": "q", "▝": "w", "▖": "a", "▗": "s", "▌": "l", "▐": "r",
@@ -123,7 +123,7 @@ def _line(
 
 
 def _segment(text: Shown, column: int, row: int, spec: StyleSpec, paths: _Paths) -> Iterator[str]:
-    """Add the shapes of a segment to `paths`, with equal neighbours as one. Yield runs of letters as text elements."""
+    """Add the shapes of a segment to `paths`, with equal neighbours as one shape. Yield runs of letters as text."""
     for match in _PIECES.finditer(text):
         piece = match[0]
         length = cell_len(piece)
@@ -148,7 +148,7 @@ def _boxes(shape: str) -> Iterator[_Box]:
 
 
 def _arm(side: str, half: float) -> _Box:
-    """Return the box from the middle of a cell to a side, `2 * half` units thick. For `h`, it has the full width."""
+    """Return the box from the middle of a cell to a side, `2 * half` units thick; for `h`, from left to right."""
     x, y = CELL_WIDTH / 2, CELL_HEIGHT / 2
     return {
         "h": (0.0, y - half, CELL_WIDTH, 2 * half),

@@ -86,8 +86,8 @@ class TileLayout(NamedTuple):
 def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
     """Return the layout of all tiles of a page: the largest letters up to `max_scale` with two lines for the chart.
 
-    The name is enlarged first, in as many rows as the longest name needs. The health is at most as large. The largest
-    scale is used only if no name is cut.
+    The name is enlarged before the health, in as many rows as the longest name needs. The health is never larger than
+    the name. A scale above `LARGE` is used only if no name is cut.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
@@ -106,7 +106,7 @@ def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -
 
 
 def _rows_needed(name: str, scale: int, cells: int) -> int:
-    """Return the number of rows that a name needs. More rows than a tile has count as one more.
+    """Return the number of rows that a name needs, at most `MAX_NAME_ROWS + 1`.
 
     Returns 1 if the face lacks a letter.
     """
@@ -167,9 +167,9 @@ _BLANK = (" ", StyleRole.TEXT)
 
 
 def is_fault_elsewhere(state: EventState, render_time: RenderTime) -> bool:
-    """Return whether an event is wrong although its health is good, as if viewers get nothing of a good signal.
+    """Return whether an event has a fault although its health is good, such as a fault that only viewers notice.
 
-    The wall then shows the fault without the health: a large number in the fault's colour would be read as bad.
+    The wall then omits the health: a large good number in the colour of the fault would look bad.
     """
     return state.assessment.health.grade is Grade.GOOD and standing(state, render_time) in WRONG
 
@@ -260,8 +260,8 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
     """Draw the name in large letters, cut in the middle if it does not fit.
 
-    If the face lacks a letter, or a single row does not fit, the name is drawn in plain bold letters, centred in the
-    same number of lines.
+    The name is drawn in plain bold letters if the face lacks a letter or a tile with one row of letters is too narrow.
+    The plain name is centred in the same number of lines.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
     cells = inner - width(sign)

@@ -48,7 +48,7 @@ from livedeck.ui.wallboard.tiles import (
 )
 
 SHARE = 0.41
-"""Share of the lines below the header that the area takes. It is constant, so that a fault never moves a cell."""
+"""Share of the lines below the header for the area of problems. The share is constant, so that cells never move."""
 
 MIN_LARGE_CELLS, MIN_WIDE_CELLS = 110, 150
 """Minimum cells of an area with large letters and charts, and of an area with charts as wide as the words."""

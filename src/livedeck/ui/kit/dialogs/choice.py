@@ -24,7 +24,7 @@ Option = tuple[str, str, str]
 class ChoiceScreen(Modal[str | None]):
     """Dialog to choose a value by its letter, or by arrows and enter. Escape returns None.
 
-    A letter that no option has is named in the last line.
+    The last line shows a typed letter that belongs to no option.
     """
 
     TAKES_TYPED_AHEAD = True

@@ -92,7 +92,7 @@ class Dialog(Modal[R], Generic[R]):
         self._last_enter = -inf
 
     def drawn(self) -> None:
-        """Start the time of ignored keys, because nobody can have read the dialog yet."""
+        """Begin the time in which the dialog ignores keys, because nobody can have read it yet."""
         self._appeared_at = self._timer()
         super().drawn()
 
@@ -111,9 +111,9 @@ class Dialog(Modal[R], Generic[R]):
             event.stop()
 
     def decides(self, key: str) -> bool:  # noqa: ARG002  forms use it
-        """Return whether a key decides, and is therefore ignored if it comes too early.
+        """Return whether a key can close the dialog, and is therefore ignored if it comes too early.
 
-        By default every key decides.
+        By default every key can.
         """
         return True
 

@@ -40,7 +40,7 @@ from livedeck.ui.kit.lines import LinesWidget
 from livedeck.ui.kit.text_field import TextField
 
 FRAME_LINES = 9
-"""Number of lines that fields cannot have: border, title, hint and buttons of the form, and the deck's header."""
+"""Number of lines beside the fields: border, title, hint and buttons of the form, and the deck's header."""
 
 NARROW = 100
 """Minimum width of a terminal, in cells, for remarks beside their fields. Otherwise remarks are under the fields."""
@@ -293,7 +293,7 @@ class Form(Dialog[FormResult | None]):
             self.action_leave()
 
     def action_save(self) -> None:
-        """Close the form and return the entries if they are valid and at least one was changed."""
+        """Close the form and return the entries. If they cannot be saved, show the reason instead."""
         names = changed_names(self._entries, self._state.initial)
         required = {field.name for field in self._state.schema.fields if field.required}
         self._errors = self._state.schema.check(self._entries, self._time_reference(), {*names, *required})

@@ -28,12 +28,10 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 STYLES = Path(__file__).with_name("dialogs.tcss")
-"""Stylesheet of all modal screens. It is not in the deck's stylesheet, which is parsed four times before its first
-frame.
-"""
+"""Stylesheet of all modal screens. Textual parses the deck's own stylesheet four times before the first frame."""
 
 ECHO = 0.5
-"""Seconds during which another enter is dropped as an echo, after an enter that closed a dialog."""
+"""Seconds after an enter that closed a dialog, during which another enter is dropped as an echo."""
 
 MAX_HOLD = 5.0
 """Maximum number of seconds that keys wait for the effect of an earlier key. Then they are dropped."""
@@ -42,9 +40,9 @@ INTERRUPT_KEY = "ctrl+c"
 """Key that never waits for earlier keys. It leaves the deck, even from a dialog."""
 
 ROUNDS = 2
-"""Number of passes of messages from the focus up to the app.
+"""Number of rounds that waiting keys wait. In a round, one message passes from the focus up to the app.
 
-The first pass is for the key, the second for the effect of the key, such as a pressed button.
+The first round covers the key itself, the second the effect of the key, such as a pressed button.
 """
 
 
@@ -57,7 +55,7 @@ class Settled(Message):
 
 
 class HoldExpired(Message):
-    """Message that the effect of the key with the number `key`, or the first picture of a screen, is overdue."""
+    """Message that keys have waited `MAX_HOLD` seconds for the effect of the key with the number `key`."""
 
     def __init__(self, key: int) -> None:
         super().__init__()
@@ -76,7 +74,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     """Screen over another screen. It returns a value once.
 
     Textual queues the keys of a burst in the screen's widgets before it handles the first key. If the first key closes
-    or covers the screen, the other keys must have no effect, neither on this screen nor on the screen in front.
+    or covers the screen, the other keys must have no effect on any screen.
     """
 
     CSS_PATH = STYLES
@@ -85,7 +83,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
     """True if the screen takes keys that were pressed before it was drawn, because it has a text field."""
 
     CLOSES_OUTSIDE: ClassVar[bool] = False
-    """True if a click outside the box of the screen closes the screen, because no input is lost."""
+    """True if a click outside the box closes the screen. For screens without typed input that a click could lose."""
 
     _has_returned = False
 
@@ -176,7 +174,10 @@ class ModalApp(TerminalApp[R], Generic[R]):
         return self.has_keys_waiting() or self._awaited_key is not None
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event. A key that the focused widget did not take comes a second time, for the bindings."""
+        """Queue keys and pastes, and handle any other event at once.
+
+        A key that the focused widget did not use comes again, marked as forwarded, and goes to the bindings.
+        """
         is_interrupt = isinstance(event, events.Key) and event.key == INTERRUPT_KEY
         if isinstance(event, events.InputEvent) and not self.screen_stack:
             return  # the app is ending
@@ -231,10 +232,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
             target.post_message(Settled(self._keys, ROUNDS))
 
     async def on_settled(self, message: Settled) -> None:
-        """Continue once the effects of a key are done.
-
-        Effects may have effects themselves, so this takes two rounds.
-        """
+        """Count down the rounds of a key, because its effects may have effects themselves."""
         if message.key == self._awaited_key and self.screen_stack:
             await self._go_on(message.key, message.rounds - 1)
 
@@ -244,13 +242,16 @@ class ModalApp(TerminalApp[R], Generic[R]):
             await self._go_on(self._awaited_key, 0)
 
     async def on_returned(self) -> None:
-        """Pass the waiting keys on to the screen in front, after the effects of the returned value."""
+        """Pass the waiting keys on to the screen in front, one round after the closed screen has returned its value."""
         self._returned_at, self._entered_at = self._entered_at, -inf
         if self._awaited_key is not None and self.screen_stack:
             await self._go_on(self._awaited_key, 1)
 
     async def _go_on(self, key: int, rounds: int) -> None:
-        """Pass on the keys that wait for the key with the number `key`, after another round if `rounds` is not 0."""
+        """Wait for another round if `rounds` is not 0; otherwise pass the waiting keys on.
+
+        `key`: number of the key whose effects the waiting keys wait for.
+        """
         if rounds and (self.focused or self.screen).post_message(Settled(key, rounds)):
             return
         self._awaited_key, self._awaits_drawing = None, False

@@ -24,7 +24,7 @@ RENEWED_EACH = 5.0
 
 
 class ReadingDialog(Modal[None]):
-    """Dialog of lines to read. A subclass shows them in `paint`, which a new size calls again.
+    """Dialog of lines to read. A subclass shows them in `paint`, which also runs after each change of size.
 
     `CLOSING`: last line, which names the keys.
     """
@@ -69,10 +69,10 @@ class ReadingDialog(Modal[None]):
 
 
 class RenewedDialog(ReadingDialog):
-    """Dialog of lines that `read` gets, again and again while the dialog is open.
+    """Dialog of lines that are read again every few seconds while the dialog is open.
 
     `signal`: published at least each second. `timer`: returns monotonic seconds. `fault`: reason why the last reading
-    failed, shown above the lines; empty if it did not.
+    failed, shown above the lines; empty if it succeeded.
     """
 
     fault: str = ""
@@ -83,7 +83,7 @@ class RenewedDialog(ReadingDialog):
         self._is_reading, self._read_at = False, -inf
 
     async def read(self) -> None:
-        """Get what `paint` shows, and set `fault`. Raises NotReadError."""
+        """Read the data that `paint` shows, and set `fault`. Raises NotReadError."""
 
     def on_mount(self) -> None:
         self._signal.subscribe(self, lambda _: self._renew_if_old())
