@@ -128,7 +128,7 @@ _PATH = re.compile(r"[A-Za-z0-9_./~][A-Za-z0-9_./+-]*")
 
 
 def _events(text: str) -> list[CompletionItem]:
-    """Return the event ids that begin with `text`. If none does, return the id of the only event whose name does."""
+    """Return the event ids that begin with `text`. Without any, return the id of the only event with such a name."""
     try:
         pairs = [(str(identity), str(name)) for identity, name in json.loads(events_file().read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError, RecursionError):

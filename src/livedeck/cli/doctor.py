@@ -484,7 +484,7 @@ def _untested(settings: Settings) -> Iterator[Check]:
 
 
 async def check_engine(settings: Settings) -> list[Check]:
-    """Check that the Redis that several collectors share responds and suits them. Empty if the settings name none."""
+    """Check that the shared Redis of the collectors responds and is set up well. Empty without Redis."""
     try:
         faults = await engine_faults(settings)
     except (SettingsError, Misconfigured) as error:

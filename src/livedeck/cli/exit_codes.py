@@ -31,8 +31,8 @@ class MachineError(Exception):
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
     """Run a command with logging to the log file, and return its exit code. Print the masked traceback of a bug.
 
-    ctrl-c cancels the command. With `is_screen`, ctrl-c ends the process as long as the screen is not drawn, since
-    Textual swallows a cancellation while it starts. Afterwards the screen handles ctrl-c (`end_on_signals`).
+    ctrl-c cancels the command. With `is_screen`, ctrl-c ends the process until the screen is drawn, because Textual
+    ignores a cancellation while it starts. After that, the screen handles ctrl-c (`end_on_signals`).
     """
     try:
         import asyncio  # a third of what `--help` of a command costs

@@ -21,19 +21,19 @@ from livedeck.monitor.polling.poller import wait_first
 from livedeck.settings import Settings
 
 MAX_SPEED = 30.0
-"""Fastest clock that is followed: above it a reply takes seconds of the followed clock."""
+"""Maximum speed of a followed clock. At a higher speed, a reply takes several seconds of the followed clock."""
 
 WAIT = 5
 """Seconds for which the simulator may hold a request until its clock is changed."""
 
 _PATIENCE = 2.0
-"""Seconds, beyond `WAIT`, after which a request without a whole reply failed."""
+"""Time limit of a request in seconds, added to the wait that the request asks for."""
 
 _RETRY = 1.0
 """Seconds between two tries while the simulator does not respond. The clock runs on meanwhile."""
 
 _REST = 0.02
-"""Seconds between two rounds of requests, so that a server that holds none is not flooded."""
+"""Seconds between two rounds of requests, in case the server replies at once instead of holding a request."""
 
 _TRIES = 3
 """Maximum number of readings in a row to get an exact one."""
@@ -45,10 +45,10 @@ _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
 
 _LATENESS = 0.5
-"""Maximum seconds by which the news of a change is late. This clock may run too far meanwhile: that is no jump back."""
+"""Maximum seconds until this clock learns of a change. What this clock runs too far meanwhile is no jump back."""
 
 _BACK = 2.0
-"""Seconds that the simulator's clock may always be behind this clock before that counts as a jump back."""
+"""Seconds that the simulator's clock may be behind this clock. A greater distance counts as a jump back."""
 
 _MAX_BODY = 4096
 
@@ -68,8 +68,7 @@ class ClockReading(NamedTuple):
 
 
 ReadClock = Callable[[int | None], Awaitable[ClockReading]]
-"""Function that reads the simulator's clock. While it has the given epoch, the reply waits for at most `WAIT` seconds.
-"""
+"""Function that reads the simulator's clock. With an epoch, it first waits up to `WAIT` seconds for another epoch."""
 
 
 class FollowedClock:
@@ -164,7 +163,7 @@ class FollowedClock:
         return pace_text(self.speed())
 
     def _line(self, at: float) -> float:
-        """Return the simulator's time, as last read, at the time `at` of this machine (monotonic s)."""
+        """Return the simulator's time (epoch s) at the time `at` of this machine (monotonic s), by the last reading."""
         reading = self._reading
         return reading.now + (0.0 if reading.paused else (at - self._at) * reading.speed)
 
@@ -185,10 +184,9 @@ class FollowedClock:
         )
 
     def _take(self, reading: ClockReading, received: float, doubt: float) -> None:
-        """Take a reading that arrived at `received` (monotonic s), unless it cannot be followed.
+        """Set this clock by a reading that arrived at `received` (monotonic s), or set `fault` if that is impossible.
 
-        Since the reading, the simulator's time has grown by an unknown share of `doubt` seconds. A time in that range
-        confirms this clock.
+        The reading is 0 to `doubt` seconds old, by the simulator's clock. A clock that agrees with it stays unchanged.
         """
         line, before = self._line(received), self._reading
         if reading.speed > MAX_SPEED:
@@ -207,7 +205,7 @@ class FollowedClock:
 
 
 class ScreenClock:
-    """Clock of a screen: `clock` for the times that it shows, and this machine's for the pace of a person's hands."""
+    """Clock of a screen: shows the time of `clock`, but measures keys and clicks by the clock of this machine."""
 
     def __init__(self, clock: Clock, machine: Clock) -> None:
         self.now, self.monotonic, self.sleep = clock.now, machine.monotonic, machine.sleep

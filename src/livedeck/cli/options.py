@@ -111,7 +111,7 @@ PATIENCE = click.option(
 
 
 def refuse_patience(ctx: click.Context, settings: Settings) -> None:
-    """Raise UsageError for a `--patience` that has no effect."""
+    """Raise UsageError if `--patience` is given with a collector, because it has no effect then."""
     is_given = ctx.get_parameter_source("patience") is not ParameterSource.DEFAULT
     if settings.collector_urls and is_given:
         raise click.UsageError("--patience: the collector polls late streams and decides. Leave --patience out.")
@@ -132,7 +132,7 @@ def at(**attributes: Any) -> Callable[[Command], Command]:
 
 
 PLOT = "plot"
-"""Value of `output_format` after --plot."""
+"""Value of `output_format` if --plot is given."""
 
 
 def formats(*names: str, default: str = "table", has_plot: bool = False) -> Callable[[Command], Command]:

@@ -206,10 +206,10 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
 
 @asynccontextmanager
 async def keep_act(settings: Settings) -> AsyncIterator[History]:
-    """Open this machine's history, which is not off, to record an act of a person.
+    """Open this machine's history to record an act of a person. The settings must not turn the history off.
 
-    At the end, raises MachineError if the act was not recorded. If a corrupt file was set aside, the act is in the new
-    file: prints that.
+    At the end, raises MachineError if the act was not recorded. Prints a notice if a corrupt file was set aside and the
+    act was recorded in a new file.
     """
     async with make_history(settings) as history:
         assert history is not None
@@ -241,10 +241,10 @@ def written_history(settings: Settings) -> HistoryReader | None:
 
 
 async def known_unit(settings: Settings, origin: str, sent: Mapping[StreamKey, QosSamples]) -> BitrateUnit | None:
-    """Return the unit of the bit rates of `origin` that the collector, or a deck of this machine, uses; else None.
+    """Return the unit of bit rates that the history of the collector or of this machine uses; None if unknown.
 
-    It comes from a ruling, or from a history that has read the same samples. `origin`: host of the platform. `sent`:
-    samples by stream, as the platform sent them.
+    A ruling names the unit; without a ruling, compare `sent` with the recorded values of the same samples. `origin`:
+    host of the platform. `sent`: samples by stream, as the platform sent them.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -420,7 +420,7 @@ class Watch(NamedTuple):
 
     @property
     def unread(self) -> str:
-        """Words for acts of people that could not be read; empty if they are known, or if there is no history yet."""
+        """Warning that the acts of people could not be read; empty if they could, or if there is no history yet."""
         reason = self.feed.unread_acts if isinstance(self.feed, Monitor) else ""
         if not reason or self.reader is None or not self.reader.path.exists():
             return ""

@@ -12,13 +12,13 @@ from livedeck.monitor import Clock, Machine
 from livedeck.simulator import Entry, Simulator
 
 BEAT = 0.25
-"""Seconds between two looks."""
+"""Seconds between two beats: the times at which a drill is watched."""
 
 BEATS = 20
 """Number of beats over which waits for a processor are measured."""
 
 BUSY = 0.25
-"""Share of time waiting for a processor from which the machine is too busy."""
+"""Share of the time spent waiting for a processor. From this share on, the machine is too busy."""
 
 LATE = 2.0
 """Delay of a beat in seconds that shows that this process or machine stood still."""
@@ -36,11 +36,13 @@ class _Beat(NamedTuple):
 
 
 class DrillWatch:
-    """Watch over a drill until its scenario ends. `quiet_speed`: speed of the clock while no answer is due, or None.
+    """Watch over a drill until its scenario ends.
+
+    `quiet_speed`: speed of the clock while no answer is due; None to keep the speed.
 
     Attributes:
         over: Set at the end.
-        entries: Entries of the journal that are no reads.
+        entries: Entries of the journal about changes.
         starved: Times on the simulator's clock in which this machine was too busy.
     """
 

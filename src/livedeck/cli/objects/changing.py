@@ -418,10 +418,10 @@ async def run_change(
 ) -> Outcome:
     """Send the change as the deck does. Returns its outcome.
 
-    First waits for the lock of the object, so that an open change of it has no running process.
+    First waits for the lock of the object, so that no other process is changing the object now.
 
-    `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
-    maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
+    `recheck`: returns conflicts of an object that was read again; None to use only the operation's own check. `wait`:
+    maximum seconds to wait until the change is visible; None for no wait. `siblings`: objects of the same kind that
     were read. `make_port`: makes the source of the confirmation.
     """
     open_changes = OpenChanges()

@@ -58,7 +58,7 @@ CALENDAR = "ics"
 """Format of a list of events that is a calendar."""
 
 _ON_AIR_FOR = timedelta(minutes=10)
-"""A list must contain each event whose newest recorded sample is at most this old (monitoring.md, "Missing events")."""
+"""Maximum age of the newest sample of an event that counts as on air (monitoring.md, "Missing events")."""
 
 
 def list_command(noun: Noun) -> click.Command:

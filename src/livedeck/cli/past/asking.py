@@ -32,7 +32,7 @@ _AROUND = timedelta(minutes=5)
 """Margin before and after a show."""
 
 _LONGEST_SHOW = timedelta(hours=12)
-"""Time from --from beyond which a future --to without a day means that both were exchanged."""
+"""Maximum length of a show. If --to lacks a day and is in the future, a longer range means an earlier day of --to."""
 
 
 def past_moment(text: str, after: datetime | None = None) -> datetime:
@@ -161,7 +161,7 @@ class Past:
 
 
 _SAME_SHOW = timedelta(hours=2)
-"""Maximum time between planned and actual start; beyond it, the planned start is that of another show."""
+"""Maximum time between planned and actual start of a show. A planned start further away belongs to another show."""
 
 
 def _was_on_air(record: EventRecord) -> bool:

@@ -113,9 +113,10 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
 def replay_command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: datetime | None, **flags: Any) -> None:
     """Open a recording or a history in the deck, without account, token or network. The file stays unchanged.
 
-    The deck begins at the start of the recording, or --at a time. --judge runs the detector over the recorded samples
-    with the limits of the settings here, and compares the alarms: kind, onset, end, severity. Exit code 6 if any alarm
-    differs, or if no recorded alarm could be compared. Alarms about the deck's own machine and link are not compared.
+    The deck begins at the start of the recording, or at the time of --at. --judge runs the detector over the recorded
+    samples with the limits of this machine's settings, and compares the alarms: kind, onset, end, severity. Exit code 6
+    if any alarm differs, or if no recorded alarm could be compared. Alarms about the deck's own machine and link are
+    not compared.
     """
 
     async def work() -> int:

@@ -179,7 +179,7 @@ async def _score(past: Past, played: dict[str, Any]) -> Score:
 
 
 def _text(name: str, report: Report, drill: Score | None) -> str:
-    """Return the report in a format. HTML and JSON contain the drill; for Markdown it is a text of its own."""
+    """Return the report in the format `name`. HTML and JSON include the drill; other formats leave it out."""
     if drill is None or name not in {"html", "json"}:
         return REPORT_FORMATS[name].write(report)
     if name == "html":

@@ -163,7 +163,7 @@ def _time(at: datetime) -> str:
 
 
 def _row(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a restream or relay profile without its key; with its id if another one has its name."""
+    """Return a restream or relay profile without its key. It has its id only if the name is not unique or missing."""
     is_unique = sum(other["name"] == row["name"] for other in rows) == 1
     kept = {name: value for name, value in row.items() if name not in {"id", "key", "stream_key"} and value is not None}
     texts = {name: value for name, value in kept.items() if not isinstance(value, str) or _is_plain(value)}
@@ -179,7 +179,10 @@ def _room(room: Room, *, is_unique: bool) -> dict[str, Any]:
 
 
 async def _videos(api: Api, event: Event) -> list[dict[str, Any]]:
-    """Return the recordings of an event that have subtitles, or a shown poster whose frame no other poster has."""
+    """Return the recordings of an event that have subtitles or an active poster from a frame.
+
+    Ignores a poster if another poster has the same frame.
+    """
     found = []
     for recording in await _whole(RECORDINGS, api, event):
         video = Video(recording.id)

@@ -83,11 +83,11 @@ class _Value:
 
 
 Spec = Mapping[str, Any]
-"""Field -> _Value, Spec of a mapping, or list of the Spec of its rows."""
+"""Field -> its spec: a `_Value`, a Spec if the field is a mapping, or a list with the Spec of a row."""
 
 
 def _spec(schema: FormSchema[Any] | None, **own: Any) -> Spec:
-    """Return the fields of a form, and the fields `own` of the file."""
+    """Return the spec of the fields of a form and of `own`, the fields that only the file has."""
     fields: dict[str, Any] = dict(own)
     for field in schema.fields if schema else ():
         head, dot, tail = field.name.partition(".")
@@ -276,7 +276,7 @@ class _Reader:
         return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(' ', 'seconds')}Z"
 
     def _secret(self, value: Any, path: Keys) -> str:
-        """Return the secret that a reference names. Never shows the value, which may be a secret itself."""
+        """Return the secret that a reference names. Errors never show `value`, which may be a secret itself."""
         source, argument = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else ("", None)
         if source not in _REFERENCES:
             field = path[-1]

@@ -1,8 +1,8 @@
 """Plan of a show file: the changes that make the platform match the file. Reads only.
 
 An object is found by its id, or else by its exact name; an event also by its project or folder. The plan fails if a
-list is incomplete: then nothing proves that an object is missing or that its name is unique. An empty list may be whole
-or may lack everything; such a doubt is part of the plan.
+list is incomplete: then nothing proves that an object is missing or that its name is unique. An empty list does not
+prove that an object is missing either: the plan then states this doubt.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CREATE: Final = "create"
 CHANGE: Final = "change"
 DELETE: Final = "delete"
 BLOCKED: Final = "blocked"
-"""Actions of a step. BLOCKED: no change can remove this difference."""
+"""Action of a step if no change can remove its difference."""
 
 
 @dataclass(frozen=True, slots=True)

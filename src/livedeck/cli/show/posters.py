@@ -14,7 +14,7 @@ MAX_EVENTS = 10_000
 
 
 class SetPosters:
-    """File of this machine. It has a hash for each event, of its poster and of the address that the poster came from.
+    """File with a hash for each event, made from the event's poster and the address of the picture.
 
     If the file is missing or unreadable, posters are set once more.
     """
