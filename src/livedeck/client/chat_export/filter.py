@@ -33,7 +33,7 @@ class MessageFilter(Record):
 
     @property
     def has_times(self) -> bool:
-        """True if a time condition is set, which no message without a readable time matches."""
+        """True if a time condition is set. A message without a readable time does not match then."""
         return bool(self.since or self.until)
 
     def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:

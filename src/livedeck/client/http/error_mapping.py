@@ -92,10 +92,11 @@ def error_from_response(
 def proves_refusal(error: Rejected) -> bool:
     """Return whether an error reply proves that a change was not made (trust.md, "Verdicts").
 
-    A registered 4xx status is proof, and so is an error body with a 4xx code. Status and code must not differ. 408 is
-    no proof, because a proxy may send it while the platform goes on. 404 and 410 are no proof, because a DELETE that a
-    network delivers twice ends in 404. 5xx, redirects and unregistered statuses are no proof: a proxy may send them for
-    a change that succeeds.
+    A registered 4xx status is proof, and so is an error body with a 4xx code. If there are both, both must prove it.
+    These are no proof:
+    - 408, because a proxy may send it while the platform goes on.
+    - 404 and 410, because a DELETE that a network delivers twice ends in 404.
+    - 5xx, redirects and unregistered statuses, because a proxy may send them for a change that succeeds.
     """
     statuses = {error.status} if error.status >= 300 else set()
     if error.code is not None and 200 <= error.code // 1000 < 600:

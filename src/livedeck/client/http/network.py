@@ -102,8 +102,9 @@ async def close_if_surplus(response: httpcore.Response) -> bool:
     """Close the connection if bytes follow a reply that was read to its end.
 
     httpcore would take surplus bytes for the next reply. Returns True if the bytes contain another reply, and False for
-    a mere line break, which some platforms send. A further read shows the bytes: httpcore returns at once with surplus
-    bytes, and reads from the connection without them.
+    a mere line break, which some platforms send.
+
+    To find the bytes, httpcore is asked to read on. It reads from the connection only if it has no surplus bytes.
     """
     stream = response.extensions.get("network_stream")
     if not isinstance(stream, _AsyncioStream) or not stream.can_probe:
@@ -247,7 +248,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     @property
     def can_probe(self) -> bool:
-        """True if a further read can show surplus bytes: not after the end of the connection, and not in HTTP/2."""
+        """True if `close_if_surplus` can find surplus bytes: the connection is not at its end, and is not HTTP/2."""
         return not (self._has_read_eof or self._is_http2())
 
     @property
@@ -295,7 +296,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._closed.set_result(None)
 
     def _receive_rest(self) -> None:
-        """Read the bytes that arrived before a reset: asyncio closes the socket after a failed write."""
+        """Read the bytes that arrived before a reset, because asyncio closes the socket after a failed write."""
         with suppress(OSError), self._transport.get_extra_info("socket").dup() as rest:
             while self._received_size < _MAX_BUFFERED and (data := rest.recv(_READ_SIZE)):
                 self._received.append(data)

@@ -1,4 +1,7 @@
-"""Quality of service of an event's stream (platform-api.md, "QoS sample"), in columns: thousands of samples a poll."""
+"""Quality of service of an event's stream (platform-api.md, "QoS sample").
+
+Samples are stored in columns, because a poll returns thousands of them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 WATCH_INTERVAL = 5.0
-"""Seconds between two reads of a watch. The document names no limit; the deck reads an event on air as often."""
+"""Seconds between two reads of a watch, as in the deck for an event on air. The document names no limit."""
 
 _REMEMBERED = 8192
 """Minimum number of sample times that a watch remembers, more than two replies contain."""
@@ -67,10 +70,19 @@ def _integers() -> array[int]:
 class QosSamples:
     """Samples in the order of the reply, which may be unsorted and contain duplicates.
 
-    A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. `time`: epoch seconds. A missing,
-    null or unreadable number is NaN in its column, and -1 in `status`, because zero is a measurement. `extra`: index ->
-    the undocumented fields of that sample. `dropped`: number of samples without a readable time. `unreadable`: column
-    -> number of values that are not numbers. `older`: number of older samples in the reply, beyond MAX_SAMPLES.
+    A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. A missing, null or unreadable
+    number is NaN in its column, and -1 in `status`, because zero is a measurement.
+
+    Attributes:
+        time: Times in epoch seconds.
+        bitrate_video: Video bit rates in bit/s.
+        bitrate_audio: Audio bit rates in bit/s.
+        frame_rate: Frames per second.
+        status: Statuses of the platform.
+        extra: Index of a sample -> its undocumented fields.
+        dropped: Number of samples without a readable time.
+        unreadable: Column -> number of values that are not numbers.
+        older: Number of older samples in the reply, beyond MAX_SAMPLES.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -249,7 +261,7 @@ class _NewSamples:
         self._is_first = True
 
     def among(self, samples: QosSamples) -> list[QosSample]:
-        """Return the new samples by time; of the first reply only the newest, or those after `since`."""
+        """Return the new samples by time. From the first reply, return the newest sample, or those after `since`."""
         places = {time: index for index, time in enumerate(samples.time)}
         times = sorted(places.keys() - self._seen)
         self.is_continued = not self._seen or len(times) < len(places)
