@@ -45,13 +45,13 @@ SETTLED = timedelta(minutes=2)
 
 RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES = 6
-"""Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
+"""Allowance: maximum number of messages of a route in `RATE_WINDOW`. Further alarms wait and go out as one message.
 
-A message about a present critical alarm needs no allowance. Neither does a message to a target that keeps alarms,
-because its board would be outdated, and nobody reads each message."""
+A message about a present critical alarm needs no allowance. Neither does a message to a target that keeps alarms: such
+a target shows a board, which must be current, rather than single messages."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Maximum number of alarms in the window. Above it, messages state the number of alarms, and those that need the
+"""Maximum number of alarms in `RATE_WINDOW`. Above it, messages state the number of alarms, and messages that need the
 allowance are at least FLOOD_GAP apart."""
 
 TOLD_KEPT = timedelta(hours=1)
@@ -62,7 +62,7 @@ CRITICAL_GAP = timedelta(seconds=5)
 
 
 class EventInfo(NamedTuple):
-    """An event in short. `at`: actual or planned start. `project`: id of its project or folder. `content`: a word."""
+    """An event in short. `at`: actual or planned start. `project`: id of its project or folder. `content`: by name."""
 
     name: str
     tally: str = ""
@@ -75,9 +75,14 @@ class EventInfo(NamedTuple):
 class Board(Record):
     """The alarms at one moment, in any state.
 
-    `is_known`: the platform responds, so an alarm that is missing has cleared. `is_complete`: every event on air had a
-    response since the process began. `offset`: seconds that the machine's clock is ahead of the times on the board,
-    because it was set. `stops`: stops of the process that polls. `silences`: silences that run or are planned.
+    Attributes:
+        alarms: The alarms.
+        events: The events by id.
+        is_known: The platform responds, so an alarm that is missing has cleared.
+        offset: Seconds that the machine's clock is ahead of the times on the board, after somebody set the clock.
+        stops: Stops of the process that polls.
+        is_complete: Every event on air had a response since the process began.
+        silences: Silences that run or are planned.
     """
 
     alarms: Sequence[Alarm] = ()
@@ -133,8 +138,8 @@ class Plan(Record):
 class Notified(NamedTuple):
     """The last notification of an alarm on a route.
 
-    `stage`: the stage of the alarm at the notification. `at`: start of the time until the alarm escalates: the
-    notification, or the end of the last acknowledgement or shelf.
+    `stage`: the stage of the alarm at the notification. `at`: time from which the minutes to an escalation count, which
+    is the notification or the end of the last acknowledgement or shelf.
     """
 
     stage: int
@@ -144,12 +149,19 @@ class Notified(NamedTuple):
 class Life(Record):
     """An alarm from its onset until people are notified of its end.
 
-    `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
-    when last present, the alarm was acknowledged, shelved, out of service, silenced or hidden by another alarm;
-    `is_hidden`: it was hidden and nobody had handled it. `is_silenced`: when last present, a silence covered it; it is
-    then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: route and
-    target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty if there was none.
-    `repeated`: route and target -> time of the last escalation or repeat there.
+    Attributes:
+        id: Identity of the life (`_life_id`).
+        key: Key of the alarm.
+        since: Onset of the alarm.
+        seen_at: Time at which the alarm was last present.
+        cleared_since: Time at which the alarm cleared; None while it is present.
+        is_handled: When last present, the alarm was acknowledged, shelved, out of service, silenced or hidden.
+        notified: Name of the route -> last notification.
+        escalated: Route and target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty
+            if there was none.
+        is_hidden: When last present, another alarm hid this one, and nobody had handled it.
+        repeated: Route and target -> time of the last escalation or repeat.
+        is_silenced: When last present, a silence covered the alarm, so it is announced anew after the silence.
     """
 
     id: str
@@ -165,7 +177,7 @@ class Life(Record):
     is_silenced: bool = False
 
     def shown(self, alarm: Alarm) -> Shown | None:
-        """Return the alarm as the last notification showed it; None without one, or for a later life."""
+        """Return the alarm as notifications showed it; None without a notification, or if `alarm` is a later life."""
         if not self.notified or alarm.since > self.seen_at + SETTLED:
             return None
         stage = max(last.stage for last in self.notified.values())
@@ -180,17 +192,22 @@ class Box(NamedTuple):
 
 
 Group = tuple[int, str]
-"""Key of entries that share a message: place of their status in `Status`, and the key by which their route groups."""
+"""Key of a message's entries: index of their status in `Status`, and their key by `group_by` of the route."""
 
 
 class State(Record):
     """The state between two steps.
 
-    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the hours of their
-    route or for its allowance of messages. `sent`: times of the recent messages that used the allowance. `counted`:
-    times of the recent alarms. `urgent`: time of the last message with critical alarms, by status and incident.
-    `acknowledged`: time of the last acknowledgement for a target, by target and life; it is not stored, so a restart
-    repeats the acknowledgement. `told`: time of the last message about news of a group.
+    Attributes:
+        lives: Lives of the alarms.
+        opened: Route and key of a group -> time at which the group opened.
+        held: Entries that wait for the hours of their route or for its allowance of messages.
+        sent: Times of the recent messages that used the allowance.
+        counted: Times of the recent alarms.
+        urgent: Time of the last message with critical alarms, by status and group.
+        acknowledged: Target and life -> time of the last acknowledgement sent to the target. Not stored, so a restart
+            repeats the acknowledgement.
+        told: Time of the last message about new alarms of a group.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -241,10 +258,10 @@ def step(
     opens: Sequence[Open] = (),
     is_reconciling: bool = False,
 ) -> Outcome:
-    """Return the messages that follow from the alarms.
+    """Return the new state, and the messages that the alarms on the board require.
 
     `unsent`: earlier messages that no target has taken, oldest first. `opens`: alarms whose end no message reports yet.
-    `is_reconciling`: `opens` was just read, so an alarm in it that neither board nor state has gets its end.
+    `is_reconciling`: `opens` was just read; also send the end of each alarm in it that board and state lack.
     """
     turn = _Turn(plan, state, board, now, unsent, opens)
     turn.follow_lives()
@@ -283,7 +300,7 @@ def _is_settled(life: Life, now: datetime) -> bool:
 
 @dataclasses.dataclass(slots=True)
 class _Turn:
-    """A running step."""
+    """One run of `step`, with the state that it changes."""
 
     plan: Plan
     before: State
@@ -456,9 +473,9 @@ class _Turn:
         return info.project if info else ""
 
     def _began(self, route: Route, alarm: Alarm) -> datetime:
-        """Return when an alarm was raised.
+        """Return the time from which `group_wait` counts: when the alarm was raised.
 
-        Returns now if it has become worse since its last notification, or if the end of an earlier life goes out first.
+        Returns now if the route has notified of the alarm before, or if the end of an earlier life goes out first.
         """
         has_other_life = any(life.key == alarm.key for life in self.missed.values())
         is_notified = route.name in self.lives[alarm.key].notified
@@ -592,7 +609,7 @@ class _Turn:
                 yield Box(opened.route, opened.target), Notified(opened.entry.stage, self.now)
 
     def collect_unknown(self) -> None:
-        """Hold an end for each alarm whose beginning a target took, if the state of the alarm was lost."""
+        """Hold the end of each alarm that is open at a target, but whose life this process does not know."""
         lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
         held = ((box, entry) for box, entries in self.held.items() for entry in entries)
         waiting = {(box.target, entry.life) for box, entry in held if _tells_end(entry)}

@@ -1,4 +1,4 @@
-"""Table of the kinds of targets. The settings read it, so the targets themselves are imported when one is made."""
+"""Table of the kinds of targets. The settings read it, so the code of a target is imported when a target is made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 MAX_SECRETS = 2
-"""Maximum number of keys that sign a webhook: while a receiver changes from one to the other, it accepts either."""
+"""Maximum number of keys that sign a webhook. With two keys, a receiver can change from the old to the new one."""
 
 
 class Means(NamedTuple):
@@ -138,7 +138,7 @@ TARGETS: Mapping[str, TargetKind] = MappingProxyType(
         "apprise": TargetKind("an address of apprise", _make_apprise, extra="notify"),
     }
 )
-"""Every kind of target by its name, which begins the names of its settings: `webhook_command`, `webhook_file`."""
+"""Every kind of target by its name. The names of its settings begin with it: `webhook_command`, `webhook_file`."""
 
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {name: words for kind in TARGETS.values() for name, words in kind.options.items()}

@@ -1,4 +1,4 @@
-"""The way from the monitor's snapshots to the targets: the step, the spool, and a sender for each target."""
+"""Notifier: makes messages from the monitor's snapshots, stores them in the spool, and sends them to targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_ASKED = 3600.0
 """Maximum number of seconds between two tries that a receiver can ask for."""
 
 GIVEN_UP = timedelta(hours=24)
-"""Age at which an unsent message is dropped."""
+"""Age at which an unsent message is given up. The end of an alarm is given up only if the settings lack its target."""
 
 _NO_TARGET = "no such target in the settings"
 
@@ -41,7 +41,7 @@ TRIAL_AFTER = 3
 """Number of failed tries of a message before another message goes to its target as a trial."""
 
 RECONCILED = timedelta(seconds=60)
-"""Time between two looks for alarms that are open at a target, although they are over."""
+"""Time between two searches for alarms that are still open at a target, but have cleared."""
 
 _TICK = 1.0
 """Seconds between two steps while something waits for its group: snapshots may come more rarely."""
@@ -96,7 +96,7 @@ class Storage(Protocol):
         """Return whether this process should still send the message."""
 
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
-        """Store the new state of a message, and what is open at its target.
+        """Store the new state of a message, and the alarms that are open at its target.
 
         `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
         gave to the message.
@@ -245,9 +245,9 @@ class Notifier:
         return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
-        """Store the messages that the alarms of a snapshot require, and return the new ones.
+        """Store the messages that the alarms of a snapshot require, and return the messages since the last call.
 
-        They include those of the steps that `run` took since the last call.
+        `run` may have made some of them.
         """
         async with self._stepping:
             self._last, made = snapshot, await self._take(snapshot)
@@ -318,7 +318,10 @@ class Notifier:
         return True
 
     async def _read_opens(self) -> bool:
-        """Read the alarms that are open at a target, unless the storage is behind. Return False if that fails."""
+        """Read the alarms that are open at a target from the storage. Return False if that fails.
+
+        Keeps the alarms in memory if the storage lacks recent states of messages.
+        """
         if self._unmarked:
             return True
         before = self._opens
@@ -459,8 +462,8 @@ class Notifier:
     async def _send(self, name: str, target: Target, message: Message) -> Delivery | None:
         """Try once to send a waiting message, and store the result. Returns None if it must not be sent any more.
 
-        A message that is taken or given up leaves the queue. One that is refused for good is split into its alarms; if
-        it has only one, it is tried as plain text.
+        A message that is taken or given up leaves the queue. A message that is refused for good is split into its
+        alarms. A refused message about one alarm is given up, and its plain text is tried once.
         """
         queue, key = self._queues[name], message.key
         spooled = queue[key]
@@ -505,12 +508,14 @@ class Notifier:
             self._refusing.add(name)
 
     async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
-        """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
+        """Wait for the next try of a failed message, and send trials. Return whether the target took a trial.
 
-        After its third failed try, another message of the target goes as a trial. If there is none, or the target does
-        not take it either, a message about one alarm of a shared message is the trial. If the target takes a trial, the
-        failed message is given up or split. Otherwise the target is down. For a message out of a split one, each failed
-        try lets others go first. `failures`: failed tries in a row.
+        From the third failed try on, another message of the target is sent as a trial. If there is no other, or the
+        target does not take it, the trial is a message about one alarm of a shared message. If the target takes a
+        trial, the failed message is given up or split; otherwise the target is down.
+
+        A message that came from a split lets other messages go first after each failed try. `failures`: failed tries in
+        a row.
         """
         queue, asked = self._queues[name], _asked(delivery)
         longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
@@ -549,7 +554,7 @@ class Notifier:
     def _trial(self, name: str, failed: Message) -> Message | None:
         """Return the message to send while `failed` waits: the one with the fewest tries, critical alarms first.
 
-        It overtakes no message about the same alarm, unless there is no other one.
+        Prefers messages that overtake no older message about the same alarm. Returns None if no message waits.
         """
         queue, found, alarms = self._queues[name], list[Message](), set[str]()
         others = [message for message in self._sendable(name) if message.key != failed.key]
@@ -573,11 +578,11 @@ class Notifier:
         return news.done() and not news.cancelled()
 
     async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
-        """Try a message about one alarm of a shared message, while another one fails. Each call tries the next alarm.
+        """Try a message about a single alarm, taken out of a shared message, while another message fails.
 
-        An alarm of several waiting messages is left out, so that no message overtakes an older one. If the target takes
-        the part, the shared message is split, and the failed one is split or given up. Returns None if there is nothing
-        to try, and before the third failed try.
+        Each call tries another alarm, but none that several waiting messages are about: a newer message must not
+        overtake an older one. If the target takes the single alarm, the shared message is split, and the failed message
+        is split or given up. Returns None without such an alarm, and before the third failed try.
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
@@ -644,9 +649,9 @@ class Notifier:
         return parts
 
     async def _give_up(self, name: str, target: Target, message: Message, overtaken: frozenset[str]) -> None:
-        """Give up a message that its target does not take, although it takes others, or split it into its alarms.
+        """Split a message into its alarms, or give it up if it has one, because the target takes other messages.
 
-        `overtaken`: alarms of which the target took a newer message; it must get nothing older about them.
+        `overtaken`: alarms of which the target took a newer message. Parts about them are given up, too.
         """
         parts = await self._split(name, message)
         for letter in (part for part in parts or [message] if not parts or part.alarms & overtaken):
@@ -668,7 +673,7 @@ class Notifier:
             await self._mark(replace(dead, answer=words), is_taken=True, receipt=delivery.receipt)
 
     async def _may_send(self, key: str) -> bool:
-        """Return whether to send the message. If the storage fails, return True: twice is better than never."""
+        """Return whether to send the message. Returns True if the storage fails: the message may then go out twice."""
         try:
             return await self._in_thread(partial(self._spool.may_send, key))
         except NotOnDutyError:
@@ -724,7 +729,7 @@ class Notifier:
                 self._unmarked[key] = spooled, is_taken, receipt  # it was sent from memory and is not stored yet
 
     def _note_open(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
-        """Note what is open at a target after a try, as the storage does."""
+        """Update the alarms that are open at a target after a try, as the storage does."""
         message, changed = spooled.message, dict(self._opens)
         for opened in message.opens if is_taken else ():
             changed[opened.target, opened.life] = replace(opened, receipt=receipt)

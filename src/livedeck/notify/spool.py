@@ -307,7 +307,7 @@ class Spool:
         )
 
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
-        """Store the new state of a message, and what is open at its target.
+        """Store the new state of a message, and the alarms that are open at its target.
 
         `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
         gave to the message.

@@ -31,7 +31,7 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _PASSING = frozenset({401, 403, 404, 408, 425, 429})
-"""HTTP statuses of 4xx that concern the target or the moment. Every other one refuses the message for good."""
+"""HTTP statuses of 4xx that concern the target or may soon pass. Any other 4xx refuses the message for good."""
 
 _REDIRECT = "a redirect, which is not followed: use the final address"
 
@@ -210,7 +210,7 @@ class AppriseTarget:
         return self.refusal
 
     async def send(self, message: Message) -> Delivery:
-        """Try once. Apprise words its failures for people, so no refusal counts as final."""
+        """Try once to send the message. Apprise reports failures only in words, so no refusal counts as final."""
         if self.refusal:
             return Delivery(is_taken=False, answer=self.refusal)
         request = {

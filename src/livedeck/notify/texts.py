@@ -36,7 +36,7 @@ MAX_SEEN = 120
 """Number of characters of a text that a lock screen shows: event, fault and onset."""
 
 MIN_ACTUAL = 16
-"""Minimum number of these characters that is left for the fault."""
+"""Minimum number of characters for the fault, out of `MAX_SEEN`."""
 
 MAX_NAMED = 5
 """Maximum number of alarms that a text names; the JSON has more."""
@@ -192,7 +192,7 @@ def _title(entries: Sequence[Entry]) -> str:
 
 
 def _title_by(template: Template, entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
-    """Return the title by a template, with the status before it; several alarms are counted as usual."""
+    """Return the title by a template, after the status. Ignores the template for a message about several alarms."""
     if not template.title or len(entries) > 1:
         return _title(entries)
     words = _filled(template.title, entries[0], at, replace(sender, has_links=False))
@@ -243,7 +243,7 @@ def _filled(text: str, entry: Entry, at: datetime, sender: Sender) -> str:
 
 
 _LINK = f"link-{token_hex(8)}"
-"""Place of the link until a text is masked, because a mask would take the end of an address for a key."""
+"""Text that stands for the link while a text is masked, because masking would hide the end of an address as a key."""
 
 
 def _label(entry: Entry) -> str:
@@ -253,7 +253,7 @@ def _label(entry: Entry) -> str:
 
 
 def _counted(entries: Sequence[Entry]) -> str:
-    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. Names a severity that is below the first."""
+    """Return the number of alarms of each kind: `40 x PACKET_LOSS`. Adds a severity that differs from the first."""
     first, counts = entries[0], Counter[tuple[str, str]]()
     for entry in entries:
         is_lower = first.status in BEGINNINGS and entry.severity is not first.severity
@@ -304,7 +304,7 @@ def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) ->
 
 
 def _cut(text: str, most: int) -> str:
-    """Cut a text to `most` characters and an ellipsis. A place for a link that would be halved is left out."""
+    """Cut a text to `most` characters and an ellipsis. Removes the text of a `link_place` that would be cut."""
     return re.sub(rf"{MASK[0]}+[0-9a-f]{{0,7}}$", "", text[:most]) + "…"
 
 
