@@ -529,7 +529,8 @@ def _shown_key(key: str | int) -> str:
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
     """Return the keys of the faulty setting. `keys`: keys that the model reports. `text`: message of the fault.
 
-    Limits, routes and `listen` are checked as a whole, so their message begins with the remaining keys.
+    Limits, routes and `listen` are checked as a whole, so the model reports only their table. Their message then begins
+    with the remaining keys.
     """
     if "thresholds" not in keys and keys not in {("notify",), ("collector",)}:
         return keys

@@ -71,7 +71,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 """Fields of `Thresholds` that differ from the default, in the same units.
 
-The value of a hold, share or duty is a table; fields may be missing from it.
+The value of a hold, share or duty is a table, which may lack fields.
 """
 
 
