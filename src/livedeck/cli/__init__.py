@@ -149,7 +149,7 @@ DECK_OPTIONS = ("version", "theme", "ascii", "plain", "at", "follow_clock")
 """Options that the help of `livedeck` lists. Most commands have the other options, too, and their help lists them."""
 
 _WORDS = "livedeck.words"
-"""Key in `ctx.meta` of the words that follow `livedeck` and its options, while a shell completes a line."""
+"""Key in `ctx.meta`. Its value is the words after `livedeck` and its options, while a shell completes a line."""
 
 
 class _Livedeck(NounGroup):

@@ -66,7 +66,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error, with advice if --force would have written the file."""
+    """Return the text of an error, with advice about --force if that would have written the file."""
     from livedeck.client import Unproved
 
     if isinstance(error, Unproved):
@@ -84,7 +84,7 @@ def masked_traceback(error: BaseException) -> str:
 
 
 def end_broken_pipe() -> int:
-    """Drop the buffered output, whose reader has left. Returns the exit code."""
+    """Drop the buffered output, because nobody reads standard output any more. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 

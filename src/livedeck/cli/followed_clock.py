@@ -1,6 +1,6 @@
 """Clock of a rehearsal: a deck, a status or a collector follows the simulator's clock (simulator.md, "Followed clock").
 
-Nothing imports this module unless the settings ask for it, so a platform alone can never move a clock.
+This module is imported only if the settings ask for a followed clock. So no platform can move a clock by itself.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _PATIENCE = 2.0
 """Time limit of a request in seconds, added to the wait that the request asks for."""
 
 _RETRY = 1.0
-"""Seconds between two tries while the simulator does not respond. The clock runs on meanwhile."""
+"""Seconds between two tries while the simulator does not respond. The followed clock runs on meanwhile."""
 
 _REST = 0.02
 """Seconds between two rounds of requests, in case the server replies at once instead of holding a request."""
 
 _TRIES = 3
-"""Maximum number of readings in a row to get an exact one."""
+"""Maximum number of readings to try until one is exact."""
 
 _DOUBT = 10.0
-"""Seconds of the followed clock that may pass during the round trip of an exact reading."""
+"""Maximum round trip of an exact reading, in seconds of the followed clock."""
 
 _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
@@ -107,7 +107,7 @@ class FollowedClock:
                 await self._machine.sleep(_RETRY)
 
     async def changed(self) -> None:
-        """Wait until the clock is set anew, such as after a change of its speed."""
+        """Wait until this clock is set by a reading, such as after a change of its speed."""
         await self._change.wait()
 
     async def until_fault(self) -> None:

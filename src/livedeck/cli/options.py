@@ -88,7 +88,7 @@ def history() -> Callable[[Command], Command]:
 
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
-    """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
+    """Return the option `-o/--output`, a file or folder to write. `attributes`: further arguments for click."""
     text = "Where to write. Existing files stay, unless the command has --force and you add it."
     return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
@@ -118,7 +118,7 @@ def refuse_patience(ctx: click.Context, settings: Settings) -> None:
 
 
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """Return the options `--from` and `--to`. `since`, `until`: their further attributes, for click."""
+    """Return the options `--from` and `--to`. `since`, `until`: further arguments for click, for each option."""
     flags = (
         click.option("--from", "since", metavar="TIME", help="Start of the time range.", **since),
         click.option("--to", "until", metavar="TIME", help="End of the time range.", **until),
@@ -127,7 +127,7 @@ def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[
 
 
 def at(**attributes: Any) -> Callable[[Command], Command]:
-    """Return the option `--at`. `attributes`: its further attributes, for click."""
+    """Return the option `--at`. `attributes`: further arguments for click."""
     return click.option("--at", metavar="TIME", help="Time to look at: 21:04, 2026-11-21T21:04, -15m.", **attributes)
 
 

@@ -140,7 +140,10 @@ async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | No
 
 
 async def _address(settings: Settings, target: str) -> Address:
-    """Return the address of a URL or of a named event. Raises UsageError, SettingsError, ApiError."""
+    """Return the address to probe: `target` itself if it is a URL, else that of the named event.
+
+    Raises UsageError, SettingsError, ApiError.
+    """
     from livedeck.probe.plan import typed_address
 
     if "://" in target:
@@ -154,7 +157,7 @@ async def _address(settings: Settings, target: str) -> Address:
 
 
 def viewed(event: Event) -> Viewed:
-    """Return an event in the form of the probe."""
+    """Return the data of an event that the probe needs."""
     return Viewed(event.id, (event.stream and event.stream.id) or "", event.play_link or "")
 
 

@@ -130,7 +130,7 @@ TOUR_SECONDS = 4
 """Seconds that the tour shows each picture."""
 
 LASTING_GROUPS = frozenset({"default", "actions"})
-"""Groups of workers that run as long as the deck, or until a person answers."""
+"""Groups of Textual workers that run as long as the deck, or until a person answers a question."""
 
 
 class FixedClock:
@@ -147,7 +147,7 @@ class FixedClock:
         return EVENING - timedelta(seconds=self.before)
 
     def monotonic(self) -> float:
-        """Return the same time in seconds from `EVENING`."""
+        """Return the seconds from `EVENING` to the time of this clock: 0 or less."""
         return -self.before
 
     async def sleep(self, seconds: float) -> None:
@@ -165,10 +165,10 @@ LOOKS_APART = 5.0
 """Seconds between two readings of the platform. Several are needed, because one reply does not prove an absence."""
 
 REQUEST_TIMEOUT = 60.0
-"""Seconds of this machine that a request may take: on a busy machine, a shorter one would show a poor link."""
+"""Time limit of a request in seconds of this machine. Long, so that no picture shows a poor link on a busy machine."""
 
 _WATCHED = 80.0
-"""Seconds that the deck of a picture has watched a scenario, so that it knows how late samples come."""
+"""Seconds that the deck watches a scenario before a picture, to learn how late samples arrive."""
 
 
 async def watch_until_evening(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
@@ -277,7 +277,7 @@ async def trouble_picture(name: str) -> str:
 
 
 def tour(pictures: Sequence[str]) -> str:
-    """Return an SVG that shows the pictures in an endless loop, by CSS; the first alone if motion is unwanted."""
+    """Return an SVG that shows the pictures in an endless loop. Browsers set to reduce motion show only the first."""
     share, length = 100 / len(pictures), TOUR_SECONDS * len(pictures)
     frames = "".join(
         f'<g class="frame" style="animation-delay:{TOUR_SECONDS * index}s">{picture}</g>'

@@ -319,7 +319,7 @@ async def _change(ctx: click.Context, flags: dict[str, Any], output_format: str,
 
 
 async def _save(watch: Watch, settings: Settings, act: Act) -> Silence:
-    """Return the silence after `act`, stored by the collector or in the history of this machine.
+    """Add or change a silence by `act`, store the silence, and return it.
 
     Raises AlarmRefused, MachineError.
     """

@@ -16,11 +16,14 @@ MAX_SECRETS = 2
 
 
 class Means(NamedTuple):
-    """Everything that a target may need to send.
+    """Everything that a target may need to send a message.
 
-    `post`: sends HTTP requests through the platform's proxy and certificates. `check_address`: raises TargetError for
-    an address that `post` cannot use. `variables`: environment of a child process. `egress`: the rule for receivers.
-    `origin`: 8 digits that stand for the platform's address.
+    Attributes:
+        post: Sends HTTP requests through the platform's proxy and certificates.
+        check_address: Raises TargetError for an address that `post` cannot use.
+        variables: Environment of a child process.
+        egress: Rule for the allowed receivers.
+        origin: 8 digits that stand for the platform's address.
     """
 
     post: Post
@@ -42,12 +45,16 @@ class Given(NamedTuple):
 
 
 class TargetKind(NamedTuple):
-    """Kind of target. Its settings, their checks and the template follow from this entry.
+    """Kind of target. The settings of the kind, their checks and the settings template are made from this entry.
 
-    `address`: the address in words, for the settings. `make`: makes a target; raises TargetError. `secret`: the secret
-    in words; empty if the kind has none. `options`: its other settings, which are no secrets, in words. `extra`: the
-    extra of livedeck that the kind needs, or empty. `needs_end`: each beginning has to be followed by its end.
-    `acknowledges`: it takes the acknowledgement of an alarm.
+    Attributes:
+        address: Description of the address, for the settings.
+        make: Makes a target; raises TargetError.
+        secret: Description of the secret; empty if the kind has none.
+        options: Name of another setting, which is no secret -> its description.
+        extra: Extra of livedeck that the kind needs, or empty.
+        needs_end: A message about the end must follow each beginning.
+        acknowledges: A target of this kind takes the acknowledgement of an alarm.
     """
 
     address: str

@@ -174,8 +174,8 @@ class Beginning(NamedTuple):
 class Open(Record):
     """An alarm whose beginning a target took, and whose end it has not taken yet.
 
-    `route`: route of the beginning. `entry`: the alarm in the message of its beginning. `receipt`: name that the
-    target gave to that message; empty if it gives none.
+    `route`: route of the message about the beginning. `entry`: entry of the alarm in this message. `receipt`: name that
+    the target gave to this message; empty if it gives none.
     """
 
     target: str
@@ -223,7 +223,7 @@ class Message(Record):
 
     @property
     def alarms(self) -> frozenset[str]:
-        """The alarms of the message; a later life of an alarm is the same alarm."""
+        """Ids of the alarms of the message. All lives of an alarm have the same id."""
         lives = (*self.ends, *self.acknowledged, *(beginning.life for beginning in self.beginnings))
         return frozenset(life.rpartition("/")[0] for life in lives)
 

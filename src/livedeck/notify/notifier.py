@@ -52,7 +52,7 @@ _RELOAD = 30.0
 _JITTER = 0.2
 
 _REMEMBERED = 1000
-"""Number of messages remembered as done; more than can be sent between two reads of the file."""
+"""Number of sent or withdrawn messages to remember: more than can be sent between two reads of the file."""
 
 _RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
 
@@ -69,8 +69,12 @@ _log = Log("livedeck.notify")
 class Storage(Protocol):
     """Durable state of the notifier, and the decision which process sends.
 
-    All methods but `is_on_duty` may block; call them from one thread at a time. They raise SpoolError; NotOnDutyError
-    if another process sends the notifications now; OutdatedError if another process has sent notifications meanwhile.
+    All methods but `is_on_duty` may block; call them from one thread at a time.
+
+    Raises:
+        SpoolError: The storage cannot be used.
+        NotOnDutyError: Another process sends the notifications now.
+        OutdatedError: Another process has sent notifications meanwhile.
     """
 
     @property
@@ -106,7 +110,7 @@ class Storage(Protocol):
         """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
 
     def forget_old(self, now: datetime) -> None:
-        """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
+        """Delete messages that were sent or given up long ago. `now`: time by the machine's clock."""
 
     def revive(self, keys: Collection[str] = ()) -> int:
         """Put these dead letters back into the queue, all if `keys` is empty. Returns their number."""
@@ -238,7 +242,7 @@ class Notifier:
 
     @property
     def failure(self) -> NotifyFault:
-        """Targets that take nothing, and the number of dead letters."""
+        """Fault of the notifications: the targets that take nothing for `FAILING`, and the number of dead letters."""
         long_ago = self._clock.now() - FAILING
         down = [f"{name} takes nothing since {at:%H:%M:%S}Z" for name, at in self._failing.items() if at <= long_ago]
         letters = f"{self._dead} dead letter{'' if self._dead == 1 else 's'}: see `livedeck notify dead list`"
@@ -402,7 +406,7 @@ class Notifier:
     async def _reload(self) -> None:
         """Queue messages that wait in the storage, and delete old ones.
 
-        A process that is not on duty reads the failures of the process on duty, to show them to its decks.
+        A process that is not on duty only reads the tries of the process on duty, to show failing targets to its decks.
         """
         try:
             if self._is_open:
@@ -420,7 +424,7 @@ class Notifier:
             self._failing = {message.target: message.at for message in reversed(tried)}
 
     async def _give_up_orphans(self, waiting: Iterable[Spooled]) -> None:
-        """Drop old messages whose target is no longer in the settings."""
+        """Give up old messages whose target is no longer in the settings."""
         for spooled in waiting:
             if spooled.message.target not in self._targets and self._is_too_old(spooled.message):
                 await self._mark(replace(spooled, state=DEAD, answer=_NO_TARGET))
@@ -498,7 +502,7 @@ class Notifier:
         return delivery
 
     def _note(self, name: str, delivery: Delivery) -> None:
-        """Note since when a target takes nothing. A target that refuses one message may take the next one."""
+        """Store since when a target takes nothing. A single refusal does not count: the next message may be taken."""
         if delivery.is_taken:
             self._failing.pop(name, None)
             self._refusing.discard(name)
@@ -665,7 +669,7 @@ class Notifier:
                     await self._send_as_plain_text(name, target, dead)
 
     async def _send_as_plain_text(self, name: str, target: Target, dead: Spooled) -> None:
-        """Try once to send a given-up message as short plain text, so that people learn at least the worst of it."""
+        """Try once to send a given-up message as short plain text, so that people at least learn of the worst alarm."""
         delivery = await self._try(target, dead.message.as_plain_text())
         if delivery.is_taken:
             self._note(name, delivery)
@@ -682,7 +686,7 @@ class Notifier:
             return True
 
     async def _try(self, target: Target, message: Message) -> Delivery:
-        opened = tuple(known for known in self._opens.values() if known.target == message.target)
+        opened = tuple(alarm for alarm in self._opens.values() if alarm.target == message.target)
         links = self._links((beginning.life, message.route) for beginning in message.beginnings)
         try:
             async with self._turns[message.target]:

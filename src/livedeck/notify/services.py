@@ -52,7 +52,7 @@ class _Done:
         self._taken: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     def of(self, message: Message) -> dict[str, str]:
-        """Return the finished requests of a message, each with its receipt, to read and to add to."""
+        """Return the finished requests of a message: name -> receipt. The caller adds requests to this dict."""
         taken = self._taken.setdefault(message.key, {})
         self._taken.move_to_end(message.key)
         while len(self._taken) > _REMEMBERED:
@@ -65,7 +65,7 @@ class _Done:
 
 
 def _cleared(message: Message) -> Mapping[str, tuple[str, datetime]]:
-    """Return life -> dedup key and end, for each alarm whose end the JSON of a message reports."""
+    """Return the alarms whose end the JSON of a message reports: life -> dedup key, and time of the end."""
     alarms = json.loads(message.payload)["alarms"] if message.payload else []
     return {
         alarm["life"]: (alarm["dedup_key"], datetime.fromisoformat(alarm["cleared"]))
@@ -129,7 +129,7 @@ class Alertmanager:
         return await self._send(alerts) if alerts else Delivery(is_taken=True, answer="nothing is open there")
 
     async def refresh(self, opens: Sequence[Open]) -> Delivery:
-        """POST everything that is open, with LivedeckWatch and the latest ends."""
+        """POST all open alarms, the alert LivedeckWatch, and the latest ends."""
         alerts = {_identity(alert): alert for alert in (self._alert(opened.entry) for opened in opens)}
         latest = self._now() - _ENDED_KEPT
         self._ended = {
@@ -201,7 +201,7 @@ def _details(entry: Entry) -> dict[str, str]:
 
 
 def _lines(values: Mapping[str, str]) -> dict[str, str]:
-    """Return each value as one line, without values that look empty."""
+    """Return the values, each as one line. Leaves out values that look empty."""
     return {name: line for name, value in values.items() if (line := _line(value))}
 
 

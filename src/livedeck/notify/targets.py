@@ -240,9 +240,10 @@ class AppriseTarget:
         )
 
     def _keyed_address(self, message: Message) -> str:
-        """Return the address with the key of the message as a header, and with the key of its alarm if it has only one.
+        """Return the address of apprise for a message, with keys that prevent duplicates.
 
-        Each is added only if the service takes it. A key in the address itself stays.
+        Adds the key of the message as a header, if the service takes headers. Adds the key of the alarm if the message
+        has only one alarm, the service takes such a key, and the address has none.
         """
         added = [f"+Idempotency-Key={message.key}"] if self._takes_headers else []
         alarms = json.loads(message.payload)["alarms"] if self._alarm_key and message.payload else []

@@ -93,7 +93,7 @@ def compose(
     has_end: bool = True,
     template: Template = NO_TEMPLATE,
 ) -> Message:
-    """Return the message about alarms of one status: the worst first, and last those that have cleared already.
+    """Return the message about alarms of one status. The worst alarms come first, and cleared alarms last.
 
     `flood`: number of alarms of the route in the last 10 min, if it is a flood; otherwise 0. `has_end`: the route also
     sends the ends of alarms. `template`: words of the target.
@@ -350,7 +350,7 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
 
 
 def _list(entries: Sequence[Entry], at: datetime, sender: Sender, count: int) -> Iterator[str]:
-    """Yield the lines about several alarms: the `count` worst, with their links and pages; the others are counted."""
+    """Yield the lines about several alarms: the `count` worst with their links and pages, and the number of others."""
     pages = [_page(entry, sender) if _is_mixed(entries) else "" for entry in entries[:count]]
     for place, entry in enumerate(entries[:count]):
         severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
@@ -404,7 +404,7 @@ _UTC_TIME = re.compile(r"(?:\b(\d{4}-\d\d-\d\d) )?\b(\d\d:\d\d(?::\d\d)?)Z\b")
 
 
 def _said(text: str, limit: int, at: datetime, sender: Sender) -> str:
-    """Return words of the monitor as one line, with their times in the zone of the readers."""
+    """Return a text of the monitor as one line, with its UTC times converted to the zone of the readers."""
 
     def local(found: re.Match[str]) -> str:
         date, clock = found.groups()
@@ -426,7 +426,7 @@ def _time(moment: datetime, at: datetime, sender: Sender) -> str:
 
 
 def _span(entry: Entry, at: datetime, sender: Sender) -> str:
-    """Return onset and end of an alarm, with the time zone; twice if the zone changed in between."""
+    """Return onset and end of an alarm. The onset has a time zone only if its zone differs from that of the end."""
     begin, end = entry.since, _end(entry)
     zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
     first = _time(begin, at, sender)

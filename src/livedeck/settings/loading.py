@@ -356,9 +356,9 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
-    """Return the value of each setting from the strongest layer that has it, and that layer. Omits token sources.
+    """Return the values of settings and their layers, each from the strongest layer that sets it.
 
-    An upload address from a weaker layer than the API address is ignored.
+    Leaves out the sources of tokens. Ignores an upload address from a weaker layer than that of the API address.
     """
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
@@ -376,9 +376,9 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 
 
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
-    """Add the strongest token source that belongs to the address in force.
+    """Add the strongest token source that belongs to the address in force to `values` and `origins`.
 
-    Without one, returns the reason why the strongest source is not used; otherwise an empty text.
+    Returns an empty text. If no source belongs to the address, returns why the strongest source is not used.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):

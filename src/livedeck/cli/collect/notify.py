@@ -211,8 +211,8 @@ async def _known_events(settings: Settings, words: str) -> tuple[list[CaseEvent]
     named = [(record.event_id.casefold(), record.name.casefold(), record) for record in records]
     matches = [record for id_, name, record in named if id_ == pattern or fnmatchcase(name, pattern)]
     matches = matches or [record for id_, name, record in named if id_.startswith(pattern) or name.startswith(pattern)]
-    known = [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
-    return known, "" if known else f"the history has no event {safe(words, 80)!r}"
+    events = [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
+    return events, "" if events else f"the history has no event {safe(words, 80)!r}"
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:
@@ -278,7 +278,7 @@ def unsent_object(unsent: Unsent) -> dict[str, object]:
 
 
 def unsent_line(unsent: Unsent, words: str) -> str:
-    """Return the line of an unsent message. `words`: state of the message."""
+    """Return an unsent message as one line of text. `words`: its state in words."""
     tries = f" after {unsent.tries} {'try' if unsent.tries == 1 else 'tries'}" if unsent.tries else ""
     answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"

@@ -24,7 +24,7 @@ LATE = 2.0
 """Delay of a beat in seconds that shows that this process or machine stood still."""
 
 LEAD = timedelta(seconds=20)
-"""Time before a fault at which a drill returns to real speed."""
+"""Time before the onset of a fault at which a drill returns to real speed."""
 
 
 class _Beat(NamedTuple):
@@ -65,7 +65,7 @@ class DrillWatch:
             self.look()
 
     def look(self) -> None:
-        """Record changes and busy times since the last look."""
+        """Record changes and busy times since the last call. Sets the speed of the clock if `quiet_speed` is given."""
         beat = self._beat()
         if self._beats and beat.at - self._beats[-1].at - BEAT >= LATE:
             self._starve(self._beats[-1].now, beat.now)

@@ -49,9 +49,9 @@ class Remembered(NamedTuple):
 
 
 Work = Callable[[Api, Sequence[str], Remembered, Output], Awaitable[int]]
-"""Work of a command: its arguments are the client, the typed names, the remembered objects and the output.
+"""Function that does the work of a command and returns the exit code.
 
-Returns the exit code.
+Its arguments are the client, the typed names, the objects that the history knows, and the requested output.
 """
 
 CALENDAR = "ics"

@@ -47,7 +47,8 @@ def record_command(
     """Watch these events, or all, without a screen, and write a recording for `livedeck past replay`.
 
     EVENT: an id, a name, or the beginning of either. Judges the whole workspace, but writes only these events. Ends
-    after --duration or at ctrl-c. FILE.part has the data until then; after a kill the next run continues it.
+    after --duration or at ctrl-c. FILE.part holds the data until then. If the command is killed, run it again to
+    continue FILE.part.
     """
 
     async def work() -> int:
@@ -153,7 +154,7 @@ async def _judge(path: Path) -> int:
 
 
 def judgement_lines(judgement: Judgement) -> list[str]:
-    """Return a line for each alarm, then a line with the totals."""
+    """Return a line for each compared alarm, then a line with the totals."""
     lines = [_line(comparison) for comparison in judgement.alarms]
     differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
     span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"

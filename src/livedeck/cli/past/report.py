@@ -170,7 +170,7 @@ def _truth(path: Path) -> dict[str, Any]:
 
 
 async def _score(past: Past, played: dict[str, Any]) -> Score:
-    """Return the score of the reactions."""
+    """Return the score of a drill. `played`: truth of its scenario, as the control API sends it."""
     evidence = await evidence_of(past.reader, played, datetime.fromisoformat(played["now"]))
     if played["dropped"]:
         lost = f"{played['dropped']} requests are no longer in the journal, so changes may be missing"

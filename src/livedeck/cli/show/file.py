@@ -53,7 +53,7 @@ class Item:
         return f'{self.kind} "{shown(self.name)}"' if self.name else f"{self.kind} {shown(self.id)}"
 
     def with_id(self, identity: str) -> Item:
-        """Return the item with an id, which identifies it from now on."""
+        """Return a copy of the item that declares this id."""
         return replace(self, content={**self.content, "id": identity})
 
     def fault(self, text: str) -> click.UsageError:
@@ -77,7 +77,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Spec of a field that a form checks. `kind`: kind of the form's field."""
+    """Spec of a field with a single value, which the form checks later. `kind`: kind of the form's field."""
 
     kind: FieldKind = FieldKind.TEXT
 
@@ -200,7 +200,7 @@ class _Reader:
             ) from None
 
         class Loader(yaml.SafeLoader):  # type: ignore[misc]
-            """Loader with the few types of JSON, so that `18:30` and `no` stay texts."""
+            """YAML loader that knows only the types of JSON, so that `18:30` and `no` stay texts."""
 
             yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 

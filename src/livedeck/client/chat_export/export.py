@@ -315,7 +315,7 @@ class _ExportRun:
             ) from None
 
     async def _count(self, response: StreamedResponse, add: Callable[[bytes], None]) -> AsyncIterator[bytes]:
-        """Yield the chunks, and report the progress after each. `add`: check of the content, which gets each chunk."""
+        """Yield the chunks. After each chunk, call `add`, which checks the content, and report the progress."""
         async for chunk in response.chunks:
             yield chunk
             add(chunk)

@@ -146,7 +146,7 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status of a reply. For an error body with status 2xx, this is the start of the error's code."""
+    """Return the status that a reply stands for. An error body with status 2xx has it in its code: 404 in 400404."""
     return code // 1000 if status < 300 and code is not None else status
 
 
@@ -174,7 +174,7 @@ def _quoted(text: object) -> str:
 
 
 def _mask_value(value: object, depth: int = 5) -> object:
-    """Return a JSON value with masked secrets, without items beyond `_MAX_ITEMS` and levels beyond `depth`."""
+    """Return a JSON value with masked secrets, cut to `_MAX_ITEMS` items and `depth` levels."""
     if isinstance(value, list):
         value = value[:_MAX_ITEMS]
     elif isinstance(value, dict):

@@ -65,7 +65,7 @@ class HandshakeSilence(httpcore.ConnectTimeout):
 
 
 class _AtEnd(Exception):  # noqa: N818  expected
-    """Signal that httpcore has used every received byte."""
+    """Raised to `close_if_surplus` if httpcore has used every received byte, so that there are no surplus bytes."""
 
 
 @dataclass(slots=True)
@@ -412,7 +412,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             raise httpcore.WriteError(str(self._error or "the connection is closed"))
 
     def _is_refused(self) -> bool:
-        """Return whether a reply other than a success has arrived."""
+        """Return whether a reply has arrived whose status is not 2xx."""
         return bool(self._received) and self._skip_interim() and self._received[0][9:10] != b"2"
 
     def _skip_interim(self) -> bool:
@@ -436,7 +436,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         return is_begun and (len(rest) > _MAX_HEAD or not _INTERIM_LINE.match(rest))
 
     def _take(self, size: int) -> None:
-        """Count `size` received bytes as taken, and go on reading if there is room for more."""
+        """Remove `size` bytes from the count of buffered bytes, and resume reading if the buffer was full."""
         was_full = self._received_size >= _MAX_BUFFERED
         self._received_size -= size
         if was_full and self._received_size < _MAX_BUFFERED and not self._is_eof:

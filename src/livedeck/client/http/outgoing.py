@@ -258,7 +258,7 @@ def check_outgoing(address: str) -> None:
 
 
 def check_public(address: str, home: str) -> None:
-    """Raise Misconfigured unless the address is http or https, no less safe than `home`, and without a user name."""
+    """Raise Misconfigured unless the address is https (or http if `home` is http) and has no user name or password."""
     try:
         parts, own = urlsplit(address), urlsplit(home)
         is_usable = bool(parts.hostname) and parts.port != 0

@@ -87,7 +87,10 @@ def guarding(guard: Guard | None) -> Iterator[None]:
 
 
 async def allowed_addresses(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host to connect to; without a guard, the host itself. Raises Misconfigured, OSError."""
+    """Return the addresses to connect to: those that the guard allows, or the host itself without a guard.
+
+    Raises Misconfigured, OSError.
+    """
     guard = _guard.get()
     return (host,) if guard is None else await guard.resolve(host, port)
 

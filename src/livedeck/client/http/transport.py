@@ -545,7 +545,7 @@ class Transport:
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause, is_connected=is_connected)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
-        """Return the proxy that could not be reached or opened no tunnel; None if the proxy is not the cause."""
+        """Return the proxy if it caused the error: it could not be reached or opened no tunnel. Otherwise None."""
         is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
@@ -736,9 +736,9 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """Return Unknown if the response to a change leaves open whether the change was made, else None.
+    """Return Unknown if the error leaves open whether a change was made, else None.
 
-    NotFound leaves this open, too, but callers expect it as it is.
+    Returns None for NotFound, because callers handle NotFound themselves.
     """
     if request.is_read:
         return None

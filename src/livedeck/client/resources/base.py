@@ -239,7 +239,10 @@ class Resource:
         return await self._transport.send(request, lambda answer: self._read_rows(model, answer, request)[0])
 
     async def _optional(self, model: type[M], request: Request) -> M | None:
-        """Return the object in the response, or None if it has none. For responses that the document does not show."""
+        """Return the object in the response; None if the response has none.
+
+        For a request whose response the document does not describe.
+        """
 
         def parse(answer: object) -> M | None:
             value = answer.get("data") if isinstance(answer, dict) else None
@@ -292,7 +295,10 @@ class Resource:
     def _read_rows(
         self, model: type[M], answer: object, request: Request
     ) -> tuple[tuple[M, ...], tuple[FieldFault, ...]]:
-        """Return the rows of a list as items, and the faults of unreadable rows."""
+        """Return the readable rows of a list as objects, and the faults of the unreadable rows.
+
+        Raises Unreadable if the list has rows, but none is readable.
+        """
         items, unreadable = list[M](), list[FieldFault]()
         for index, row in enumerate(rows(answer, request.summary)):
             item, faults = read_model(model, row)

@@ -168,7 +168,7 @@ class _Walk:
         return not self._has_repeats and self.totals == {self.received}
 
     def is_settled(self, before: _Walk | None) -> bool:
-        """Return whether another pass would hardly find more. `before`: the previous pass."""
+        """Return whether another pass is unlikely to find more. `before`: the previous pass, or None."""
         if self.is_counted or not self.is_paged:
             return True
         if not self.ids:

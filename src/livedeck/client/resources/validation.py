@@ -141,7 +141,7 @@ class _Repair:
         self._origins: dict[int, list[int]] = {}  # original indices of the items left in a shortened list
 
     def apply(self, errors: Sequence[ErrorDetails]) -> None:
-        """Change every place with one of these errors."""
+        """Repair the value at the place of each of these errors."""
         repaired, dropped = set[_Path](), dict[int, set[int]]()
         for details in errors:
             path, places = self._walk(details["loc"])
@@ -206,7 +206,7 @@ def _shape(value: object) -> str:
 
 
 def _coerce(error_type: str, value: object) -> object:
-    """Return the only possible meaning of the value for that error, or `_UNREADABLE`."""
+    """Return the value converted to the type that the error asks for; `_UNREADABLE` if that is impossible."""
     return _COERCIONS[error_type](value) if error_type in _COERCIONS else _UNREADABLE
 
 
