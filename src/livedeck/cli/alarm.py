@@ -163,7 +163,7 @@ def unack_command(ctx: click.Context, /, **named: Any) -> None:
 @_named_alarm
 @DURATION
 @click.option("--reason", required=True, metavar="TEXT", help="Reason why nobody needs to see the alarm.")
-@click.option("--only-this", is_flag=True, help="Do not hide the symptoms of its fault with it.")
+@click.option("--only-this", is_flag=True, help="Hide only this alarm, not its symptoms.")
 @click.pass_context
 def shelve_command(
     ctx: click.Context, /, *, duration: float | None, reason: str, only_this: bool, **named: Any

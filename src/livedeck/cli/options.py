@@ -65,7 +65,7 @@ QUIET = click.option("-q", "--quiet", is_flag=True, help="Print only ids; print 
 
 DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Length of time: 15m, 2h.")
 
-FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new until ctrl-c.")
+FOLLOW = click.option("--follow", is_flag=True, help="Print new samples or changes as they arrive, until ctrl-c.")
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 

@@ -199,8 +199,8 @@ def lasting_imports() -> Iterator[None]:
 async def keep_collections_short(clock: Clock, *, partial: float, full: float) -> None:
     """Exclude older objects from garbage collections, until cancelled.
 
-    A collection over all objects blocks the event loop, and would come many times a minute: for 50 to 80 ms with 200
-    events, for a third of a second with a thousand.
+    A collection over all objects would run many times a minute. It blocks the event loop for 50 to 80 ms with 200
+    events, and for a third of a second with 1000 events.
 
     Args:
         clock: Clock to wait by.

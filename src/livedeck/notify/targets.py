@@ -197,7 +197,7 @@ class AppriseTarget:
         if any(plugin.redirects for plugin in service):
             raise TargetError("livedeck follows no redirects: remove redirect= from the address")
         self.refusal = next(filter(None, (_refusal(plugin, egress) for plugin in service)), "")
-        """Reason why the rule refuses the address, if the address alone shows one; otherwise empty."""
+        """Reason why the rule refuses the address. Empty if it does not, or if only a look-up can tell."""
         self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._alarm_key = next(

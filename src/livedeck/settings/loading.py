@@ -425,9 +425,9 @@ def _withheld_reason(
 ) -> str:
     """Return why the token source of the first layer does not fit the addresses in force; empty if the source fits.
 
-    A source belongs to the addresses of its own layer. If that layer has none, the source belongs to the addresses of
-    the next weaker layer; for a source in the file, only layers of the file count. If no layer has an address, a source
-    outside the file fits every address.
+    A source belongs to the addresses of its own layer, or else to those of the next weaker layer that has an address.
+    For a source in the file, only layers of the file count. If no such layer has an address, a source outside the file
+    fits every address.
     """
     token_layer, in_force = layers[0], values.get("base_url")
     if not in_force:

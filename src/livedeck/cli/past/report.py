@@ -85,9 +85,9 @@ def command(
     """Report the last show of EVENT, or a day: planned and real times, uptime, outages, alarms, acknowledgements.
 
     Prints Markdown by default; --plot puts the curves of each event into it. With -o it writes a file of each format
-    into FOLDER. Reads the history of this machine or of the collector, never the platform. Unwatched time is named and
-    counts neither as up nor as down. --truth adds a row for each fault of a scenario: when it was injected, when the
-    alarm came, who acknowledged it and acted, and the credit.
+    into FOLDER. Reads the history of this machine or of the collector, never the platform. Unwatched time is shown and
+    counts neither as up nor as down. --truth adds a row for each fault of a scenario: the times of fault and alarm, the
+    person who acknowledged and acted, and the credit.
     """
     if (event is None) == (day is None):
         raise click.UsageError("name an EVENT, or a day with --day")

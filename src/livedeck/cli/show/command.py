@@ -237,9 +237,10 @@ class _Application:
         return await Planner(self.api, self.show, self.posters, SystemClock().now()).plan(items)
 
     async def _check_list(self, steps: Sequence[Step]) -> None:
-        """Raise Unreadable if a step would create an event that exists, although the platform's list lacks it.
+        """Raise Unreadable if a step would create an event that exists, but is missing from the platform's list.
 
-        Reads each event of that name by the id in the history. Raises NotReadError if the history lost its rows.
+        Finds ids of events with the same name in the history, and reads these events. Raises NotReadError if the
+        history lost its rows.
         """
         new = {step.item.name: step.item for step in steps if step.action == CREATE and step.item}
         if not (self.history and new):

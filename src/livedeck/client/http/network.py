@@ -174,9 +174,9 @@ async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, 
 
 
 async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> socket:
-    """Return a socket that is connected to the first of these IP addresses to respond, and close the others.
+    """Return a socket that is connected to the first IP address to respond. Closes the connections to the others.
 
-    asyncio can do this only for a name, which it would look up again. Raises the OSError of the last address.
+    asyncio can do this only for a name, and would look up the name again. Raises the OSError of the last address.
     """
     waiting, tries = deque(addresses), list[asyncio.Task[socket]]()
     try:

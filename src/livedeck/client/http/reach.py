@@ -1,8 +1,8 @@
 """Guards for the addresses of connections: links in a reply or playlist (`LinkGuard`), notifications (`EgressGuard`).
 
-Anyone who can write into an object of the platform could put a link to this machine or its network there, and so make
-the deck connect to it. Anyone who controls the DNS of a receiver could do the same. Therefore a name is looked up once,
-the guard checks its addresses, and the connection uses these addresses.
+Anyone who can change an object of the platform could put a link to this machine or its network into the object. The
+deck would then connect to this link. Anyone who controls the DNS of a receiver could do the same. Therefore a name is
+looked up once, the guard checks its addresses, and the connection uses these addresses.
 """
 
 from __future__ import annotations

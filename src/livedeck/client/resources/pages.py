@@ -185,7 +185,7 @@ class PagedItems(AsyncIterator[T]):
     Items that are created or deleted during the read move other items to another page. Therefore the list is read in
     several passes:
     - One pass is enough if every page states the same total, and exactly this number of items came.
-    - Otherwise further passes follow until one finds nothing new and nothing twice, or two find nothing new.
+    - Otherwise passes follow until a pass finds nothing new and nothing twice, or two passes find nothing new.
     - Four identical pages show that the platform ignores `page`; two are enough if its replies do not mention pages.
     - A page that is null is requested once more, then skipped. Two such pages in a row end a pass, as does a page
       without new items.
@@ -256,7 +256,7 @@ class PagedItems(AsyncIterator[T]):
             before = walk
 
     def _is_endless(self, walk: _Walk, number: int) -> bool:
-        """Return whether the list exceeds its announced length so far that it may never end."""
+        """Return whether the list is longer than announced and than `max_unannounced`, so that it may have no end."""
         announced = walk.total or 0
         max_pages = max(self._max_unannounced // MAX_PER_PAGE, announced)
         return len(self._ids) > max(self._max_unannounced, announced) or number > max_pages

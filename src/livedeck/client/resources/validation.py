@@ -1,7 +1,7 @@
 """Strict checks of drafts, and tolerant reading of the platform's objects: an unreadable value hides no other. Pure.
 
-A value with only one possible meaning is read as that: a number in a string, `600.0` for an integer, `[]` for an empty
-object, an empty timestamp for none. Any other unreadable value is missing, and a `FieldFault` reports it.
+A wrong value with only one possible meaning is converted: a number in a string, `600.0` for an integer, `[]` for an
+empty object, an empty timestamp for none. Any other unreadable value counts as missing, and a `FieldFault` reports it.
 """
 
 from __future__ import annotations
