@@ -121,7 +121,7 @@ PLACES = {
     "mcp": "agents.command:command",
     "help": "docs:help_command",
 }
-"""Path of a command -> its module and its name there. `NOUNS` adds the commands that are made from operations."""
+"""Path of a command -> its module, and its name in the module. `NOUNS` adds the commands made from operations."""
 
 NOUNS = {
     "event": "event",
@@ -146,10 +146,10 @@ SECTIONS = {
 """Words after `livedeck`, in the sections of its help."""
 
 DECK_OPTIONS = ("version", "theme", "ascii", "plain", "at", "follow_clock")
-"""Options of `livedeck` itself. Most commands have the others, too, and describe them."""
+"""Options that the help of `livedeck` lists. Most commands have the other options, too, and their help lists them."""
 
 _WORDS = "livedeck.words"
-"""Key in `ctx.meta` of the words that follow `livedeck` and its options, while a shell completes a line."""
+"""Key in `ctx.meta`. Its value is the words after `livedeck` and its options, while a shell completes a line."""
 
 
 class _Livedeck(NounGroup):
@@ -161,7 +161,7 @@ class _Livedeck(NounGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, after unsetting environment variables that make Textual write secrets to other files.
 
-        If the settings are wrong, print one line and exit, even if the command reads them before it runs.
+        If the settings are wrong, print one line and exit.
         """
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
@@ -234,7 +234,7 @@ class _Livedeck(NounGroup):
 
 
 def verbs(path: str) -> list[str]:
-    """Return the verbs of a group, separated by commas, and each inner group with its own; empty for a command."""
+    """Return the verbs of a group, joined by commas, then one text for each inner group; empty for a command."""
     names = children(path)
     inner = [name for name in names if children(f"{path} {name}")]
     own = ", ".join(name for name in names if name not in inner)

@@ -79,10 +79,10 @@ def list_command(
 ) -> None:
     """List the alarms, most urgent first: state, start, cause, effect on viewers, advice.
 
-    Judges again from the stored samples of the platform; acknowledgements, shelves, silences and notes of the decks of
-    this machine count. --follow prints a line for each change of an alarm and for each alarm action; faults of many
-    events wait up to 15 s for the incident that explains them. The exit code shows only whether the platform responded
-    with every event, not whether there are alarms.
+    Judges the stored samples of the platform anew. Applies acknowledgements, shelves, silences and notes from the decks
+    of this machine. --follow prints a line for each change of an alarm and for each alarm action. Faults of many events
+    wait up to 15 s for the incident that explains them. The exit code shows only whether the platform responded with
+    every event, not whether there are alarms.
     """
     if raw and not follow:
         raise click.UsageError("--raw needs --follow")
@@ -109,7 +109,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _named_alarm(command: Decorated) -> Decorated:
-    """Add to a command what names an alarm (EVENT, KIND, --target), the format, and the flags of the platform."""
+    """Add EVENT, KIND and --target, which name an alarm, the format, and the flags of the platform to a command."""
     flags = (
         click.argument("event", metavar="EVENT"),
         click.argument("kind", metavar="KIND", type=alarm_kind),
@@ -151,7 +151,7 @@ def close_command(ctx: click.Context, /, *, verdict: str, **named: Any) -> None:
 @_named_alarm
 @click.pass_context
 def unack_command(ctx: click.Context, /, **named: Any) -> None:
-    """Withdraw your acknowledgement of an alarm, within 5 min.
+    """Take back your acknowledgement of an alarm, within 5 min.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if there is no such
     acknowledgement.
@@ -163,12 +163,12 @@ def unack_command(ctx: click.Context, /, **named: Any) -> None:
 @_named_alarm
 @DURATION
 @click.option("--reason", required=True, metavar="TEXT", help="Reason why nobody needs to see the alarm.")
-@click.option("--only-this", is_flag=True, help="Do not hide the symptoms of its fault with it.")
+@click.option("--only-this", is_flag=True, help="Hide only this alarm, not its symptoms.")
 @click.pass_context
 def shelve_command(
     ctx: click.Context, /, *, duration: float | None, reason: str, only_this: bool, **named: Any
 ) -> None:
-    """Shelve an alarm for a reason: nobody sees it and its symptoms for --duration, or until it clears.
+    """Shelve an alarm for a reason: hide it and its symptoms for --duration, or until it clears.
 
     EVENT: an id, a name, or the beginning of either. KIND: such as NO_INGEST. Exit code 6 if the alarm does not exist
     or cannot be shelved that long.
@@ -266,7 +266,7 @@ async def _make_link(
 
 
 Act = Callable[[Alarm], tuple[ActionKind, float | None, str]]
-"""Return the kind of an alarm action, its minutes (None: no duration) and its text."""
+"""Function that returns the kind of an alarm action, its minutes (None: no duration) and its text."""
 
 _DONE = {
     ActionKind.ACKNOWLEDGE: ("alarm.acknowledge", "acknowledged"),
@@ -277,14 +277,14 @@ _DONE = {
     ActionKind.UNSHELVE: ("alarm.return", "visible again"),
     ActionKind.IN_SERVICE: ("alarm.return", "visible again"),
 }
-"""Action -> its name in the history, and the words that are printed after it."""
+"""Kind of an alarm action -> its name in the history, and the words to print when it is done."""
 
 _UNDOING = {ActionKind.UNACKNOWLEDGE, ActionKind.UNSHELVE, ActionKind.IN_SERVICE}
-"""Actions whose refusal says that an earlier act is missing, which only the history can tell."""
+"""Kinds of actions that undo an earlier action. If the history is unreadable, the earlier action is unknown."""
 
 
 def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:
-    """Run the command with these arguments and flags."""
+    """Run a command that carries out `act` on an alarm. `values`: arguments and flags of the command."""
     named = (values.pop("event"), values.pop("kind"), values.pop("target"))
     json_name = ctx.command_path.partition(" ")[2] if values.pop("output_format") == "json" else ""
     ctx.exit(run(lambda: act_on_alarm(load(**merge_flags(ctx, values)), named, act, json_name)))
@@ -356,7 +356,10 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
 
 
 async def _carry_out(watch: Watch, settings: Settings, command: AlarmCommand) -> bool:
-    """Return whether the command changed the alarm. Raises AlarmRefused, MachineError, CollectorError."""
+    """Carry out the command. Returns whether it changed the alarm.
+
+    Raises AlarmRefused, MachineError, CollectorError.
+    """
     feed = watch.feed
     if not isinstance(feed, Monitor):
         return await _share(feed, command)
@@ -420,7 +423,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is_raw: bool = False) -> int:
     """Print every change until cancelled; changes of the connection go to standard error.
 
-    `is_raw`: print the changes at their true times, not as they are announced.
+    `is_raw`: print each change of an alarm at once, without waiting until it is announced.
     """
     reported, shown = ConnectionState.OK, ShownChanges()
     stops: frozenset[NotWatched] | None = None

@@ -66,7 +66,7 @@ def close_command(ctx: click.Context, /, *, change_id: str, **flags: Any) -> Non
 async def close_change(settings: Settings, words: str) -> int:
     """Close the open change whose id begins with `words`. Returns the exit code.
 
-    Raises UsageError unless exactly one open change has such an id, and NotReadError.
+    Raises UsageError unless exactly one open change has such an id. Raises NotReadError if the history cannot be read.
     """
     async with make_api(settings) as api, make_audit(settings) as history:
         changes = await history.whole(history.open_changes()) if history else ()

@@ -214,10 +214,11 @@ GUESSES = {
     "video subtitle create": ("video subtitle upload", "video subtitle recognise"),
     "video upload": ("video subtitle upload", "video material upload"),
 }
-"""First guesses of new users -> the commands that they mean.
+"""Wrong command lines that new users type -> the commands that they mean.
 
-A key is the path of a group or command, then an unknown word or flag, a missing argument, or `*`: any unknown word in
-the group, or any extra word after the command. A flag or an argument counts in every command below the path.
+A key is the path of a group or command, then the wrong part: an unknown word or flag, or a missing argument. `*` stands
+for any unknown word in a group, or any extra word after a command. A flag or an argument fits every command below the
+path.
 """
 
 MOVED_FLAGS = {
@@ -240,13 +241,13 @@ MOVED_FLAGS = {
     "--target": "--objective",
     "--until": "--to",
 }
-"""Flags of earlier versions, and first guesses of new users -> the flags of the same command that they mean."""
+"""Unknown flag, from an earlier version or guessed -> flag of the same command that the user means."""
 
 
 def flag_text(flag: str, path: str, command: click.Command | None) -> str:
-    """Return advice for a flag that the command lacks: another flag, or another command; empty without advice.
+    """Return advice for a flag that the command lacks: another flag of it, or another command. Empty without advice.
 
-    `command`: None if it is unknown; then no other flag of it can be named.
+    `command`: command with the wrong flag; None if unknown, which leaves only other commands as advice.
     """
     new = MOVED_FLAGS.get(flag, "")
     option, _, value = new.partition(",")[0].partition(" ")
@@ -264,7 +265,7 @@ def guessed(path: str, word: str) -> list[str]:
 
 
 def guessed_extra(path: str) -> list[str]:
-    """Return the commands of GUESSES for a word too many after the command at that path, as a user types them."""
+    """Return the commands of GUESSES for an extra word after the command at that path, as a user types them."""
     return _as_typed(GUESSES.get(f"{path} *", ()))
 
 

@@ -53,7 +53,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # no comma: the shell
 
 
 def may_insert(word: str) -> bool:
-    """Return whether the word is safe to insert: literal in every shell, quoted or not, and no option."""
+    """Return whether the word is safe to insert: it is no option, and no shell expands it, quoted or not."""
     return bool(_PLAIN.fullmatch(word))
 
 
@@ -105,7 +105,7 @@ _PURPOSE = 60
 
 
 def _values(takes: Any, incomplete: str) -> Iterator[CompletionItem]:
-    """Yield values of an option or argument: `takes` is a list of words, or the name of a source."""
+    """Yield the values of an option or argument that begin with `incomplete`. `takes`: as `_takes` describes them."""
     if isinstance(takes, dict):  # several values with commas between them
         head, comma, last = incomplete.rpartition(",")
         found = [CompletionItem(f"{head}{comma}{name}") for name in takes["list"] if name.startswith(last)]
@@ -128,7 +128,7 @@ _PATH = re.compile(r"[A-Za-z0-9_./~][A-Za-z0-9_./+-]*")
 
 
 def _events(text: str) -> list[CompletionItem]:
-    """Return the event ids that begin with `text`. If none does, return the id of the only event whose name does."""
+    """Return the event ids that begin with `text`. Without any, return the id of the only event with such a name."""
     try:
         pairs = [(str(identity), str(name)) for identity, name in json.loads(events_file().read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError, RecursionError):
@@ -141,7 +141,7 @@ def _events(text: str) -> list[CompletionItem]:
 
 
 def _described(name: str) -> str:
-    """Return the name reduced to letters, digits and a few signs, which no shell expands."""
+    """Return the name without signs that a shell could expand: only letters, digits, `-`, `_`, `.` and spaces."""
     kept = "".join(char if char.isalnum() or char in "-_." else " " for char in name[:200])
     return " ".join(kept.split())
 

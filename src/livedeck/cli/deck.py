@@ -98,7 +98,7 @@ def _view_from(values: Any) -> TableView:
 
 
 OPENER_TIMEOUT = 3.0
-"""Seconds that the opener has to fail. An opener that still runs after them is showing the file."""
+"""Seconds to wait for a failure of the opener. If the opener still runs then, it is showing the file."""
 
 
 async def open_file(path: Path) -> str:

@@ -154,9 +154,9 @@ def say_how_to_break(simulator: Simulator, control_url: str, stack: ExitStack | 
 
 
 def write_break(stack: ExitStack | AsyncExitStack, token: str, encoder_url: str) -> Path:
-    """Return a private folder with a line of curl that stops an encoder, and with the header that it sends.
+    """Return a new private folder with two files: a line of curl that stops an encoder, and the header for curl.
 
-    The token is then on no screen, in no list of processes and in no history of a shell.
+    The file of the header keeps the token off the screen, the list of processes and the history of a shell.
     """
     from tempfile import TemporaryDirectory
 

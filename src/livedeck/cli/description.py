@@ -24,7 +24,7 @@ _FILE = __file__.removesuffix("description.py") + "commands.json"
 def purposes() -> Mapping[str, str]:
     """Return the purpose of every command and group by its path, without the root.
 
-    Reads the start of each line alone, because a JSON decoder would make the help of `livedeck` slower.
+    Reads only the start of each line, because a JSON decoder would make the help of `livedeck` slower.
     """
     try:
         with open(_FILE, encoding="utf-8") as lines:  # noqa: PTH123

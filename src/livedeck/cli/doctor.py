@@ -51,7 +51,7 @@ from livedeck.text import values
 from livedeck.text.secrets import mask_secrets
 
 _LISTED, _SAMPLED = 50, 8
-"""Maximum number of listed events, and of events whose samples are read, to find the unit of the bit rates."""
+"""Maximum numbers for the check of the unit of bit rates: events to list, and events whose samples are read."""
 
 _SHOWN_FAULTS = 5
 """Maximum number of events that the check of the probe names."""
@@ -272,7 +272,7 @@ def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Ch
 
 
 async def check_rates(api: Api, settings: Settings) -> Check:
-    """Check that the samples of some live events agree with the unit of bit rates, and that a unit is known."""
+    """Check that the unit of bit rates is known, and that the samples of some live events agree with it."""
     evidence, sent = UnitEvidence(), dict[StreamKey, QosSamples]()
     try:
         listed = await api.without_retry().events.list(per_page=_LISTED)
@@ -484,7 +484,7 @@ def _untested(settings: Settings) -> Iterator[Check]:
 
 
 async def check_engine(settings: Settings) -> list[Check]:
-    """Check that the Redis that several collectors share responds and suits them. Empty if the settings name none."""
+    """Check that the shared Redis of the collectors responds and is set up well. Empty without Redis."""
     try:
         faults = await engine_faults(settings)
     except (SettingsError, Misconfigured) as error:

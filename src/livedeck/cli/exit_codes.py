@@ -31,8 +31,8 @@ class MachineError(Exception):
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
     """Run a command with logging to the log file, and return its exit code. Print the masked traceback of a bug.
 
-    ctrl-c cancels the command. With `is_screen`, ctrl-c ends the process as long as the screen is not drawn, since
-    Textual swallows a cancellation while it starts. Afterwards the screen handles ctrl-c (`end_on_signals`).
+    ctrl-c cancels the command. With `is_screen`, ctrl-c ends the process until the screen is drawn, because Textual
+    ignores a cancellation while it starts. After that, the screen handles ctrl-c (`end_on_signals`).
     """
     try:
         import asyncio  # a third of what `--help` of a command costs
@@ -66,7 +66,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error, with advice if --force would have written the file."""
+    """Return the text of an error, with advice about --force if that would have written the file."""
     from livedeck.client import Unproved
 
     if isinstance(error, Unproved):
@@ -84,7 +84,7 @@ def masked_traceback(error: BaseException) -> str:
 
 
 def end_broken_pipe() -> int:
-    """Drop the buffered output, whose reader has left. Returns the exit code."""
+    """Drop the buffered output, because nobody reads standard output any more. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 

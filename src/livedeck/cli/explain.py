@@ -20,13 +20,13 @@ from livedeck.presentation.explanation import explanation_lines, explanation_obj
 from livedeck.settings import Settings, SettingsError, load, setting_location
 
 _LOOKED_FOR = 60.0
-"""Maximum seconds of the first look: an explanation without samples would explain nothing."""
+"""Maximum seconds to wait for the first samples, because an explanation needs samples."""
 
 _PATIENCE = 20.0
-"""Maximum seconds until a stream whose samples are late is decided."""
+"""Maximum seconds to wait until late samples prove that the encoder sends or has left."""
 
 _CELLS = 12
-"""Width of the labels."""
+"""Width of the labels, in terminal cells."""
 
 
 @click.command
@@ -39,13 +39,14 @@ _CELLS = 12
 def command(
     ctx: click.Context, /, *, event: str, kind: str | None, at: str | None, output_format: str, **flags: Any
 ) -> None:
-    """Explain the alarms of EVENT: what is judged, what would alarm next, what is silent and why, what decides.
+    """Explain the alarms of EVENT: what is judged, the next possible alarms, silent alarms with reasons, the limits.
 
-    EVENT: an id, a name, or the beginning of either. With KIND, such as NO_INGEST, only this kind, with its evidence
-    and every limit that it reads. Uses the collector if there is one; otherwise this command judges the samples that
-    the platform still has. --at reads the history of this machine; parts that it does not store are "not recorded".
-    While the platform does not answer the collector, explains the event as it was last known, and ends with 4, or 3
-    after a refusal. Exit code 6 if the event is not watched. `livedeck notify explain` says who is notified.
+    EVENT: an id, a name, or the beginning of either. KIND, such as NO_INGEST, explains only this kind, with its
+    evidence and every limit that it reads. Uses the collector if the settings name one; otherwise this command judges
+    the samples that the platform still has. --at reads the history of this machine; "not recorded" marks the parts that
+    the history does not store. If the platform does not respond, the collector explains the last known state of the
+    event; the exit code is then 4, or 3 after a refusal. Exit code 6 if the event is not watched. `livedeck notify
+    explain` says who is notified.
     """
     moment = past_moment(at) if at else None
 
@@ -97,7 +98,7 @@ async def _then(settings: Settings, words: str, kind: str, at: datetime) -> tupl
 
 
 def _watched(found: Explanation | None, words: str, code: int) -> tuple[Explanation | None, int]:
-    """Return the explanation with the exit code; without an explanation, say so."""
+    """Return the explanation and the exit code. Without an explanation, print that the event is not watched."""
     if found is None:
         echo(f"livedeck alarm explain: {words!r} is not watched", err=True)
     return found, NOT_SO if found is None else code

@@ -49,8 +49,8 @@ class Exposure:
     def allows(self, host: str) -> bool:
         """Return whether a request with that Host header is meant for this server.
 
-        This defends against DNS rebinding: a foreign page can point its own host name at this server, but its requests
-        carry that name, which is neither in `names` nor an address.
+        This defends against DNS rebinding: a foreign page can point its own host name at this server. Its requests then
+        carry this name, which is not allowed.
         """
         name = re.sub(r":[0-9]*$", "", host.lower())
         if name in {"localhost", self.host.lower(), *map(str.lower, self.names)}:

@@ -1,6 +1,6 @@
 """Clock of a rehearsal: a deck, a status or a collector follows the simulator's clock (simulator.md, "Followed clock").
 
-Nothing imports this module unless the settings ask for it, so a platform alone can never move a clock.
+This module is imported only if the settings ask for a followed clock. So no platform can move a clock by itself.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from livedeck.monitor.polling.poller import wait_first
 from livedeck.settings import Settings
 
 MAX_SPEED = 30.0
-"""Fastest clock that is followed: above it a reply takes seconds of the followed clock."""
+"""Maximum speed of a followed clock. At a higher speed, a reply takes several seconds of the followed clock."""
 
 WAIT = 5
 """Seconds for which the simulator may hold a request until its clock is changed."""
 
 _PATIENCE = 2.0
-"""Seconds, beyond `WAIT`, after which a request without a whole reply failed."""
+"""Time limit of a request in seconds, added to the wait that the request asks for."""
 
 _RETRY = 1.0
-"""Seconds between two tries while the simulator does not respond. The clock runs on meanwhile."""
+"""Seconds between two tries while the simulator does not respond. The followed clock runs on meanwhile."""
 
 _REST = 0.02
-"""Seconds between two rounds of requests, so that a server that holds none is not flooded."""
+"""Seconds between two rounds of requests, in case the server replies at once instead of holding a request."""
 
 _TRIES = 3
-"""Maximum number of readings in a row to get an exact one."""
+"""Maximum number of readings to try until one is exact."""
 
 _DOUBT = 10.0
-"""Seconds of the followed clock that may pass during the round trip of an exact reading."""
+"""Maximum round trip of an exact reading, in seconds of the followed clock."""
 
 _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
 
 _LATENESS = 0.5
-"""Maximum seconds by which the news of a change is late. This clock may run too far meanwhile: that is no jump back."""
+"""Maximum seconds until this clock learns of a change. What this clock runs too far meanwhile is no jump back."""
 
 _BACK = 2.0
-"""Seconds that the simulator's clock may always be behind this clock before that counts as a jump back."""
+"""Seconds that the simulator's clock may be behind this clock. A greater distance counts as a jump back."""
 
 _MAX_BODY = 4096
 
@@ -68,8 +68,7 @@ class ClockReading(NamedTuple):
 
 
 ReadClock = Callable[[int | None], Awaitable[ClockReading]]
-"""Function that reads the simulator's clock. While it has the given epoch, the reply waits for at most `WAIT` seconds.
-"""
+"""Function that reads the simulator's clock. With an epoch, it first waits up to `WAIT` seconds for another epoch."""
 
 
 class FollowedClock:
@@ -108,7 +107,7 @@ class FollowedClock:
                 await self._machine.sleep(_RETRY)
 
     async def changed(self) -> None:
-        """Wait until the clock is set anew, such as after a change of its speed."""
+        """Wait until this clock is set by a reading, such as after a change of its speed."""
         await self._change.wait()
 
     async def until_fault(self) -> None:
@@ -164,7 +163,7 @@ class FollowedClock:
         return pace_text(self.speed())
 
     def _line(self, at: float) -> float:
-        """Return the simulator's time, as last read, at the time `at` of this machine (monotonic s)."""
+        """Return the simulator's time (epoch s) at the time `at` of this machine (monotonic s), by the last reading."""
         reading = self._reading
         return reading.now + (0.0 if reading.paused else (at - self._at) * reading.speed)
 
@@ -185,10 +184,9 @@ class FollowedClock:
         )
 
     def _take(self, reading: ClockReading, received: float, doubt: float) -> None:
-        """Take a reading that arrived at `received` (monotonic s), unless it cannot be followed.
+        """Set this clock by a reading that arrived at `received` (monotonic s), or set `fault` if that is impossible.
 
-        Since the reading, the simulator's time has grown by an unknown share of `doubt` seconds. A time in that range
-        confirms this clock.
+        The reading is 0 to `doubt` seconds old, by the simulator's clock. A clock that agrees with it stays unchanged.
         """
         line, before = self._line(received), self._reading
         if reading.speed > MAX_SPEED:
@@ -207,7 +205,7 @@ class FollowedClock:
 
 
 class ScreenClock:
-    """Clock of a screen: `clock` for the times that it shows, and this machine's for the pace of a person's hands."""
+    """Clock of a screen: shows the time of `clock`, but measures keys and clicks by the clock of this machine."""
 
     def __init__(self, clock: Clock, machine: Clock) -> None:
         self.now, self.monotonic, self.sleep = clock.now, machine.monotonic, machine.sleep

@@ -66,10 +66,10 @@ def check_columns(output: Output, fields: Sequence[str]) -> None:
 def print_list(
     command: str, items: Sequence[Mapping[str, Any]], columns: Sequence[str], output: Output, gaps: Mapping[str, object]
 ) -> None:
-    """Print objects.
+    """Print a list of objects in the requested format.
 
-    `columns`: columns of the table unless --columns names others. `gaps`: members of the JSON about the rows that the
-    list lacks.
+    `columns`: columns of the table unless --columns names others. `gaps`: further members of the JSON, which describe
+    missing rows.
     """
     wanted = output.columns
     if output.quiet:

@@ -23,8 +23,8 @@ from livedeck.settings import Settings
 def command(*, settings: Settings, output_format: str, since: float | None) -> Callable[[Past], Awaitable[int]]:
     """Print key figures of alarms with their goals (ISA-18.2): load, floods, nuisance, response, precision.
 
-    Reads the history of the collector, or else of this machine. Counts announced alarms, so no onsets that an incident
-    explained. A figure that the history does not record says so.
+    Reads the history of the collector, or else of this machine. Counts only announced alarms: onsets that an incident
+    explained do not count. Marks figures that the history does not record.
     """
 
     async def work(past: Past) -> int:

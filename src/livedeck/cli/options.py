@@ -65,7 +65,7 @@ QUIET = click.option("-q", "--quiet", is_flag=True, help="Print only ids; print 
 
 DURATION = click.option("--duration", type=time_span, metavar="TIME", help="Length of time: 15m, 2h.")
 
-FOLLOW = click.option("--follow", is_flag=True, help="Keep printing what is new until ctrl-c.")
+FOLLOW = click.option("--follow", is_flag=True, help="Print new samples or changes as they arrive, until ctrl-c.")
 
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 
@@ -88,7 +88,7 @@ def history() -> Callable[[Command], Command]:
 
 
 def output(metavar: str = "FILE", **attributes: Any) -> Callable[[Command], Command]:
-    """Return the option `-o/--output`, a file or folder to write. `attributes`: of the option, for click."""
+    """Return the option `-o/--output`, a file or folder to write. `attributes`: further arguments for click."""
     text = "Where to write. Existing files stay, unless the command has --force and you add it."
     return click.option("-o", "--output", metavar=metavar, help=text, **attributes)
 
@@ -111,14 +111,14 @@ PATIENCE = click.option(
 
 
 def refuse_patience(ctx: click.Context, settings: Settings) -> None:
-    """Raise UsageError for a `--patience` that has no effect."""
+    """Raise UsageError if `--patience` is given with a collector, because it has no effect then."""
     is_given = ctx.get_parameter_source("patience") is not ParameterSource.DEFAULT
     if settings.collector_urls and is_given:
         raise click.UsageError("--patience: the collector polls late streams and decides. Leave --patience out.")
 
 
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """Return the options `--from` and `--to`. `since`, `until`: their further attributes, for click."""
+    """Return the options `--from` and `--to`. `since`, `until`: further arguments for click, for each option."""
     flags = (
         click.option("--from", "since", metavar="TIME", help="Start of the time range.", **since),
         click.option("--to", "until", metavar="TIME", help="End of the time range.", **until),
@@ -127,12 +127,12 @@ def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[
 
 
 def at(**attributes: Any) -> Callable[[Command], Command]:
-    """Return the option `--at`. `attributes`: its further attributes, for click."""
+    """Return the option `--at`. `attributes`: further arguments for click."""
     return click.option("--at", metavar="TIME", help="Time to look at: 21:04, 2026-11-21T21:04, -15m.", **attributes)
 
 
 PLOT = "plot"
-"""Value of `output_format` after --plot."""
+"""Value of `output_format` if --plot is given."""
 
 
 def formats(*names: str, default: str = "table", has_plot: bool = False) -> Callable[[Command], Command]:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from livedeck.probe.rounds import Memory
 
 _PAUSES = (4.0, 20.0)
-"""Shortest and longest pause between two rounds (s). Between these it is 1.6 target durations, so that a head moves."""
+"""Minimum and maximum pause between two rounds (s). Within these limits, the pause is 1.6 target durations of a
+segment, so that the head of a playing playlist moves on.
+"""
 
 
 @click.command(cls=Plugin)
@@ -67,9 +69,9 @@ def command(
 ) -> None:
     """Check what viewers of an event or a playlist get from here.
 
-    It is a Nagios plugin: a line with performance data, and its exit codes. 0 plays, 1 WARNING (slow, late, a segment
-    missing, silent), 2 gone, stalled or black, 3 unknown. URL is an HLS playlist, and needs neither platform nor token.
-    An EVENT has the address of the settings, also while the probe is off. With --plan and --enable nothing is judged:
+    A Nagios plugin: prints a line with performance data. Exit codes: 0 plays, 1 WARNING (slow, late, a segment missing,
+    silent), 2 gone, stalled or black, 3 unknown. URL is an HLS playlist, and needs neither platform nor token. EVENT is
+    probed at the address that the settings give it, even if they turn the probe off. --plan and --enable judge nothing:
     they read the playlists of each event once, and no segment.
     """
     if (target is not None) + plan + enable != 1:
@@ -112,7 +114,10 @@ def _check_installed() -> None:
 
 
 async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | None) -> Memory:
-    """Make the rounds, and return the memory after them. Raises UsageError, SettingsError, ApiError."""
+    """Probe the target in `rounds` rounds, and return what is known after them.
+
+    Raises UsageError, SettingsError, ApiError.
+    """
     from livedeck.probe.asking import ask
     from livedeck.probe.fetch import host_of
     from livedeck.probe.rounds import begin, step
@@ -135,7 +140,10 @@ async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | No
 
 
 async def _address(settings: Settings, target: str) -> Address:
-    """Return the address of a URL or of a named event. Raises UsageError, SettingsError, ApiError."""
+    """Return the address to probe: `target` itself if it is a URL, else that of the named event.
+
+    Raises UsageError, SettingsError, ApiError.
+    """
     from livedeck.probe.plan import typed_address
 
     if "://" in target:
@@ -149,12 +157,15 @@ async def _address(settings: Settings, target: str) -> Address:
 
 
 def viewed(event: Event) -> Viewed:
-    """Return an event in the form of the probe."""
+    """Return the data of an event that the probe needs."""
     return Viewed(event.id, (event.stream and event.stream.id) or "", event.play_link or "")
 
 
 async def _write_picture(place: str, image: bytes, *, force: bool) -> None:
-    """Write the picture to a file or, for `-`, to standard output. Raises SettingsError, or OSError of that output."""
+    """Write the picture to a file, or to standard output if `place` is `-`.
+
+    Raises SettingsError if the file cannot be written, and OSError if standard output cannot.
+    """
     if not image:
         echo("livedeck probe: no picture was seen; see `livedeck docs probe`", err=True)
         return

@@ -13,13 +13,14 @@ class NoClockError(SettingsError):
 
 
 class WentBackError(NoClockError):
-    """Failure to follow a clock that is behind the data of this process, such as after a jump back. Begin anew."""
+    """The followed clock is behind the data of this process, such as after a jump back. The process must begin anew."""
 
 
 async def repeat_after_jump_back(work: Callable[[], Awaitable[int]], history: Path | None = None) -> int:
     """Return the result of `work`, which begins anew after each WentBackError.
 
-    `history`: file of the rehearsal. It is dropped first, because it holds what has not happened yet.
+    `history`: history file of the rehearsal. It is deleted before `work` begins anew, because its rows are now in the
+    future.
     """
     while True:
         try:

@@ -48,7 +48,7 @@ TROUBLES: dict[str, tuple[str, float]] = {
     "trouble-loss": ("sustained-loss", 120),
     "trouble-encoder-away": ("encoder-drop-inside-window", 105),
 }
-"""Pictures of an event in trouble: name -> scenario, and seconds of it that have passed at `EVENING`."""
+"""Pictures of an event in trouble: name -> scenario, and seconds from its start to `EVENING`."""
 
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "events-80x24": ((80, 24), ()),
@@ -121,7 +121,7 @@ ATTACHED: dict[str, Callable[[Snapshot], Snapshot]] = {
     "collector-silent": silent,
     "collector-alone": alone,
 }
-"""Pictures of an attached deck: name -> function that changes the snapshot as the deck would see it."""
+"""Pictures of an attached deck: name -> function that turns a monitor's snapshot into that of the deck."""
 
 TOUR = ("events-120x40", "trouble-loss", "alarms-120x40", "videos-120x40", "help-120x40")
 """Pictures that `tour.svg` shows one after the other. All have the same size."""
@@ -130,7 +130,7 @@ TOUR_SECONDS = 4
 """Seconds that the tour shows each picture."""
 
 LASTING_GROUPS = frozenset({"default", "actions"})
-"""Groups of workers that run as long as the deck, or until a person answers."""
+"""Groups of Textual workers that run as long as the deck, or until a person answers a question."""
 
 
 class FixedClock:
@@ -147,14 +147,13 @@ class FixedClock:
         return EVENING - timedelta(seconds=self.before)
 
     def monotonic(self) -> float:
-        """Return the same time in seconds from `EVENING`."""
+        """Return the seconds from `EVENING` to the time of this clock: 0 or less."""
         return -self.before
 
     async def sleep(self, seconds: float) -> None:
-        """Return soon from a sleep of less than a second; wait until cancelled for a longer one.
+        """Return soon if `seconds` is below 1; otherwise wait until cancelled.
 
-        From half a second on, the sleep takes a real moment, so that loops that poll in this clock leave time for
-        others.
+        A sleep of half a second or more takes 20 real ms, so that a polling loop leaves time for other tasks.
         """
         if seconds >= 1:
             await asyncio.Event().wait()
@@ -163,17 +162,17 @@ class FixedClock:
 
 
 LOOKS_APART = 5.0
-"""Seconds between two looks; one reply proves no absence."""
+"""Seconds between two readings of the platform. Several are needed, because one reply does not prove an absence."""
 
 REQUEST_TIMEOUT = 60.0
-"""Seconds of this machine that a request may take: on a busy machine, a shorter one would show a poor link."""
+"""Time limit of a request in seconds of this machine. Long, so that no picture shows a poor link on a busy machine."""
 
 _WATCHED = 80.0
-"""Seconds that the deck of a picture has watched a scenario, so that it knows how late samples come."""
+"""Seconds that the deck watches a scenario before a picture, to learn how late samples arrive."""
 
 
 async def watch_until_evening(monitor: Monitor, clock: FixedClock, simulator: Simulator) -> Snapshot:
-    """Judge the simulated platform at `EVENING`, after looks at it since the time of `clock`."""
+    """Poll the simulated platform from the time of `clock` to `EVENING`, and return the snapshot at `EVENING`."""
     changes: tuple[AlarmChange, ...] = ()
     simulator.clock.step(-clock.before)
     while True:
@@ -252,7 +251,7 @@ async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
 
 
 def is_answered(deck: Deck) -> bool:
-    """Return whether the screen in front shows every list since the last refresh."""
+    """Return whether the top screen shows all of its lists as polled after the last refresh."""
     assert isinstance(deck.monitor, Monitor)
     snapshot, cache = deck.snapshot, deck.monitor.on_demand
     if snapshot is None or not isinstance(deck.screen, StreamsScreen | VideoTab):
@@ -278,7 +277,7 @@ async def trouble_picture(name: str) -> str:
 
 
 def tour(pictures: Sequence[str]) -> str:
-    """Return an SVG that shows the pictures in an endless loop, by CSS; the first alone if motion is unwanted."""
+    """Return an SVG that shows the pictures in an endless loop. Browsers set to reduce motion show only the first."""
     share, length = 100 / len(pictures), TOUR_SECONDS * len(pictures)
     frames = "".join(
         f'<g class="frame" style="animation-delay:{TOUR_SECONDS * index}s">{picture}</g>'

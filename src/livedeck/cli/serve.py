@@ -47,7 +47,7 @@ def timeout(name: str, meaning: str) -> Callable[[Command], Command]:
 
 
 def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) -> SimulatorClock | None:
-    """Return a clock that stands still at the time, or None without one. Raises click.BadParameter."""
+    """Return a paused clock at the typed time; None if no time was typed. Raises click.BadParameter."""
     try:
         return None if text is None else SimulatorClock(timestamp(text), paused=True)
     except ValueError as error:
@@ -229,7 +229,7 @@ def _one_line(text: str) -> str:
 
 
 def _list(*, as_json: bool) -> int:
-    """Print what a scenario can name. Returns the exit code."""
+    """Print the tables of names that a scenario can use. Returns the exit code."""
     tables = listings()
     if as_json:
         rows = {table.name: [dict(zip(table.head, row, strict=True)) for row in table.rows] for table in tables}

@@ -98,11 +98,11 @@ def save_platform(platform: PlatformSettings) -> str:
 
 
 def save_settings(values: Mapping[str, Any], token: str = "") -> Path:
-    """Set these settings in the file; None removes one. Returns the path of the file.
+    """Set these settings in the file; the value None removes a setting. Returns the path of the file.
 
-    `token`: the token in clear. It goes to a private file beside the settings, which becomes the only token source; it
-    is never written into the settings. Raises SettingsError; the settings are then unchanged, the private file may be
-    new.
+    `token`: the token in clear, or empty. It is written to a private file beside the settings, which becomes the only
+    token source, and never into the settings. Raises SettingsError: the settings are then unchanged, but the private
+    file may be new.
     """
     token_path = config_path().with_name(TOKEN_FILE)
     if token:

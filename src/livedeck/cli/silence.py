@@ -153,8 +153,9 @@ def add_command(ctx: click.Context, /, *, output_format: str, is_preview: bool, 
     """Add a silence: alarms that meet all conditions neither ring nor notify anybody for --duration.
 
     Detection, board, history and reports go on. At the end, alarms that are still open are announced once. A value with
-    * ? or [ is a shell pattern. Prints first what the silence covers now. A silence that covers an event on air lasts 4
-    h at most; extend it later. Exit code 6 if a limit forbids the silence; 4 if --preview is not sure.
+    * ? or [ is a shell pattern. First prints what the silence would cover now. A silence that covers an event on air
+    lasts 4 h at most; extend it later. Exit code 6 if a limit forbids the silence; 4 if --preview lacks data from the
+    platform.
     """
     names = ("profile", "base_url", "upload_url", "read_only")
     flags = {name: values.pop(name) for name in names}
@@ -223,7 +224,7 @@ async def _draft(watch: Watch, snapshot: Snapshot, values: dict[str, Any], now: 
 
 
 def _matchers(values: dict[str, Any]) -> list[Matcher]:
-    """Return the conditions of the options, without that of the event. Raises BadParameter."""
+    """Return the conditions of all options except --event. Raises BadParameter."""
     found = []
     for field in MatchField:
         value = None if field is MatchField.EVENT else values[field.value]
@@ -242,7 +243,7 @@ def _matchers(values: dict[str, Any]) -> list[Matcher]:
 
 
 def _start(text: str, now: datetime) -> datetime:
-    """Return a typed time of the start. Raises BadParameter."""
+    """Parse the value of --start. Raises BadParameter."""
     try:
         return parse(text, TimeReference(now, zone=None))
     except ValueError as error:
@@ -258,8 +259,8 @@ def _start(text: str, now: datetime) -> datetime:
 def extend_command(ctx: click.Context, /, *, silence_id: str, by: float, output_format: str, **flags: Any) -> None:
     """Extend a silence by TIME, such as 30m.
 
-    ID: the id of the silence, or its beginning. On air it may last 4 h from now at most. Exit code 6 if no such silence
-    runs or is planned, or if a limit forbids it.
+    ID: the id of the silence, or its beginning. A silence that covers an event on air may last 4 h from now at most.
+    Exit code 6 if no such silence runs or is planned, or if a limit forbids the extension.
     """
     ctx.exit(
         run(lambda: _change(ctx, flags, output_format, "extend", lambda feed: feed.extend_silence(silence_id, by)))
@@ -318,7 +319,7 @@ async def _change(ctx: click.Context, flags: dict[str, Any], output_format: str,
 
 
 async def _save(watch: Watch, settings: Settings, act: Act) -> Silence:
-    """Return the silence after `act`, stored by the collector or in the history of this machine.
+    """Add or change a silence by `act`, store the silence, and return it.
 
     Raises AlarmRefused, MachineError.
     """

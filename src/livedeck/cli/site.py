@@ -25,7 +25,7 @@ _STYLE = """[data-md-color-scheme] .md-nav__link--active,
 [data-md-color-scheme] .md-nav__link--active * { color: var(--md-typeset-color); }
 .md-typeset a { text-decoration: underline; }
 """
-"""Style that makes active links as readable as the text, and underlines links, so that not only colour marks them."""
+"""Style that gives active links the colour of the text, and underlines links: colour alone must not mark them."""
 
 _SCRIPT = """addEventListener("load", () => setTimeout(() => {
   for (const box of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")) box.tabIndex = 0;

@@ -20,9 +20,9 @@ def command(ctx: click.Context, /, *, output_format: str, patience: float, **fla
     """Print what is on air and what is wrong now.
 
     Waits up to 15 s until every event on air has been judged. Streams with late samples are polled again, for up to
-    --patience; without proof that the encoder has left, the event is then `late or gone`. A collector decides that by
-    itself. Changes with an unknown outcome are listed too. --plot adds the last 15 min of each video rate. `--format
-    prometheus` prints metrics, also if the platform does not respond; the exit code is then 4.
+    --patience. An event is `late or gone` if this does not prove that the encoder has left. A collector decides this
+    without --patience. Changes with an unknown outcome are listed too. --plot adds the last 15 min of each video rate.
+    `--format prometheus` prints metrics, also if the platform does not respond; the exit code is then 4.
     """
 
     async def work() -> int:

@@ -1,4 +1,4 @@
-"""Curves of `livedeck status --plot`: the video rate of each event on air, all over the same times."""
+"""Curves of `livedeck status --plot`: the video rate of each event on air, all with the same time axis."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def status_plot(snapshot: Snapshot, render_time: RenderTime, width: int) -> Iter
 
 
 def event_plot(state: EventState, render_time: RenderTime, axis: Axis) -> Plot:
-    """Return the samples of an event on the axis. Samples that are only late are no gap, as in the deck."""
+    """Return the plot of an event's samples on the axis. Late samples make no gap, as in the deck."""
     qos, spacing = state.qos, state.qos.cadence or USUAL_CADENCE
     if qos.as_of is None or not len(qos.readings):
         return Plot(axis, qos.readings, spacing)

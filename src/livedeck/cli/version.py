@@ -1,4 +1,4 @@
-"""`livedeck --version`: the version, the commit that it is made of, and the Python that runs it."""
+"""`livedeck --version`: the version, the commit that it was built from, and the version of Python."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ _RENEWAL = 60.0
 """Seconds between two reads of the file of signed addresses."""
 
 _MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Clock that also counts while the machine sleeps; on Linux CLOCK_MONOTONIC stops then."""
+"""Clock that goes on while the machine sleeps. On Linux, CLOCK_MONOTONIC stops during sleep."""
 
 
 class SystemClock:
@@ -148,7 +148,7 @@ def make_views(settings: DisplaySettings) -> NamedViews:
 async def make_outgoing(settings: Settings, egress: Egress | None = None) -> AsyncIterator[Outgoing]:
     """Open a sender of requests to webhooks and collectors, with the proxy and certificates of the settings.
 
-    `egress`: addresses that requests may reach. None, for a collector, allows every address.
+    `egress`: rule for the addresses that requests may reach; None allows every address, as for a collector.
     """
     if settings.proxy:
         register_address(settings.proxy)
@@ -188,10 +188,10 @@ async def make_history(
 
 @asynccontextmanager
 async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
-    """Open the history that records a change; yields None if it is off. Raises SettingsError, Misconfigured.
+    """Open the history to record a change; yields None if the history is off. Raises SettingsError, Misconfigured.
 
-    With `collector_url` the collector receives the change too, so that it knows who completed an event. Prints the
-    fault of the history at the end: a change that could not be recorded, or a corrupt file that was set aside.
+    With `collector_url`, the collector receives the record of the change, too, to learn who completed an event. At the
+    end, prints a fault of the history: a change that could not be recorded, or a corrupt file that was set aside.
     """
     async with AsyncExitStack() as stack:
         link = await make_link(settings, stack) if settings.collector_urls else None
@@ -210,10 +210,10 @@ async def make_audit(settings: Settings) -> AsyncIterator[History | None]:
 
 @asynccontextmanager
 async def keep_act(settings: Settings) -> AsyncIterator[History]:
-    """Open this machine's history, which is not off, to record an act of a person.
+    """Open this machine's history to record an act of a person. The settings must not turn the history off.
 
-    At the end, raises MachineError if the act was not recorded. If a corrupt file was set aside, the act is in the new
-    file: prints that.
+    At the end, raises MachineError if the act was not recorded. Prints a notice if a corrupt file was set aside and the
+    act was recorded in a new file.
     """
     async with make_history(settings) as history:
         assert history is not None
@@ -233,22 +233,22 @@ async def make_link(settings: Settings, stack: AsyncExitStack) -> Link:
 
 
 def history_reader(settings: Settings) -> HistoryReader | None:
-    """Return a reader of this machine's history, for commands that record nothing; None if none is kept."""
+    """Return a reader of this machine's history, for commands that record nothing; None without a history file."""
     path = settings.history_file()
     return HistoryReader(path) if path else None
 
 
 def written_history(settings: Settings) -> HistoryReader | None:
-    """Return a reader of this machine's history; None if none is kept, or if no process has written one yet."""
+    """Return a reader of this machine's history; None without a history file, or if the file does not exist yet."""
     reader = history_reader(settings)
     return reader if reader and reader.path.exists() else None
 
 
 async def known_unit(settings: Settings, origin: str, sent: Mapping[StreamKey, QosSamples]) -> BitrateUnit | None:
-    """Return the unit of the bit rates of `origin` that the collector, or a deck of this machine, uses; else None.
+    """Return the unit of bit rates that the history of the collector or of this machine uses; None if unknown.
 
-    It comes from a ruling, or from a history that has read the same samples. `origin`: host of the platform. `sent`:
-    samples by stream, as the platform sent them.
+    A ruling names the unit; without a ruling, compare `sent` with the recorded values of the same samples. `origin`:
+    host of the platform. `sent`: samples by stream, as the platform sent them.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -364,7 +364,7 @@ def make_looks() -> Looks | None:
 
 
 async def _renew_addresses(settings: Settings, prober: Prober) -> None:
-    """Read the file of signed addresses again each minute, until cancelled. A fault of it is logged."""
+    """Read the file of signed addresses again each minute, until cancelled. Logs a fault of the file."""
     while True:
         await asyncio.sleep(_RENEWAL)
         try:
@@ -424,7 +424,7 @@ class Watch(NamedTuple):
 
     @property
     def unread(self) -> str:
-        """Words for acts of people that could not be read; empty if they are known, or if there is no history yet."""
+        """Warning that the acts of people could not be read; empty if they could, or if there is no history yet."""
         reason = self.feed.unread_acts if isinstance(self.feed, Monitor) else ""
         if not reason or self.reader is None or not self.reader.path.exists():
             return ""
@@ -493,9 +493,10 @@ async def _find_video(api: Api, video_id: str) -> Video:
 
 
 async def rule(settings: Settings, make: Callable[[Rulings, datetime, str], Ruling]) -> Ruling:
-    """Record a ruling and return it. `make`: returns the ruling, given the rulings so far, the time and the actor.
+    """Record a ruling and return it. `make`: makes the ruling from the earlier rulings, the time and the actor.
 
-    Raises SettingsError if no history is kept; NotReadError, MachineError if it cannot be read or written.
+    Raises SettingsError if the history is off, NotReadError if it cannot be read, and MachineError if it cannot be
+    written.
     """
     if settings.history_file() is None:
         raise SettingsError("no history is kept, so no deck would see the ruling: set `history` in the settings")

@@ -66,9 +66,9 @@ class WriteLocks(Record):
         return lock
 
     async def _try(self, path: Path) -> FileLock | None:
-        """Return the lock, or None if another process holds it. Tries once, in a thread, because the disk may be slow.
+        """Try once to take the lock. Returns None if another process holds it.
 
-        Releases a lock that arrives after a cancellation.
+        Runs in a thread, because the disk may be slow. If the caller is cancelled meanwhile, releases the lock.
         """
         attempt = asyncio.ensure_future(asyncio.to_thread(FileLock.acquire, path))
         try:

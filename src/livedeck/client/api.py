@@ -52,8 +52,8 @@ class Api:
         upload_url: Address for uploads; None if it is `base_url`.
         read_only: Raise ReadOnly for every change, and send none.
         meet_segment: Path segment of the meeting product.
-        timeout: Seconds for connecting, and for each silence. A whole exchange takes at most twice that; an upload or
-            chat export takes any time as long as it progresses.
+        timeout: Maximum seconds to connect, and to wait for the next byte. A whole exchange takes at most twice that;
+            an upload or chat export takes any time as long as it progresses.
         retry: Seconds that a read may take with all its tries; 0 for a single try. A change is never retried.
         rate: Requests per second.
         upload_timeout: Seconds to wait for the response after the last byte of an upload.
@@ -72,9 +72,9 @@ class Api:
         machine_seconds: Converts seconds of these clocks to seconds of this machine, if they run faster or slower.
         token_source: Source to read again after the platform refused the token; a read is then tried once more.
         mount: ASGI app that replaces the platform.
-        http_transport: Transport of httpx that sends the requests, such as a mock or one with a SOCKS proxy. It is
-            closed with the client. The client's own connections also stop an upload that is refused early, and check
-            where the host of a signed link is; another transport does not.
+        http_transport: Transport of httpx that sends the requests, such as a mock or one with a SOCKS proxy. The client
+            closes it. Unlike the client's own connections, it neither stops a refused upload early nor checks the
+            network of a signed link's host.
         on_request: Called with each request, without secrets, before it is sent.
         on_response: Called with the head of each response, without secrets, or with the reason for its absence.
         run_in_thread: Runs the decoding of long responses.

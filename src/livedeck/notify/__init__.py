@@ -126,7 +126,10 @@ __all__ = [
 ]
 
 _PARTS = ("groups", "heartbeat", "message", "notifier", "services", "spool", "targets", "texts")
-"""Modules of the other names, imported late: the settings and the first frame of a deck need only the two tables."""
+"""Modules that are imported at the first use of one of their names.
+
+The settings and the first frame of a deck need only `kinds` and `routes`.
+"""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
-"""The step from alarms to messages: waiting, grouping, rate, escalation, end. Pure.
+"""Decide which messages the alarms require: waiting, grouping, rate, escalation, end. Pure.
 
-See `step` (notifications.md, "From alarm to message"). No file and no network is used: the new state that `step`
-returns holds everything that must survive a restart.
+See `step` (notifications.md, "From alarm to message"). Uses no file and no network: the new state that `step` returns
+holds everything that must survive a restart.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ SETTLED = timedelta(minutes=2)
 
 RATE_WINDOW = timedelta(minutes=10)
 MAX_MESSAGES = 6
-"""Allowance: maximum number of messages of a route in this window. Further alarms wait and go out as one message.
+"""Allowance: maximum number of messages of a route in `RATE_WINDOW`. Further alarms wait and go out as one message.
 
-A message about a present critical alarm needs no allowance. Neither does a message to a target that keeps alarms,
-because its board would be outdated, and nobody reads each message."""
+A message about a present critical alarm needs no allowance. Neither does a message to a target that keeps alarms: such
+a target shows a board, which must be current, rather than single messages."""
 
 FLOOD_COUNT, FLOOD_GAP = 10, timedelta(minutes=1)
-"""Maximum number of alarms in the window. Above it, messages state the number of alarms, and those that need the
+"""Maximum number of alarms in `RATE_WINDOW`. Above it, messages state the number of alarms, and messages that need the
 allowance are at least FLOOD_GAP apart."""
 
-TOLD_KEPT = timedelta(hours=1)
+LAST_SENT_KEPT = timedelta(hours=1)
 """Maximum `group_interval` of a route: the time for which the last message of a group is remembered."""
 
 CRITICAL_GAP = timedelta(seconds=5)
@@ -62,7 +62,7 @@ CRITICAL_GAP = timedelta(seconds=5)
 
 
 class EventInfo(NamedTuple):
-    """An event in short. `at`: actual or planned start. `project`: id of its project or folder. `content`: a word."""
+    """An event in short. `at`: actual or planned start. `project`: id of its project or folder. `content`: by name."""
 
     name: str
     tally: str = ""
@@ -75,9 +75,14 @@ class EventInfo(NamedTuple):
 class Board(Record):
     """The alarms at one moment, in any state.
 
-    `is_known`: the platform responds, so an alarm that is missing has cleared. `is_complete`: every event on air had a
-    response since the process began. `offset`: seconds that the machine's clock is ahead of the times on the board,
-    because it was set. `stops`: stops of the process that polls. `silences`: silences that run or are planned.
+    Attributes:
+        alarms: The alarms.
+        events: The events by id.
+        is_known: The platform responds, so an alarm that is missing has cleared.
+        offset: Seconds that the machine's clock is ahead of the times on the board, after somebody set the clock.
+        stops: Stops of the process that polls.
+        is_complete: Every event on air had a response since the process began.
+        silences: Silences that run or are planned.
     """
 
     alarms: Sequence[Alarm] = ()
@@ -113,8 +118,8 @@ class Board(Record):
 class Plan(Record):
     """The routes and the sender, from the settings.
 
-    `acknowledging`: names of the targets that take the acknowledgement of an alarm. `keeping`: names of those that keep
-    each alarm until its end. `templates`: name of a target -> template of its messages.
+    `acknowledging`: names of the targets that take the acknowledgement of an alarm. `keeping`: names of the targets
+    that keep each alarm until its end. `templates`: name of a target -> template of its messages.
     """
 
     routes: tuple[Route, ...] = ()
@@ -133,8 +138,8 @@ class Plan(Record):
 class Notified(NamedTuple):
     """The last notification of an alarm on a route.
 
-    `stage`: the stage of the alarm at the notification. `at`: start of the time until the alarm escalates: the
-    notification, or the end of the last acknowledgement or shelf.
+    `stage`: the stage of the alarm at the notification. `at`: time from which the minutes to an escalation count, which
+    is the notification or the end of the last acknowledgement or shelf.
     """
 
     stage: int
@@ -144,12 +149,19 @@ class Notified(NamedTuple):
 class Life(Record):
     """An alarm from its onset until people are notified of its end.
 
-    `seen_at`: time at which the alarm was last present; `cleared_since`: None while the alarm is present. `is_handled`:
-    when last present, the alarm was acknowledged, shelved, out of service, silenced or hidden by another alarm;
-    `is_hidden`: it was hidden and nobody had handled it. `is_silenced`: when last present, a silence covered it; it is
-    then announced anew after the silence. `notified`: name of the route -> last notification. `escalated`: route and
-    target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty if there was none.
-    `repeated`: route and target -> time of the last escalation or repeat there.
+    Attributes:
+        id: Identity of the life (`_life_id`).
+        key: Key of the alarm.
+        since: Onset of the alarm.
+        seen_at: Time at which the alarm was last present.
+        cleared_since: Time at which the alarm cleared; None while it is present.
+        is_handled: When last present, the alarm was acknowledged, shelved, out of service, silenced or hidden.
+        notified: Name of the route -> last notification.
+        escalated: Route and target (`_place`) -> time of the expired acknowledgement that led to the escalation; empty
+            if there was none.
+        is_hidden: When last present, another alarm hid this one, and nobody had handled it.
+        repeated: Route and target -> time of the last escalation or repeat.
+        is_silenced: When last present, a silence covered the alarm, so it is announced anew after the silence.
     """
 
     id: str
@@ -165,7 +177,7 @@ class Life(Record):
     is_silenced: bool = False
 
     def shown(self, alarm: Alarm) -> Shown | None:
-        """Return the alarm as the last notification showed it; None without one, or for a later life."""
+        """Return the alarm as notifications showed it; None without a notification, or if `alarm` is a later life."""
         if not self.notified or alarm.since > self.seen_at + SETTLED:
             return None
         stage = max(last.stage for last in self.notified.values())
@@ -173,24 +185,29 @@ class Life(Record):
 
 
 class Box(NamedTuple):
-    """A route and a target of its messages. Messages are counted for each such pair."""
+    """A route and one of its targets. Each such pair has its own queue of entries and its own allowance."""
 
     route: str
     target: str
 
 
 Group = tuple[int, str]
-"""Key of entries that share a message: place of their status in `Status`, and the key by which their route groups."""
+"""Key of a message's entries: index of their status in `Status`, and their key by `group_by` of the route."""
 
 
 class State(Record):
     """The state between two steps.
 
-    `opened`: time at which each group opened, by route and incident. `held`: entries that wait for the hours of their
-    route or for its allowance of messages. `sent`: times of the recent messages that used the allowance. `counted`:
-    times of the recent alarms. `urgent`: time of the last message with critical alarms, by status and incident.
-    `acknowledged`: time of the last acknowledgement for a target, by target and life; it is not stored, so a restart
-    repeats the acknowledgement. `told`: time of the last message about news of a group.
+    Attributes:
+        lives: Lives of the alarms.
+        opened: Route and key of a group -> time at which the group opened.
+        held: Entries that wait for the hours of their route or for its allowance of messages.
+        sent: Times of the recent messages that used the allowance.
+        counted: Times of the recent alarms.
+        urgent: Time of the last message with critical alarms, by status and group.
+        acknowledged: Target and life -> time of the last acknowledgement sent to the target. Not stored, so a restart
+            repeats the acknowledgement.
+        last_sent: Time of the last message about new alarms of a group.
     """
 
     lives: Mapping[AlarmKey, Life] = field(default_factory=dict)
@@ -200,7 +217,7 @@ class State(Record):
     counted: Mapping[Box, tuple[datetime, ...]] = field(default_factory=dict)
     urgent: Mapping[tuple[Box, Group], datetime] = field(default_factory=dict)
     acknowledged: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
-    told: Mapping[tuple[Box, str], datetime] = field(default_factory=dict)
+    last_sent: Mapping[tuple[Box, str], datetime] = field(default_factory=dict)
 
     @property
     def notified_lives(self) -> tuple[Life, ...]:
@@ -241,10 +258,10 @@ def step(
     opens: Sequence[Open] = (),
     is_reconciling: bool = False,
 ) -> Outcome:
-    """Return the messages that follow from the alarms.
+    """Return the new state, and the messages that the alarms on the board require.
 
     `unsent`: earlier messages that no target has taken, oldest first. `opens`: alarms whose end no message reports yet.
-    `is_reconciling`: `opens` was just read, so an alarm in it that neither board nor state has gets its end.
+    `is_reconciling`: `opens` was just read; also send the end of each alarm in it that board and state lack.
     """
     turn = _Turn(plan, state, board, now, unsent, opens)
     turn.follow_lives()
@@ -264,7 +281,7 @@ def step(
 def withheld(state: State, unsent: Iterable[Message], now: datetime) -> frozenset[str]:
     """Return the keys of the messages that wait because all their alarms are handled.
 
-    If an acknowledgement expires, such a message goes out unchanged, under the same key.
+    A withheld message goes out unchanged once an alarm is no longer handled, such as after an acknowledgement expires.
     """
     lives = {life.id: life for life in state.lives.values()}
     keys = set()
@@ -283,7 +300,7 @@ def _is_settled(life: Life, now: datetime) -> bool:
 
 @dataclasses.dataclass(slots=True)
 class _Turn:
-    """A running step."""
+    """One run of `step`, with the state that it changes."""
 
     plan: Plan
     before: State
@@ -298,7 +315,7 @@ class _Turn:
     sent: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     counted: dict[Box, tuple[datetime, ...]] = dataclasses.field(init=False)
     urgent: dict[tuple[Box, Group], datetime] = dataclasses.field(init=False)
-    told: dict[tuple[Box, str], datetime] = dataclasses.field(init=False)
+    last_sent: dict[tuple[Box, str], datetime] = dataclasses.field(init=False)
     routes: Mapping[str, Route] = dataclasses.field(init=False)
     acknowledged: dict[tuple[str, str], datetime] = dataclasses.field(default_factory=dict, init=False)
     withdrawn: list[str] = dataclasses.field(default_factory=list, init=False)
@@ -322,13 +339,15 @@ class _Turn:
         self.sent = {box: self._recent(moments) for box, moments in self.before.sent.items()}
         self.counted = {box: self._recent(moments) for box, moments in self.before.counted.items()}
         self.urgent = {place: at for place, at in self.before.urgent.items() if self.now - at < CRITICAL_GAP}
-        self.told = {group: at for group, at in self.before.told.items() if self.now - at < TOLD_KEPT}
+        self.last_sent = {group: at for group, at in self.before.last_sent.items() if self.now - at < LAST_SENT_KEPT}
         self.routes = {route.name: route for route in self.plan.routes}
 
     def state(self) -> State:
         """The state after this step."""
         held = {box: entries for box, entries in self.held.items() if entries}
-        return State(self.lives, self.opened, held, self.sent, self.counted, self.urgent, self.acknowledged, self.told)
+        return State(
+            self.lives, self.opened, held, self.sent, self.counted, self.urgent, self.acknowledged, self.last_sent
+        )
 
     def _recent(self, moments: Iterable[datetime]) -> tuple[datetime, ...]:
         return tuple(at for at in moments if self.now - at < RATE_WINDOW)
@@ -395,7 +414,7 @@ class _Turn:
         return entry.status in BEGINNINGS and is_present and not _is_unhandled(alarm)
 
     def _restore(self, life: Life, box: Box, status: Status, stage_before: int) -> None:
-        """Set the notification of a life on a route back to the previous notification."""
+        """Forget the newest notification of a life on a route, which was not sent, and restore the one before."""
         if status is Status.ESCALATED:
             escalated = _without(life.escalated, _place(box))
             if stage_before != NOT_NOTIFIED:
@@ -415,7 +434,7 @@ class _Turn:
         keys = {life.id: key for key, life in self.lives.items()}
         self.awaited = {beginning.life for message in self.unsent for beginning in message.beginnings} & {*self.missed}
         for message in reversed(self.unsent):
-            lives = [self.lives[keys[told.life]] for told in message.beginnings if told.life in keys]
+            lives = [self.lives[keys[begun.life]] for begun in message.beginnings if begun.life in keys]
             is_whole = len(lives) == len(message.beginnings) > 0
             if not (is_whole and all(life.is_handled and _is_settled(life, self.now) for life in lives)):
                 self.awaited |= {life.id for life in lives}
@@ -456,9 +475,9 @@ class _Turn:
         return info.project if info else ""
 
     def _began(self, route: Route, alarm: Alarm) -> datetime:
-        """Return when an alarm was raised.
+        """Return the time from which `group_wait` counts: when the alarm was raised.
 
-        Returns now if it has become worse since its last notification, or if the end of an earlier life goes out first.
+        Returns now if the route has notified of the alarm before, or if the end of an earlier life goes out first.
         """
         has_other_life = any(life.key == alarm.key for life in self.missed.values())
         is_notified = route.name in self.lives[alarm.key].notified
@@ -473,7 +492,7 @@ class _Turn:
         return is_louder and not reasons_against(route, case_of(alarm, self.board.events))
 
     def _hold(self, route: Route, alarms: Sequence[Alarm]) -> None:
-        """Hold an entry for each alarm, in place of a waiting entry of the same life."""
+        """Hold an entry for each alarm. It replaces a waiting entry of the same life."""
         box = Box(route.name, route.to)
         waiting = {entry.life: entry for entry in self.held.get(box, ()) if entry.status is Status.FIRING}
         entries = [self._firing_entry(route, alarm, waiting) for alarm in alarms]
@@ -574,9 +593,9 @@ class _Turn:
             self.held[box] = (*self.held.get(box, ()), *entries)
 
     def _readers(self, life: Life) -> Iterator[tuple[Box, Notified]]:
-        """Yield each box that must be notified of the end of the alarm, with the last notification there.
+        """Yield each route and target to notify of the end of the alarm, with the last notification on the route.
 
-        A target that took the beginning learns of the end, even if its route is gone.
+        Includes a target that took the beginning by a route that the settings no longer have.
         """
         targets = set[str]()
         for route in self.plan.routes:
@@ -592,7 +611,7 @@ class _Turn:
                 yield Box(opened.route, opened.target), Notified(opened.entry.stage, self.now)
 
     def collect_unknown(self) -> None:
-        """Hold an end for each alarm whose beginning a target took, if the state of the alarm was lost."""
+        """Hold the end of each alarm that is open at a target, but whose life this process does not know."""
         lives = {life.id for life in (*self.lives.values(), *self.missed.values())}
         held = ((box, entry) for box, entries in self.held.items() for entry in entries)
         waiting = {(box.target, entry.life) for box, entry in held if _tells_end(entry)}
@@ -619,24 +638,24 @@ class _Turn:
                 else:
                     continue
                 if group[0] == _NEWS:
-                    self.told |= {(box, self._box_key(box, entry)): self.now for entry in entries}
+                    self.last_sent |= {(box, self._box_key(box, entry)): self.now for entry in entries}
                 self._drop(box, entries)
                 self._note_repeats(box, entries)
                 flood = count if count > FLOOD_COUNT else 0
                 yield self.plan.message(box, entries, self.now, flood)
 
     def _note_repeats(self, box: Box, entries: Iterable[Entry]) -> None:
-        """Count the minutes to the next repeat from the time of the message, because its entries may have waited."""
+        """Restart the minutes to the next repeat at the time of the message, because its entries may have waited."""
         for entry in entries:
             life = self._life(entry)
             if life and _place(box) in life.repeated:
                 self.lives[entry.key] = replace(life, repeated={**life.repeated, _place(box): self.now})
 
     def _groups(self, box: Box, ready: Sequence[Entry]) -> list[tuple[Group, list[Entry]]]:
-        """Return the entries that share a message, by status and group.
+        """Return the entries of each message, by status and group.
 
-        If a route groups more finely than by incident, and its allowance is too small for all the groups, those that
-        need the allowance share a message for each status.
+        If `group_by` of the route is not `incident`, the allowance may be too small for all groups. Then the groups
+        that need the allowance share one message for each status.
         """
         by_group: dict[Group, list[Entry]] = {}
         for entry in sorted(ready, key=lambda entry: (_order(entry), entry.severity.rank)):
@@ -654,16 +673,19 @@ class _Turn:
         return _group_key(route, entry.incident, entry.key, entry.project, entry.life)
 
     def _joins(self, box: Box, entry: Entry) -> bool:
-        """Return whether an entry joins a group whose last message is too recent. Critical alarms never wait."""
+        """Return whether an entry must wait because the last message of its group is too recent (`group_interval`).
+
+        Urgent entries never wait.
+        """
         key, route = self._box_key(box, entry), self.routes.get(box.route, _NO_ROUTE)
-        last = self.told.get((box, key)) if key and entry.status is Status.FIRING and not entry.is_urgent else None
+        last = self.last_sent.get((box, key)) if key and entry.status is Status.FIRING and not entry.is_urgent else None
         return last is not None and self.now - last < route.group_interval
 
     def _waits(self, box: Box, entry: Entry) -> bool:
         """Return whether an entry has to wait.
 
-        It waits for the hours of its route, and for the end of a silence that covers its alarm. The end of an alarm
-        also waits until the alarm has surely cleared.
+        Reasons are the hours of its route, a recent message of its group, and a silence that covers its alarm. The end
+        of an alarm also waits until the alarm has surely cleared.
         """
         if self._joins(box, entry) or self._is_silenced(entry):
             return True
@@ -776,8 +798,8 @@ _AIRING = {
 
 def case_of(alarm: Alarm, events: Mapping[str, EventInfo]) -> Case:
     """Return the facts about an alarm that a route checks. `events`: events by id."""
-    known = {id_: _case_event(id_, events[id_]) for id_ in (alarm.event_id, *alarm.affects) if id_ in events}
-    return case_of_alarm(alarm, known)
+    concerned = {id_: _case_event(id_, events[id_]) for id_ in (alarm.event_id, *alarm.affects) if id_ in events}
+    return case_of_alarm(alarm, concerned)
 
 
 def _case_event(event_id: str, info: EventInfo) -> CaseEvent:
@@ -794,7 +816,7 @@ _STAGES = 100
 
 
 def _stage(alarm: Alarm) -> int:
-    """Return how far an alarm has grown: by severity first, then by its own stage."""
+    """Return a number that grows with the severity of an alarm and, within a severity, with its stage."""
     return (len(Severity) - 1 - alarm.severity.rank) * _STAGES + min(alarm.stage, _STAGES - 1)
 
 
@@ -831,7 +853,7 @@ def _expired_acknowledgement(alarm: Alarm) -> str:
 
 
 def _tells_end(entry: Entry) -> bool:
-    """Return whether a waiting entry reports the end of its alarm, or becomes that report when the alarm clears."""
+    """Return whether a waiting entry reports the end of its alarm, or will report it once the alarm clears."""
     return entry.status is not Status.ACKNOWLEDGED
 
 

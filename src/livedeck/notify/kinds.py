@@ -1,4 +1,4 @@
-"""Table of the kinds of targets. The settings read it, so the targets themselves are imported when one is made."""
+"""Table of the kinds of targets. The settings read it, so the code of a target is imported when a target is made."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ if TYPE_CHECKING:
 
 
 MAX_SECRETS = 2
-"""Maximum number of keys that sign a webhook: while a receiver changes from one to the other, it accepts either."""
+"""Maximum number of keys that sign a webhook. With two keys, a receiver can change from the old to the new one."""
 
 
 class Means(NamedTuple):
-    """Everything that a target may need to send.
+    """Everything that a target may need to send a message.
 
-    `post`: sends HTTP requests through the platform's proxy and certificates. `check_address`: raises TargetError for
-    an address that `post` cannot use. `variables`: environment of a child process. `egress`: the rule for receivers.
-    `origin`: 8 digits that stand for the platform's address.
+    Attributes:
+        post: Sends HTTP requests through the platform's proxy and certificates.
+        check_address: Raises TargetError for an address that `post` cannot use.
+        variables: Environment of a child process.
+        egress: Rule for the allowed receivers.
+        origin: 8 digits that stand for the platform's address.
     """
 
     post: Post
@@ -42,12 +45,16 @@ class Given(NamedTuple):
 
 
 class TargetKind(NamedTuple):
-    """Kind of target. Its settings, their checks and the template follow from this entry.
+    """Kind of target. The settings of the kind, their checks and the settings template are made from this entry.
 
-    `address`: the address in words, for the settings. `make`: makes a target; raises TargetError. `secret`: the secret
-    in words; empty if the kind has none. `options`: its other settings, which are no secrets, in words. `extra`: the
-    extra of livedeck that the kind needs, or empty. `needs_end`: each beginning has to be followed by its end.
-    `acknowledges`: it takes the acknowledgement of an alarm.
+    Attributes:
+        address: Description of the address, for the settings.
+        make: Makes a target; raises TargetError.
+        secret: Description of the secret; empty if the kind has none.
+        options: Name of another setting, which is no secret -> its description.
+        extra: Extra of livedeck that the kind needs, or empty.
+        needs_end: A message about the end must follow each beginning.
+        acknowledges: A target of this kind takes the acknowledgement of an alarm.
     """
 
     address: str
@@ -138,7 +145,7 @@ TARGETS: Mapping[str, TargetKind] = MappingProxyType(
         "apprise": TargetKind("an address of apprise", _make_apprise, extra="notify"),
     }
 )
-"""Every kind of target by its name, which begins the names of its settings: `webhook_command`, `webhook_file`."""
+"""Every kind of target by its name. The names of its settings begin with it: `webhook_command`, `webhook_file`."""
 
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {name: words for kind in TARGETS.values() for name, words in kind.options.items()}

@@ -50,14 +50,35 @@ BEGINNINGS = frozenset({Status.FIRING, Status.ESCALATED, Status.REPEATED})
 class Entry(Record):
     """An alarm in a message, as it was when the entry was made.
 
-    `life`: identity of the alarm from onset to end. `stage`: how far the alarm had grown. `seconds`: how long it had
-    lasted. `airing`: since when the event is on air, or its planned start, in words. `others`: kinds of the other
-    alarms of the event. `affected`: names of the events of an incident; `on_air`: number of events on air.
-    `acknowledged`: the person whose acknowledgement expired, or who has acknowledged the alarm. `is_cleared`: the alarm
-    cleared before its message could go out. `stage_before`: the stage in the previous notification to the same target.
-    `is_undated`: the end of an alarm at an unknown time, at the latest `seconds` after its onset. `title`, `link`: in a
-    composed message, the title of a message about this alarm alone, and your page about its event. `project`: id of
-    the project or folder of the event. `acknowledge`: link that acknowledges the alarm, while a try runs; never stored.
+    Attributes:
+        status: Subject of the message.
+        life: Identity of the alarm from onset to end.
+        stage: Number that grows with the alarm: by severity first, then by its own stage.
+        event_id: Id of the event; empty for an alarm of no event.
+        kind: Kind of the alarm.
+        target: Affected part of the event, as in the key of the alarm.
+        severity: Severity of the alarm.
+        event: Name of the event.
+        part: Name of the affected part.
+        actual: Actual value, in words.
+        expected: Expected value, in words.
+        since: Onset of the alarm.
+        seconds: Duration of the alarm so far.
+        cause: Probable cause.
+        viewers: Effect on viewers.
+        advice: Advice.
+        airing: Time since which the event is on air, or its planned start, in words.
+        others: Kinds of the other alarms of the event.
+        affected: Names of the events of an incident.
+        on_air: Number of events on air.
+        acknowledged: Person who has acknowledged the alarm, or whose acknowledgement expired.
+        is_cleared: The alarm cleared before its message could go out.
+        stage_before: Stage in the previous notification to the same target.
+        is_undated: The time of the end is unknown: `seconds` after the onset at the latest.
+        title: Title of a message about this alarm alone; set in a composed message.
+        link: Your page about the event; set in a composed message.
+        project: Id of the project or folder of the event.
+        acknowledge: Link that acknowledges the alarm; set during a try, and never stored.
     """
 
     status: Status
@@ -153,8 +174,8 @@ class Beginning(NamedTuple):
 class Open(Record):
     """An alarm whose beginning a target took, and whose end it has not taken yet.
 
-    `route`: route of the beginning. `entry`: the alarm in the message of its beginning. `receipt`: name that the
-    target gave to that message; empty if it gives none.
+    `route`: route of the message about the beginning. `entry`: entry of the alarm in this message. `receipt`: name that
+    the target gave to this message; empty if it gives none.
     """
 
     target: str
@@ -168,11 +189,21 @@ class Open(Record):
 class Message(Record):
     """A message to a target.
 
-    `key`: the same for every try. `payload`: the JSON of the webhook; empty for plain text. `beginnings`: the alarms
-    that the message reports as present; empty if it reports their end. `ends`: lives of the alarms whose end it
-    reports. `is_urgent`: it has urgent news (`Entry.is_urgent`), so that it goes before the other messages of its
-    target. `acknowledged`: lives of the alarms that it reports as acknowledged. `opened`: the alarms that are open at
-    the target at the time of a try; not stored. `entries`: the entries of a message about several alarms, as JSON.
+    Attributes:
+        key: Key of the message, the same for every try.
+        route: Name of the route.
+        target: Name of the target.
+        at: Time at which the message was made.
+        status: Subject of the message.
+        title: Title.
+        text: Text for people.
+        payload: JSON of the webhook; empty for plain text.
+        beginnings: Alarms that the message reports as present.
+        ends: Lives of the alarms whose end the message reports.
+        is_urgent: The message has urgent news (`Entry.is_urgent`), so it goes before other messages of its target.
+        acknowledged: Lives of the alarms that the message reports as acknowledged.
+        opened: Alarms that are open at the target at the time of a try; not stored.
+        entries: Entries of a message about several alarms, as JSON.
     """
 
     key: str
@@ -192,7 +223,7 @@ class Message(Record):
 
     @property
     def alarms(self) -> frozenset[str]:
-        """The alarms of the message; a later life of an alarm is the same alarm."""
+        """Ids of the alarms of the message. All lives of an alarm have the same id."""
         lives = (*self.ends, *self.acknowledged, *(beginning.life for beginning in self.beginnings))
         return frozenset(life.rpartition("/")[0] for life in lives)
 
@@ -243,7 +274,7 @@ def _with_link(entry: str, link: str) -> str:
 
 
 def link_place(life: str) -> str:
-    """Return the text that keeps the place of the link of an alarm: links are made for each try, and never stored."""
+    """Return the text that stands for the link of an alarm. Each try puts a new link there, which is never stored."""
     return f"{MASK}{_digest(life)}"
 
 

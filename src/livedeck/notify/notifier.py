@@ -1,4 +1,4 @@
-"""The way from the monitor's snapshots to the targets: the step, the spool, and a sender for each target."""
+"""Notifier: makes messages from the monitor's snapshots, stores them in the spool, and sends them to targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_ASKED = 3600.0
 """Maximum number of seconds between two tries that a receiver can ask for."""
 
 GIVEN_UP = timedelta(hours=24)
-"""Age at which an unsent message is dropped."""
+"""Age at which an unsent message is given up. The end of an alarm is given up only if the settings lack its target."""
 
 _NO_TARGET = "no such target in the settings"
 
@@ -41,7 +41,7 @@ TRIAL_AFTER = 3
 """Number of failed tries of a message before another message goes to its target as a trial."""
 
 RECONCILED = timedelta(seconds=60)
-"""Time between two looks for alarms that are open at a target, although they are over."""
+"""Time between two searches for alarms that are still open at a target, but have cleared."""
 
 _TICK = 1.0
 """Seconds between two steps while something waits for its group: snapshots may come more rarely."""
@@ -52,7 +52,7 @@ _RELOAD = 30.0
 _JITTER = 0.2
 
 _REMEMBERED = 1000
-"""Number of messages remembered as done; more than can be sent between two reads of the file."""
+"""Number of sent or withdrawn messages to remember: more than can be sent between two reads of the file."""
 
 _RESULTS = {SENT: "taken", WAITING: "not taken", DEAD: "given up"}
 
@@ -69,8 +69,12 @@ _log = Log("livedeck.notify")
 class Storage(Protocol):
     """Durable state of the notifier, and the decision which process sends.
 
-    All methods but `is_on_duty` may block; call them from one thread at a time. They raise SpoolError; NotOnDutyError
-    if another process sends the notifications now; OutdatedError if another process has sent notifications meanwhile.
+    All methods but `is_on_duty` may block; call them from one thread at a time.
+
+    Raises:
+        SpoolError: The storage cannot be used.
+        NotOnDutyError: Another process sends the notifications now.
+        OutdatedError: Another process has sent notifications meanwhile.
     """
 
     @property
@@ -96,7 +100,7 @@ class Storage(Protocol):
         """Return whether this process should still send the message."""
 
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
-        """Store the new state of a message, and what is open at its target.
+        """Store the new state of a message, and the alarms that are open at its target.
 
         `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
         gave to the message.
@@ -106,7 +110,7 @@ class Storage(Protocol):
         """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
 
     def forget_old(self, now: datetime) -> None:
-        """Delete messages that were sent or dropped long ago. `now`: time by the machine's clock."""
+        """Delete messages that were sent or given up long ago. `now`: time by the machine's clock."""
 
     def revive(self, keys: Collection[str] = ()) -> int:
         """Put these dead letters back into the queue, all if `keys` is empty. Returns their number."""
@@ -238,16 +242,16 @@ class Notifier:
 
     @property
     def failure(self) -> NotifyFault:
-        """Targets that take nothing, and the number of dead letters."""
+        """Fault of the notifications: the targets that take nothing for `FAILING`, and the number of dead letters."""
         long_ago = self._clock.now() - FAILING
         down = [f"{name} takes nothing since {at:%H:%M:%S}Z" for name, at in self._failing.items() if at <= long_ago]
         letters = f"{self._dead} dead letter{'' if self._dead == 1 else 's'}: see `livedeck notify dead list`"
         return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
     async def take(self, snapshot: Snapshot) -> tuple[Message, ...]:
-        """Store the messages that the alarms of a snapshot require, and return the new ones.
+        """Store the messages that the alarms of a snapshot require, and return the messages since the last call.
 
-        They include those of the steps that `run` took since the last call.
+        `run` may have made some of them.
         """
         async with self._stepping:
             self._last, made = snapshot, await self._take(snapshot)
@@ -318,7 +322,10 @@ class Notifier:
         return True
 
     async def _read_opens(self) -> bool:
-        """Read the alarms that are open at a target, unless the storage is behind. Return False if that fails."""
+        """Read the alarms that are open at a target from the storage. Return False if that fails.
+
+        Keeps the alarms in memory if the storage lacks recent states of messages.
+        """
         if self._unmarked:
             return True
         before = self._opens
@@ -399,7 +406,7 @@ class Notifier:
     async def _reload(self) -> None:
         """Queue messages that wait in the storage, and delete old ones.
 
-        A process that is not on duty reads the failures of the process on duty, to show them to its decks.
+        A process that is not on duty only reads the tries of the process on duty, to show failing targets to its decks.
         """
         try:
             if self._is_open:
@@ -417,7 +424,7 @@ class Notifier:
             self._failing = {message.target: message.at for message in reversed(tried)}
 
     async def _give_up_orphans(self, waiting: Iterable[Spooled]) -> None:
-        """Drop old messages whose target is no longer in the settings."""
+        """Give up old messages whose target is no longer in the settings."""
         for spooled in waiting:
             if spooled.message.target not in self._targets and self._is_too_old(spooled.message):
                 await self._mark(replace(spooled, state=DEAD, answer=_NO_TARGET))
@@ -459,8 +466,8 @@ class Notifier:
     async def _send(self, name: str, target: Target, message: Message) -> Delivery | None:
         """Try once to send a waiting message, and store the result. Returns None if it must not be sent any more.
 
-        A message that is taken or given up leaves the queue. One that is refused for good is split into its alarms; if
-        it has only one, it is tried as plain text.
+        A message that is taken or given up leaves the queue. A message that is refused for good is split into its
+        alarms. A refused message about one alarm is given up, and its plain text is tried once.
         """
         queue, key = self._queues[name], message.key
         spooled = queue[key]
@@ -495,7 +502,7 @@ class Notifier:
         return delivery
 
     def _note(self, name: str, delivery: Delivery) -> None:
-        """Note since when a target takes nothing. A target that refuses one message may take the next one."""
+        """Store since when a target takes nothing. A single refusal does not count: the next message may be taken."""
         if delivery.is_taken:
             self._failing.pop(name, None)
             self._refusing.discard(name)
@@ -505,12 +512,14 @@ class Notifier:
             self._refusing.add(name)
 
     async def _steps_over(self, name: str, target: Target, failed: Message, failures: int, delivery: Delivery) -> bool:
-        """Wait for the next try of a failed message. Return whether it was stepped over meanwhile.
+        """Wait for the next try of a failed message, and send trials. Return whether the target took a trial.
 
-        After its third failed try, another message of the target goes as a trial. If there is none, or the target does
-        not take it either, a message about one alarm of a shared message is the trial. If the target takes a trial, the
-        failed message is given up or split. Otherwise the target is down. For a message out of a split one, each failed
-        try lets others go first. `failures`: failed tries in a row.
+        From the third failed try on, another message of the target is sent as a trial. If there is no other, or the
+        target does not take it, the trial is a message about one alarm of a shared message. If the target takes a
+        trial, the failed message is given up or split; otherwise the target is down.
+
+        A message that came from a split lets other messages go first after each failed try. `failures`: failed tries in
+        a row.
         """
         queue, asked = self._queues[name], _asked(delivery)
         longest = target.period if isinstance(target, Refreshing) else MAX_WAIT
@@ -549,7 +558,7 @@ class Notifier:
     def _trial(self, name: str, failed: Message) -> Message | None:
         """Return the message to send while `failed` waits: the one with the fewest tries, critical alarms first.
 
-        It overtakes no message about the same alarm, unless there is no other one.
+        Prefers messages that overtake no older message about the same alarm. Returns None if no message waits.
         """
         queue, found, alarms = self._queues[name], list[Message](), set[str]()
         others = [message for message in self._sendable(name) if message.key != failed.key]
@@ -573,11 +582,11 @@ class Notifier:
         return news.done() and not news.cancelled()
 
     async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
-        """Try a message about one alarm of a shared message, while another one fails. Each call tries the next alarm.
+        """Try a message about a single alarm, taken out of a shared message, while another message fails.
 
-        An alarm of several waiting messages is left out, so that no message overtakes an older one. If the target takes
-        the part, the shared message is split, and the failed one is split or given up. Returns None if there is nothing
-        to try, and before the third failed try.
+        Each call tries another alarm, but none that several waiting messages are about: a newer message must not
+        overtake an older one. If the target takes the single alarm, the shared message is split, and the failed message
+        is split or given up. Returns None without such an alarm, and before the third failed try.
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
@@ -644,9 +653,9 @@ class Notifier:
         return parts
 
     async def _give_up(self, name: str, target: Target, message: Message, overtaken: frozenset[str]) -> None:
-        """Give up a message that its target does not take, although it takes others, or split it into its alarms.
+        """Split a message into its alarms, or give it up if it has one, because the target takes other messages.
 
-        `overtaken`: alarms of which the target took a newer message; it must get nothing older about them.
+        `overtaken`: alarms of which the target took a newer message. Parts about them are given up, too.
         """
         parts = await self._split(name, message)
         for letter in (part for part in parts or [message] if not parts or part.alarms & overtaken):
@@ -660,7 +669,7 @@ class Notifier:
                     await self._send_as_plain_text(name, target, dead)
 
     async def _send_as_plain_text(self, name: str, target: Target, dead: Spooled) -> None:
-        """Try once to send a given-up message as short plain text, so that people learn at least the worst of it."""
+        """Try once to send a given-up message as short plain text, so that people at least learn of the worst alarm."""
         delivery = await self._try(target, dead.message.as_plain_text())
         if delivery.is_taken:
             self._note(name, delivery)
@@ -668,7 +677,7 @@ class Notifier:
             await self._mark(replace(dead, answer=words), is_taken=True, receipt=delivery.receipt)
 
     async def _may_send(self, key: str) -> bool:
-        """Return whether to send the message. If the storage fails, return True: twice is better than never."""
+        """Return whether to send the message. Returns True if the storage fails: the message may then go out twice."""
         try:
             return await self._in_thread(partial(self._spool.may_send, key))
         except NotOnDutyError:
@@ -677,7 +686,7 @@ class Notifier:
             return True
 
     async def _try(self, target: Target, message: Message) -> Delivery:
-        opened = tuple(known for known in self._opens.values() if known.target == message.target)
+        opened = tuple(alarm for alarm in self._opens.values() if alarm.target == message.target)
         links = self._links((beginning.life, message.route) for beginning in message.beginnings)
         try:
             async with self._turns[message.target]:
@@ -724,7 +733,7 @@ class Notifier:
                 self._unmarked[key] = spooled, is_taken, receipt  # it was sent from memory and is not stored yet
 
     def _note_open(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
-        """Note what is open at a target after a try, as the storage does."""
+        """Update the alarms that are open at a target after a try, as the storage does."""
         message, changed = spooled.message, dict(self._opens)
         for opened in message.opens if is_taken else ():
             changed[opened.target, opened.life] = replace(opened, receipt=receipt)

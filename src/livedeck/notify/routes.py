@@ -29,13 +29,23 @@ GROUPINGS = ("incident", "event", "project", "kind", "none")
 class Route(Record):
     """Rule that sends some alarms to a target.
 
-    `to`: the target. `severity`: the lowest severity that the route takes. `events`, `projects`, `kinds`: shell
-    patterns for the id or name of the event, the id of its project, and the kind. `hours`: when somebody reads the
-    messages; outside these hours only severity `through` and worse go out. `escalate`: minutes until an unacknowledged
-    alarm goes to `escalate_to` (0: never). `resolved`: also send the end of an alarm. `levels`: further targets instead
-    of `escalate_to`. `repeat`: minutes until an unacknowledged critical alarm goes to `to` again (0: never).
-    `group_by`: one of `GROUPINGS`. `group_wait`: time from a group's first alarm to its message. `group_interval`:
-    minimum time from a group's message to the next one about warnings that join the group.
+    Attributes:
+        name: Name of the route.
+        to: The target.
+        severity: Lowest severity that the route takes.
+        events: Shell patterns for the id or name of the event.
+        projects: Shell patterns for the id of the event's project.
+        kinds: Shell patterns for the kind of alarm.
+        hours: Hours in which somebody reads the messages.
+        through: Lowest severity that goes out outside these hours.
+        escalate: Minutes until an unacknowledged alarm goes to `escalate_to`; 0 for never.
+        escalate_to: Target of an escalation.
+        resolved: Also send the end of an alarm.
+        levels: Further targets, instead of `escalate_to`.
+        repeat: Minutes until an unacknowledged critical alarm goes to `to` again; 0 for never.
+        group_by: One of `GROUPINGS`.
+        group_wait: Time from a group's first alarm to its message.
+        group_interval: Minimum time from a group's message to the next one about warnings that join the group.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Targets with a format of their own: Alertmanager, PagerDuty, Slack and Teams (notifications.md, "Targets").
 
-They report each alarm separately, so they read its entry, because the JSON of a webhook holds at most 50 alarms. A
-plain message (`Message.as_plain_text`) has no JSON: after a refusal, the target gets only the necessary fields.
+They report each alarm separately, from its entry, because the JSON of a webhook holds at most 50 alarms. A plain
+message (`Message.as_plain_text`), which follows a refusal, has no JSON: the target then gets only the necessary fields.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Done:
         self._taken: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     def of(self, message: Message) -> dict[str, str]:
-        """Return the finished requests of a message, each with its receipt, to read and to add to."""
+        """Return the finished requests of a message: name -> receipt. The caller adds requests to this dict."""
         taken = self._taken.setdefault(message.key, {})
         self._taken.move_to_end(message.key)
         while len(self._taken) > _REMEMBERED:
@@ -65,7 +65,7 @@ class _Done:
 
 
 def _cleared(message: Message) -> Mapping[str, tuple[str, datetime]]:
-    """Return life -> dedup key and end, for each alarm whose end the JSON of a message reports."""
+    """Return the alarms whose end the JSON of a message reports: life -> dedup key, and time of the end."""
     alarms = json.loads(message.payload)["alarms"] if message.payload else []
     return {
         alarm["life"]: (alarm["dedup_key"], datetime.fromisoformat(alarm["cleared"]))
@@ -82,7 +82,7 @@ def _known(message: Message) -> Iterable[Open]:
 # Alertmanager
 
 _AHEAD = timedelta(hours=24)
-"""Time until an alarm that is not sent again ends at Alertmanager, because a dead livedeck proves no end."""
+"""Time after which Alertmanager ends an alarm that is not sent again. Long, because a dead livedeck proves no end."""
 
 _TEST_AHEAD = timedelta(minutes=5)
 """Time until a test ends at Alertmanager by itself."""
@@ -129,7 +129,7 @@ class Alertmanager:
         return await self._send(alerts) if alerts else Delivery(is_taken=True, answer="nothing is open there")
 
     async def refresh(self, opens: Sequence[Open]) -> Delivery:
-        """POST everything that is open, with LivedeckWatch and the latest ends."""
+        """POST all open alarms, the alert LivedeckWatch, and the latest ends."""
         alerts = {_identity(alert): alert for alert in (self._alert(opened.entry) for opened in opens)}
         latest = self._now() - _ENDED_KEPT
         self._ended = {
@@ -201,7 +201,7 @@ def _details(entry: Entry) -> dict[str, str]:
 
 
 def _lines(values: Mapping[str, str]) -> dict[str, str]:
-    """Return each value as one line, without values that look empty."""
+    """Return the values, each as one line. Leaves out values that look empty."""
     return {name: line for name, value in values.items() if (line := _line(value))}
 
 
@@ -226,7 +226,8 @@ class PagerDuty:
     async def send(self, message: Message) -> Delivery:
         """Send an event for each alarm, some at a time. A retry sends those that were not taken before.
 
-        If one is refused, the others are sent all the same. If one fails in another way, the rest waits.
+        If PagerDuty refuses an event, the other events are still sent. After any other failure, no further event is
+        sent.
         """
         done, slots, failures = self._done.of(message), asyncio.Semaphore(_AT_ONCE), list[Reply]()
         before = len(done)
@@ -310,7 +311,10 @@ class _Said(NamedTuple):
 
 
 class Slack:
-    """A channel of Slack, by a bot token. An end edits the message of its beginning, and joins the thread."""
+    """A channel of Slack, by a bot token.
+
+    The end of an alarm edits the message of its beginning, and is posted in the thread of this message.
+    """
 
     def __init__(self, post: Post, token: str, channel: str, api: str) -> None:
         self._post, self._token, self._channel, self._api, self._done = post, token, channel, api.rstrip("/"), _Done()
@@ -360,7 +364,7 @@ class Slack:
     async def _end(
         self, done: dict[str, str], message: Message, receipt: str, ended: Sequence[Open], *, is_only: bool
     ) -> Delivery:
-        """Edit the message of these alarms, and add a line to its thread; without the message, post the end."""
+        """Edit the message of these alarms, and add a line to its thread; if that is impossible, post the end."""
         channel, _, at = receipt.partition(" ")
         lives = {opened.life for opened in ended}
         still = [opened for opened in message.opened if opened.receipt == receipt and opened.life not in lives]
@@ -490,7 +494,7 @@ def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
 
 
 def _run(line: str, links: Container[str]) -> dict[str, object]:
-    """Return a line of a card. A link at its end becomes the target of its words."""
+    """Return a line of a card. If the line ends with a link, the words before the link open it."""
     words, _, link = line.rpartition(" ")
     if link not in links:
         return _text_run(line)

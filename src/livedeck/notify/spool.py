@@ -85,7 +85,7 @@ KEPT = timedelta(days=1)
 """Time for which sent messages are kept, because the rate limit counts them."""
 
 DEAD_KEPT = timedelta(days=7)
-"""Time for which a person can retry a dropped message."""
+"""Time for which a person can retry a dead letter."""
 
 SEEN_EACH = timedelta(seconds=10)
 """Time between two writes of the alarms that are still present."""
@@ -307,7 +307,7 @@ class Spool:
         )
 
     def mark(self, key: str, state: str, tries: int, answer: str, *, is_taken: bool = False, receipt: str = "") -> None:
-        """Store the new state of a message, and what is open at its target.
+        """Store the new state of a message, and the alarms that are open at its target.
 
         `is_taken`: the target has accepted the message. The state SENT implies this. `receipt`: name that the target
         gave to the message.
@@ -340,7 +340,7 @@ class Spool:
         )
 
     def forget_old(self, now: datetime) -> None:
-        """Delete messages that were sent or dropped long ago."""
+        """Delete messages that were sent or given up long ago."""
         with self._transaction():
             for state, kept in (SENT, KEPT), (DEAD, DEAD_KEPT):
                 self._db.execute("DELETE FROM spool WHERE state = ? AND at < ?", (state, _text(now - kept)))

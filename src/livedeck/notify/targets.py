@@ -31,7 +31,7 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 _PASSING = frozenset({401, 403, 404, 408, 425, 429})
-"""HTTP statuses of 4xx that concern the target or the moment. Every other one refuses the message for good."""
+"""HTTP statuses of 4xx that concern the target or may soon pass. Any other 4xx refuses the message for good."""
 
 _REDIRECT = "a redirect, which is not followed: use the final address"
 
@@ -197,7 +197,7 @@ class AppriseTarget:
         if any(plugin.redirects for plugin in service):
             raise TargetError("livedeck follows no redirects: remove redirect= from the address")
         self.refusal = next(filter(None, (_refusal(plugin, egress) for plugin in service)), "")
-        """Reason why the rule refuses the address, if the address alone shows one; otherwise empty."""
+        """Reason why the rule refuses the address. Empty if it does not, or if only a look-up can tell."""
         self._address, self._variables, self._limit, self._egress = address, variables, limit, egress
         self._takes_headers = all("headers" in plugin.template_kwargs for plugin in service)
         self._alarm_key = next(
@@ -210,7 +210,7 @@ class AppriseTarget:
         return self.refusal
 
     async def send(self, message: Message) -> Delivery:
-        """Try once. Apprise words its failures for people, so no refusal counts as final."""
+        """Try once to send the message. Apprise reports failures only in words, so no refusal counts as final."""
         if self.refusal:
             return Delivery(is_taken=False, answer=self.refusal)
         request = {
@@ -240,9 +240,10 @@ class AppriseTarget:
         )
 
     def _keyed_address(self, message: Message) -> str:
-        """Return the address with the key of the message as a header, and with the key of its alarm if it has only one.
+        """Return the address of apprise for a message, with keys that prevent duplicates.
 
-        Each is added only if the service takes it. A key in the address itself stays.
+        Adds the key of the message as a header, if the service takes headers. Adds the key of the alarm if the message
+        has only one alarm, the service takes such a key, and the address has none.
         """
         added = [f"+Idempotency-Key={message.key}"] if self._takes_headers else []
         alarms = json.loads(message.payload)["alarms"] if self._alarm_key and message.payload else []

@@ -36,7 +36,7 @@ MAX_SEEN = 120
 """Number of characters of a text that a lock screen shows: event, fault and onset."""
 
 MIN_ACTUAL = 16
-"""Minimum number of these characters that is left for the fault."""
+"""Minimum number of characters for the fault, out of `MAX_SEEN`."""
 
 MAX_NAMED = 5
 """Maximum number of alarms that a text names; the JSON has more."""
@@ -93,7 +93,7 @@ def compose(
     has_end: bool = True,
     template: Template = NO_TEMPLATE,
 ) -> Message:
-    """Return the message about alarms of one status: the worst first, and last those that have cleared already.
+    """Return the message about alarms of one status. The worst alarms come first, and cleared alarms last.
 
     `flood`: number of alarms of the route in the last 10 min, if it is a flood; otherwise 0. `has_end`: the route also
     sends the ends of alarms. `template`: words of the target.
@@ -192,7 +192,7 @@ def _title(entries: Sequence[Entry]) -> str:
 
 
 def _title_by(template: Template, entries: Sequence[Entry], at: datetime, sender: Sender) -> str:
-    """Return the title by a template, with the status before it; several alarms are counted as usual."""
+    """Return the title by a template, after the status. Ignores the template for a message about several alarms."""
     if not template.title or len(entries) > 1:
         return _title(entries)
     words = _filled(template.title, entries[0], at, replace(sender, has_links=False))
@@ -243,7 +243,7 @@ def _filled(text: str, entry: Entry, at: datetime, sender: Sender) -> str:
 
 
 _LINK = f"link-{token_hex(8)}"
-"""Place of the link until a text is masked, because a mask would take the end of an address for a key."""
+"""Text that stands for the link while a text is masked, because masking would hide the end of an address as a key."""
 
 
 def _label(entry: Entry) -> str:
@@ -253,7 +253,7 @@ def _label(entry: Entry) -> str:
 
 
 def _counted(entries: Sequence[Entry]) -> str:
-    """Return how many alarms of each kind there are: `40 x PACKET_LOSS`. Names a severity that is below the first."""
+    """Return the number of alarms of each kind: `40 x PACKET_LOSS`. Adds a severity that differs from the first."""
     first, counts = entries[0], Counter[tuple[str, str]]()
     for entry in entries:
         is_lower = first.status in BEGINNINGS and entry.severity is not first.severity
@@ -304,7 +304,7 @@ def _text(entries: Sequence[Entry], at: datetime, sender: Sender, flood: int) ->
 
 
 def _cut(text: str, most: int) -> str:
-    """Cut a text to `most` characters and an ellipsis. A place for a link that would be halved is left out."""
+    """Cut a text to `most` characters and an ellipsis. Removes the text of a `link_place` that would be cut."""
     return re.sub(rf"{MASK[0]}+[0-9a-f]{{0,7}}$", "", text[:most]) + "…"
 
 
@@ -350,7 +350,7 @@ def _head(entry: Entry, at: datetime, sender: Sender, lead: str = "") -> str:
 
 
 def _list(entries: Sequence[Entry], at: datetime, sender: Sender, count: int) -> Iterator[str]:
-    """Yield the lines about several alarms: the `count` worst, with their links and pages; the others are counted."""
+    """Yield the lines about several alarms: the `count` worst with their links and pages, and the number of others."""
     pages = [_page(entry, sender) if _is_mixed(entries) else "" for entry in entries[:count]]
     for place, entry in enumerate(entries[:count]):
         severity = "" if entry.status is Status.RESOLVED else f"{_WORDS[entry.severity]} "
@@ -404,7 +404,7 @@ _UTC_TIME = re.compile(r"(?:\b(\d{4}-\d\d-\d\d) )?\b(\d\d:\d\d(?::\d\d)?)Z\b")
 
 
 def _said(text: str, limit: int, at: datetime, sender: Sender) -> str:
-    """Return words of the monitor as one line, with their times in the zone of the readers."""
+    """Return a text of the monitor as one line, with its UTC times converted to the zone of the readers."""
 
     def local(found: re.Match[str]) -> str:
         date, clock = found.groups()
@@ -426,7 +426,7 @@ def _time(moment: datetime, at: datetime, sender: Sender) -> str:
 
 
 def _span(entry: Entry, at: datetime, sender: Sender) -> str:
-    """Return onset and end of an alarm, with the time zone; twice if the zone changed in between."""
+    """Return onset and end of an alarm. The onset has a time zone only if its zone differs from that of the end."""
     begin, end = entry.since, _end(entry)
     zones = [f" {moment.astimezone(sender.zone):%Z}" for moment in (begin, end)]
     first = _time(begin, at, sender)

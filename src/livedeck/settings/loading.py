@@ -356,9 +356,9 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 
 
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
-    """Return the value of each setting from the strongest layer that has it, and that layer. Omits token sources.
+    """Return the values of settings and their layers, each from the strongest layer that sets it.
 
-    An upload address from a weaker layer than the API address is ignored.
+    Leaves out the sources of tokens. Ignores an upload address from a weaker layer than that of the API address.
     """
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
@@ -376,9 +376,9 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 
 
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
-    """Add the strongest token source that belongs to the address in force.
+    """Add the strongest token source that belongs to the address in force to `values` and `origins`.
 
-    Without one, returns the reason why the strongest source is not used; otherwise an empty text.
+    Returns an empty text. If no source belongs to the address, returns why the strongest source is not used.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):
@@ -425,9 +425,9 @@ def _withheld_reason(
 ) -> str:
     """Return why the token source of the first layer does not fit the addresses in force; empty if the source fits.
 
-    A source belongs to the addresses of its own layer. If that layer has none, the source belongs to the addresses of
-    the next weaker layer; for a source in the file, only layers of the file count. If no layer has an address, a source
-    outside the file fits every address.
+    A source belongs to the addresses of its own layer, or else to those of the next weaker layer that has an address.
+    For a source in the file, only layers of the file count. If no such layer has an address, a source outside the file
+    fits every address.
     """
     token_layer, in_force = layers[0], values.get("base_url")
     if not in_force:
@@ -529,7 +529,8 @@ def _shown_key(key: str | int) -> str:
 def _keys_of_fault(keys: tuple[str | int, ...], text: str) -> tuple[str | int, ...]:
     """Return the keys of the faulty setting. `keys`: keys that the model reports. `text`: message of the fault.
 
-    Limits, routes and `listen` are checked as a whole, so their message begins with the remaining keys.
+    Limits, routes and `listen` are checked as a whole, so the model reports only their table. Their message then begins
+    with the remaining keys.
     """
     if "thresholds" not in keys and keys not in {("notify",), ("collector",)}:
         return keys

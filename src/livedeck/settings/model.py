@@ -71,7 +71,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 """Fields of `Thresholds` that differ from the default, in the same units.
 
-The value of a hold, share or duty is a table; fields may be missing from it.
+The value of a hold, share or duty is a table, which may lack fields.
 """
 
 
@@ -489,8 +489,8 @@ class NotifySettings(BaseModel):
             targets |= {f"levels.{number}.to": level.to for number, level in enumerate(route.levels)}
             for field, target in targets.items():
                 if target and target not in self.targets:
-                    known = ", ".join(self.targets) or "there is none yet"
-                    raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {known}")
+                    targets_set = ", ".join(self.targets) or "there is none yet"
+                    raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {targets_set}")
                 if target and not route.resolved and TARGETS[self.targets[target].kind].needs_end:
                     raise ValueError(f"routes.{index}.resolved: {target} needs the end of each alarm; remove this line")
             if bool(route.escalate) != bool(route.escalate_to):

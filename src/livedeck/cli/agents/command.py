@@ -108,9 +108,9 @@ async def call(session: Session, tools: Mapping[str, Tool], name: str, arguments
     tool = tools.get(name)
     if tool is None:
         raise click.UsageError("there is no tool of this name, or `livedeck mcp` was started without --allow for it")
-    known, required = tool.input["properties"], tool.input["required"]
-    if unknown := [key for key in arguments if key not in known]:
-        raise click.UsageError(f"unknown arguments: {', '.join(unknown)}; there are {', '.join(known) or 'none'}")
+    properties, required = tool.input["properties"], tool.input["required"]
+    if unknown := [key for key in arguments if key not in properties]:
+        raise click.UsageError(f"unknown arguments: {', '.join(unknown)}; there are {', '.join(properties) or 'none'}")
     if missing := [key for key in required if key not in arguments]:
         raise click.UsageError(f"missing arguments: {', '.join(missing)}")
     return to_json(await tool.work(session, dict(arguments)))

@@ -258,7 +258,7 @@ def _change(command: Command) -> Tool:
 
 
 def _form(command: Command, given: Mapping[str, Any], found: Found) -> ParsedForm[Any] | None:
-    """Return the filled form; None if the object has these values. Raises UsageError."""
+    """Return the form filled with the `given` values; None if the object already has them. Raises UsageError."""
     if command.schema is None:
         return ParsedForm({}, None, {}, ())
     typed = dict(file_entries(command.schema, given, command.initial_values(found)))

@@ -222,7 +222,7 @@ _NO_TOKENS = (
 
 
 _NEVER = datetime.fromtimestamp(0, UTC)
-"""Time in the metrics before the first heartbeat, because Prometheus has no null."""
+"""Time that the metrics show if no heartbeat was accepted yet, because Prometheus has no null."""
 
 
 def _warn(text: str) -> None:
@@ -281,11 +281,11 @@ class Collector:
         )
 
     def beat(self, post: Post, address: str) -> None:
-        """Create the heartbeat to `address`, on the monitor's clock; the caller runs it. `post`: sends a request."""
+        """Set `heartbeat`, which calls `address`, but do not run it yet. `post`: sends a request."""
         self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _warn)
 
     def counted(self) -> Counted:
-        """Return a copy of the current counts that a thread can read safely."""
+        """Return a copy of the counts that the metrics show. A thread can read the copy safely."""
         engine = self._others.engine if self._others else None
         return Counted(
             turns=self._turns,
@@ -332,7 +332,7 @@ class Collector:
         return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
 
     async def tell_clock(self, clock: FollowedClock) -> None:
-        """Tell the readers each change of the followed clock, until cancelled."""
+        """Send attached decks and walls the time after each change of the followed clock, until cancelled."""
         while True:
             await clock.changed()
             self.hub.beat()

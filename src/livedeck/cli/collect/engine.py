@@ -45,9 +45,9 @@ class Membership:
 
     @property
     def fault(self) -> str:
-        """Reason why notifications may be missing; else empty.
+        """Reason why notifications may be missing: Redis is unreachable for long, and this collector is no notifier.
 
-        They may be missing once Redis has long been unreachable and another collector may be the notifier.
+        Otherwise empty.
         """
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:

@@ -43,7 +43,7 @@ async def print_metrics(settings: Settings) -> int:
 
 
 def _check_docs_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    """Return the address unchanged. Raises BadParameter if it is no plain http address."""
+    """Return the address unchanged. Raises BadParameter if it is not http or https, or has unusual characters."""
     if value and not _PLAIN_ADDRESS.fullmatch(value):
         raise click.BadParameter("give an address that begins with http:// or https://")
     return value

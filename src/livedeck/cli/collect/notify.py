@@ -63,11 +63,11 @@ if TYPE_CHECKING:
 @platform
 @click.pass_context
 def test_command(ctx: click.Context, /, *, route: str | None, level: int | None, end: bool, **flags: Any) -> None:
-    """Send a message marked TEST by ROUTE, or by every route, and print the reply of each receiver.
+    """Send a message marked TEST on ROUTE, or on every route, and print the reply of each receiver.
 
-    Every level of a route is tried. With --end, the end follows: PagerDuty and Alertmanager close the test, Slack edits
-    its message. `livedeck doctor` names levels without a test for 30 days. Exit code 1 if a receiver did not take a
-    message.
+    Tries every level of a route. --end then sends the end of the test: PagerDuty and Alertmanager close the test, Slack
+    edits its message. `livedeck doctor` names the levels without a successful test in the last 30 days. Exit code 1 if
+    a receiver did not take a message.
     """
 
     async def work() -> int:
@@ -97,7 +97,7 @@ def test_command(ctx: click.Context, /, *, route: str | None, level: int | None,
 
 
 async def _try(target: Target, plan: Plan, place: Place, *, has_end: bool) -> bool:
-    """Send the beginning of a test, and its end if wanted. Returns whether the target took them."""
+    """Send the beginning of a test; with `has_end`, also its end. Returns whether the target took what was sent."""
     begin = _test_message(plan, place, now := datetime.now(UTC))
     delivery = await target.send(begin)
     _say_delivery(place.words, delivery)
@@ -148,10 +148,10 @@ def explain_command(
 ) -> None:
     """Explain which routes would notify of an alarm KIND of EVENT, when, and why the others would not.
 
-    KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without it, every severity that
-    the kind can have is explained. EVENT is an id, a name or the beginning of either in the history of this machine; if
-    it is not there, its name is assumed to be EVENT. --at takes a time in the zone of the settings. Sends no request to
-    the platform. Exit code 6 if no route would notify.
+    KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without SEVERITY, the command
+    explains every severity that the kind can have. EVENT is an id, a name or the beginning of either in the history of
+    this machine. An event that the history lacks is taken to have the name EVENT. --at takes a time in the zone of the
+    settings. Sends no request to the platform. Exit code 6 if no route would notify.
     """
 
     async def work() -> int:
@@ -196,9 +196,10 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> tuple[list[CaseEvent], str]:
-    """Return the events of the history whose id is `words`, or whose name matches `words` as a shell pattern.
+    """Return the events of the history that `words` name, and an empty text; without an event, the reason.
 
-    If there are none, return those whose id or name begins with `words`; if there are none either, the reason in words.
+    An event fits if its id is `words`, or if its name matches `words` as a shell pattern. If no event fits, the events
+    whose id or name begins with `words` are returned.
     """
     history, pattern = written_history(settings), words.strip().casefold()
     if history is None:
@@ -210,8 +211,8 @@ async def _known_events(settings: Settings, words: str) -> tuple[list[CaseEvent]
     named = [(record.event_id.casefold(), record.name.casefold(), record) for record in records]
     matches = [record for id_, name, record in named if id_ == pattern or fnmatchcase(name, pattern)]
     matches = matches or [record for id_, name, record in named if id_.startswith(pattern) or name.startswith(pattern)]
-    known = [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
-    return known, "" if known else f"the history has no event {safe(words, 80)!r}"
+    events = [CaseEvent(record.event_id, record.name, record.parent_id) for record in matches]
+    return events, "" if events else f"the history has no event {safe(words, 80)!r}"
 
 
 def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> str:
@@ -277,7 +278,7 @@ def unsent_object(unsent: Unsent) -> dict[str, object]:
 
 
 def unsent_line(unsent: Unsent, words: str) -> str:
-    """Return the line of an unsent message. `words`: state of the message."""
+    """Return an unsent message as one line of text. `words`: its state in words."""
     tries = f" after {unsent.tries} {'try' if unsent.tries == 1 else 'tries'}" if unsent.tries else ""
     answer = f": {masked_line(unsent.answer, 300)}" if unsent.answer and (unsent.tries or unsent.state == DEAD) else ""
     where = f"{safe(unsent.target, 60):<12}  {masked_line(unsent.title, 120)}"

@@ -1,4 +1,4 @@
-"""Builders of tally and OTLP from the settings, and their checks (tally.md; scripting.md, "OpenTelemetry")."""
+"""Build and check the outputs of the settings: tally (tally.md) and OTLP (scripting.md, "OpenTelemetry")."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from livedeck.settings.model import host_and_port
 def tally_senders(
     settings: Settings, published: Callable[[], Snapshot | None], clock: Clock, report: Callable[[str], object]
 ) -> list[TallySender]:
-    """Return a sender for each receiver of tally messages. Private receivers must be in `allow_private`."""
+    """Return a sender for each receiver of tally messages. `allow_private` must name private addresses."""
     egress = Egress.of(settings.notify.allow_private)
     receivers = (
         Receiver(name, *host_and_port(table.address), table.version, table.transport, table.screen, table.displays)

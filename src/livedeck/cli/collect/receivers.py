@@ -66,9 +66,9 @@ async def _make_target(settings: Settings, name: str, outgoing: Outgoing) -> Che
 
 
 def _read_target(path: str, table: TargetSettings, means: Means) -> CheckedTarget:
-    """Read the secrets of a target's table and return the target. `path`: the table, for errors.
+    """Return the target that a table of the settings describes, after reading its secrets. Raises SettingsError.
 
-    Raises SettingsError.
+    `path`: name of the table, for errors.
     """
     kind = TARGETS[table.kind]
     address = read_secret(f"{path}.{table.kind}", *table.source(table.kind))

@@ -41,7 +41,7 @@ def places(plan: Plan) -> Iterator[Place]:
 
 
 def note_tested(settings: Settings, taken: Iterable[Place], now: datetime) -> None:
-    """Store that these levels were tried now, and took the test. Without a history nothing is stored."""
+    """Store `now` as the time of the last test of the `taken` levels. Does nothing without a history."""
     with suppress(SettingsError, OSError):
         path = _file(settings)
         tested = {**_read(path), **{_key(place): now.astimezone(UTC).isoformat() for place in taken}}
@@ -49,7 +49,7 @@ def note_tested(settings: Settings, taken: Iterable[Place], now: datetime) -> No
 
 
 def untested(settings: Settings, plan: Plan, now: datetime) -> list[tuple[Place, datetime | None]]:
-    """Return the levels that took no test within `OLD`, each with the time of its last one, or None."""
+    """Return the levels whose last test is older than `OLD` or missing, each with its time (None if missing)."""
     try:
         tested = _read(_file(settings))
     except SettingsError:

@@ -123,10 +123,10 @@ def create_command(ctx: click.Context, /, *, name: str, may: May, expires: datet
 def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expires: datetime | None) -> None:
     """Create a new token for NAME and print it once. The old token stays valid for a while.
 
-    Put the new token on every deck of NAME meanwhile; `livedeck collector token list` shows the last use of the old
-    token. With --grace 0 the old token is refused at once: use it for a token that has leaked.
+    Put the new token on every deck of NAME meanwhile. `livedeck collector token list` shows the last use of the old
+    token. --grace 0 refuses the old token at once: use this option if the token has leaked.
 
-    If the old token has an expiry, it still applies. The token before the old one is refused at once.
+    An expiry of the old token still applies. An even older token of NAME is refused at once.
     """
 
     async def work() -> int:

@@ -15,7 +15,7 @@ from livedeck.monitor import HistoryReads
 
 
 class _Played(msgspec.Struct):
-    """Rest of the truth in the form of the control API."""
+    """Fields that the control API adds to the truth."""
 
     now: datetime
     dropped: int
@@ -43,7 +43,7 @@ async def evidence_of(
         found: Truth of the scenario, with the changes, in the form of the control API.
         ended: End of the drill on the simulator's clock.
         starved: Times in which the machine was too busy.
-        person: Name of the person if no act says it.
+        person: Name of the person, used if the history has no act of the person.
 
     Raises:
         ValueError: `found` has another form.

@@ -115,7 +115,7 @@ def score_object(number: int, score: Score) -> documents.DrillScore:
 def list_command(ctx: click.Context, /, *, output_format: str) -> None:
     """List the drills so far with their scores.
 
-    Compare scores of one hash and one version of the rules only.
+    Scores can be compared only if their drills have the same hash and the same version of the rules.
     """
 
     async def work() -> int:

@@ -12,19 +12,19 @@ from livedeck.monitor import Clock, Machine
 from livedeck.simulator import Entry, Simulator
 
 BEAT = 0.25
-"""Seconds between two looks."""
+"""Seconds between two beats: the times at which a drill is watched."""
 
 BEATS = 20
 """Number of beats over which waits for a processor are measured."""
 
 BUSY = 0.25
-"""Share of time waiting for a processor from which the machine is too busy."""
+"""Share of the time spent waiting for a processor. From this share on, the machine is too busy."""
 
 LATE = 2.0
 """Delay of a beat in seconds that shows that this process or machine stood still."""
 
 LEAD = timedelta(seconds=20)
-"""Time before a fault at which a drill returns to real speed."""
+"""Time before the onset of a fault at which a drill returns to real speed."""
 
 
 class _Beat(NamedTuple):
@@ -36,11 +36,13 @@ class _Beat(NamedTuple):
 
 
 class DrillWatch:
-    """Watch over a drill until its scenario ends. `quiet_speed`: speed of the clock while no answer is due, or None.
+    """Watch over a drill until its scenario ends.
+
+    `quiet_speed`: speed of the clock while no answer is due; None to keep the speed.
 
     Attributes:
         over: Set at the end.
-        entries: Entries of the journal that are no reads.
+        entries: Entries of the journal about changes.
         starved: Times on the simulator's clock in which this machine was too busy.
     """
 
@@ -63,7 +65,7 @@ class DrillWatch:
             self.look()
 
     def look(self) -> None:
-        """Record changes and busy times since the last look."""
+        """Record changes and busy times since the last call. Sets the speed of the clock if `quiet_speed` is given."""
         beat = self._beat()
         if self._beats and beat.at - self._beats[-1].at - BEAT >= LATE:
             self._starve(self._beats[-1].now, beat.now)

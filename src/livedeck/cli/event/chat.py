@@ -83,10 +83,10 @@ def command(
     """Export the chat of EVENT to a file, a folder (--all-streams) or standard output (-).
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Times are ISO 8601: 2026-11-21T18:00.
-    Without --format the suffix of -o decides, else json. json, csv and txt are written byte for byte as the platform
-    sends them, unless you filter messages, change the time zone or ask for safe cells. A file gets its name once it is
-    complete: an interrupted export leaves none. With --force, a file is replaced only by a response that is proved to
-    be the log; with --force twice, by any complete response.
+    The default format is that of the suffix of -o, or json. json, csv and txt are written byte for byte as the platform
+    sends them, unless you filter messages, change the time zone or ask for safe cells. An interrupted export leaves no
+    file. --force replaces a file, but only by a response that is proved to be the log; --force twice accepts any
+    complete response.
     """
     output = flags.pop("output")
     target = ExportTarget(None if output in {None, "-"} else Path(output), output == "-", force)

@@ -34,8 +34,8 @@ def command(ctx: click.Context, /, *, event: str | None, file: str | None, patie
     """Check EVENT, or every event, as a Nagios plugin: a line with performance data, and its exit codes.
 
     0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (also if the platform does not respond). Without EVENT a line for each event
-    follows the first line. If samples are late, and --patience passes without proof that the encoder has left, the
-    event is UNKNOWN: `late or gone`. A collector decides that by itself. Alarms that are shelved, out of service or
+    follows the first line. An event with late samples is UNKNOWN (`late or gone`) if --patience passes without proof
+    that the encoder has left. A collector decides this without --patience. Alarms that are shelved, out of service or
     silenced at a deck of this machine do not count.
     """
 
@@ -86,10 +86,10 @@ async def print_check(settings: Settings, words: str | None, patience: float, sh
 async def _of_show(
     show: Show, snapshot: Snapshot, missing: str, api: Api | None
 ) -> tuple[list[EventState], list[EventCheck]]:
-    """Return the events of a show file, and a result for each that was not found or is there twice.
+    """Return the events of a show file, and a result for each event that was not found or whose name fits several.
 
-    `missing`: events that the list lacks, as text; empty for a whole list. An event may exist although an empty or
-    incomplete list lacks it. `api`: reads an event by its id, which proves its absence; None with a collector.
+    An event that an empty or incomplete list lacks may still exist. `missing`: text about the events that the list
+    lacks; empty for a whole list. `api`: reads a missing event by its id; None with a collector.
     """
     found, lost = list[EventState](), list[EventCheck]()
     gap = missing or ("" if snapshot.events else "the list is empty, which does not prove that the event is missing")
@@ -112,7 +112,7 @@ async def _of_show(
 
 
 async def _by_id(item: Item, api: Api) -> EventCheck:
-    """Return the result for an event that the list lacks, from its own reply."""
+    """Read an event that the list lacks by its id, and return the result: CRITICAL if it does not exist."""
     try:
         await api.events.get(item.id)
     except NotFound:

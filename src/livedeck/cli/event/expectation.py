@@ -30,9 +30,9 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
     """Set the content of EVENT: show, radio, silent, slides, share or camera; default follows the settings.
 
     EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
-    and nothing on the platform: if the content has no sound, missing sound raises no alarm; the same holds for the
-    picture. Every deck, wall and `alarm list --follow` with the same history applies the content within 2 s. It
-    survives restarts and wins over the settings.
+    and nothing on the platform. Missing sound raises no alarm if the content has no sound; likewise for the picture.
+    Every deck, wall and `alarm list --follow` with the same history applies the content within 2 s. The content is kept
+    after a restart and wins over the settings.
     """
 
     async def work() -> int:

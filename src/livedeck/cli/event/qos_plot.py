@@ -14,8 +14,8 @@ from livedeck.text.segments import Line
 def qos_plot(samples: Readings, seconds: float, width: int, *, now: float | None, is_stale: bool) -> Iterator[Line]:
     """Yield the curves of the last `seconds` before `now`. At least one sample is needed.
 
-    `now`: time of the platform's clock (epoch s); None if the stream is over, so that the newest sample is the end.
-    `is_stale`: the time since the newest sample is a gap, and not only a late sample.
+    `now`: time of the platform's clock (epoch s); None if the stream is over: the curves then end at the newest sample.
+    `is_stale`: draw the time since the newest sample as a gap.
     """
     spacing, newest = cadence(samples) or USUAL_CADENCE, samples.time[-1]
     end = max(now or 0.0, newest + spacing)

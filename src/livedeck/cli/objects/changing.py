@@ -220,7 +220,7 @@ def _target(command: Command, found: Found) -> Target:
 
 
 def _field_changes(noun: Noun, seen: Any, now: Any) -> Conflicts:
-    """Return the differences between `seen` and `now` in words, by field, read-only fields included.
+    """Return the names of fields that differ between `seen` and `now`, in words; read-only fields count, too.
 
     `now`: the object as an operation reads it again.
     """
@@ -313,7 +313,7 @@ def changed_form(
 
 
 def _is_same(field: Field, entry: Entry, before: Entry, reference: TimeReference) -> bool:
-    """Return whether the entry equals the entry `before`. Times are compared to the second, as forms show them."""
+    """Return whether the entry equals the entry `before`. Times count as equal if they differ by less than a second."""
     if field.kind is not FieldKind.DATETIME or not entry or not before:
         return entry == before
     try:
@@ -332,7 +332,7 @@ def _spooled(folder: Path) -> Path:
 
 
 async def _remember(materials: MaterialCache, operation: Operation[Any], outcome: Outcome) -> None:
-    """Store or forget the changed material, as the deck does, because no endpoint lists materials."""
+    """Store the changed material in the cache, or remove a deleted one, because no endpoint lists materials."""
     answer, video = outcome.answer, getattr(operation, "video", None)
     material: KnownMaterial | None = getattr(operation, "material", None)
     if isinstance(answer, Material):
@@ -418,10 +418,10 @@ async def run_change(
 ) -> Outcome:
     """Send the change as the deck does. Returns its outcome.
 
-    First waits for the lock of the object, so that an open change of it has no running process.
+    First waits for the lock of the object, so that no other process is changing the object now.
 
-    `recheck`: returns conflicts of an object that was read again; None: the operation's own check suffices. `wait`:
-    maximum seconds to wait until the change is visible; None: do not wait. `siblings`: objects of the same kind that
+    `recheck`: returns conflicts of an object that was read again; None to use only the operation's own check. `wait`:
+    maximum seconds to wait until the change is visible; None for no wait. `siblings`: objects of the same kind that
     were read. `make_port`: makes the source of the confirmation.
     """
     open_changes = OpenChanges()

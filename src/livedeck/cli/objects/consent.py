@@ -78,7 +78,7 @@ class CommandPort:
         return self.agrees(confirmation, "an earlier change of the object has no verdict yet" if is_open else "")
 
     def agrees(self, confirmation: Confirmation, reason: str = "") -> bool:
-        """Return whether the flags or the user confirm. `reason`: why a yes is not enough; empty if it is."""
+        """Return whether the flags or the user confirm. `reason`: why the user must type the name; empty if not."""
         if self.consent.confirm:
             return self._is_named(confirmation)
         if reason:

@@ -65,7 +65,7 @@ _TEXTS = {
     "url": "Address of the target: rtmp:// or rtmps://, without the key",
     "video.presets": "Qualities to offer; empty for the platform's choice",
 }
-"""Help of an option by its field, or by field and hint; without a text here it is label and hint of the form."""
+"""Field, or field and hint -> help of its option. Other options have label and hint of the form as their help."""
 
 _METAVARS = {FieldKind.NUMBER: "NUMBER", FieldKind.HIDDEN: "FILE", FieldKind.DATETIME: "TIME", FieldKind.ROWS: "FILE"}
 
@@ -122,8 +122,8 @@ def typed_entries(
 ) -> dict[str, Entry]:
     """Return the typed values by field: options win over the file. Raises UsageError.
 
-    `initial`: entries before the change. `current`: the object as JSON; values that the file repeats from it are
-    ignored if the form has no field for them.
+    `initial`: entries before the change. `current`: the object as JSON. The file may repeat fields of the object that
+    the form lacks; they are ignored.
     """
     content = _without_repeated(schema, read_object(from_file), current) if from_file else {}
     typed = dict(file_entries(schema, content, initial))

@@ -49,16 +49,16 @@ class Remembered(NamedTuple):
 
 
 Work = Callable[[Api, Sequence[str], Remembered, Output], Awaitable[int]]
-"""Work of a command: its arguments are the client, the typed names, the remembered objects and the output.
+"""Function that does the work of a command and returns the exit code.
 
-Returns the exit code.
+Its arguments are the client, the typed names, the objects that the history knows, and the requested output.
 """
 
 CALENDAR = "ics"
 """Format of a list of events that is a calendar."""
 
 _ON_AIR_FOR = timedelta(minutes=10)
-"""A list must contain each event whose newest recorded sample is at most this old (monitoring.md, "Missing events")."""
+"""Maximum age of the newest sample of an event that counts as on air (monitoring.md, "Missing events")."""
 
 
 def list_command(noun: Noun) -> click.Command:

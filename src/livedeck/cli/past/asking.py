@@ -32,7 +32,7 @@ _AROUND = timedelta(minutes=5)
 """Margin before and after a show."""
 
 _LONGEST_SHOW = timedelta(hours=12)
-"""Time from --from beyond which a future --to without a day means that both were exchanged."""
+"""Maximum length of a show. If --to lacks a day and is in the future, a longer range means an earlier day of --to."""
 
 
 def past_moment(text: str, after: datetime | None = None) -> datetime:
@@ -60,7 +60,7 @@ def _end(ctx: click.Context, _: click.Parameter, text: str | None) -> datetime |
 
 
 def _read(at: datetime) -> str:
-    """Return how a typed time was understood, in words for an error."""
+    """Return a parsed time as text for an error: `read as 2026-11-21 18:00:00Z`."""
     return f"read as {at:%Y-%m-%d %H:%M:%S}Z"
 
 
@@ -92,7 +92,7 @@ def past_command(
 
 
 class _Named(NamedTuple):
-    """Event in the form that `match` needs."""
+    """Id and name of an event, for the search by words."""
 
     id: str
     name: str
@@ -102,7 +102,7 @@ class _Named(NamedTuple):
 class Past:
     """Recorded events and their reader.
 
-    `events`: the last record of each event. `now`: time of the process that records it.
+    `events`: the last record of each event. `now`: time by the clock of the recording process.
     """
 
     reader: HistoryReads
@@ -161,7 +161,7 @@ class Past:
 
 
 _SAME_SHOW = timedelta(hours=2)
-"""Maximum time between planned and actual start; beyond it, the planned start is that of another show."""
+"""Maximum time between planned and actual start of a show. A planned start further away belongs to another show."""
 
 
 def _was_on_air(record: EventRecord) -> bool:
@@ -171,9 +171,9 @@ def _was_on_air(record: EventRecord) -> bool:
 async def with_past(
     settings: Settings, command: str, work: Callable[[Past], Awaitable[int]], path: Path | None = None
 ) -> int:
-    """Run `work` on the past (see `open_records`). Returns its exit code; a file that cannot be read is reported.
+    """Open the records (see `open_records`) and return the exit code of `work` on them.
 
-    Raises SettingsError, CollectorError.
+    Prints an error if the file is missing or cannot be read. Raises SettingsError, CollectorError.
     """
     end_on_interrupt()
     async with open_records(settings, path) as reader:

@@ -47,7 +47,8 @@ def record_command(
     """Watch these events, or all, without a screen, and write a recording for `livedeck past replay`.
 
     EVENT: an id, a name, or the beginning of either. Judges the whole workspace, but writes only these events. Ends
-    after --duration or at ctrl-c. FILE.part has the data until then; after a kill the next run continues it.
+    after --duration or at ctrl-c. FILE.part holds the data until then. If the command is killed, run it again to
+    continue FILE.part.
     """
 
     async def work() -> int:
@@ -113,9 +114,10 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
 def replay_command(ctx: click.Context, /, *, path: Path, is_judged: bool, at: datetime | None, **flags: Any) -> None:
     """Open a recording or a history in the deck, without account, token or network. The file stays unchanged.
 
-    The deck begins at the start of the recording, or --at a time. --judge runs the detector over the recorded samples
-    with the limits of the settings here, and compares the alarms: kind, onset, end, severity. Exit code 6 if any alarm
-    differs, or if no recorded alarm could be compared. Alarms about the deck's own machine and link are not compared.
+    The deck begins at the start of the recording, or at the time of --at. --judge runs the detector over the recorded
+    samples with the limits of this machine's settings, and compares the alarms: kind, onset, end, severity. Exit code 6
+    if any alarm differs, or if no recorded alarm could be compared. Alarms about the deck's own machine and link are
+    not compared.
     """
 
     async def work() -> int:
@@ -152,7 +154,7 @@ async def _judge(path: Path) -> int:
 
 
 def judgement_lines(judgement: Judgement) -> list[str]:
-    """Return a line for each alarm, then a line with the totals."""
+    """Return a line for each compared alarm, then a line with the totals."""
     lines = [_line(comparison) for comparison in judgement.alarms]
     differing = sum(bool(comparison.differences) for comparison in judgement.alarms)
     span = f"{judgement.since:%Y-%m-%d %H:%M:%S} to {_moment(judgement.until)}"

@@ -85,9 +85,9 @@ def command(
     """Report the last show of EVENT, or a day: planned and real times, uptime, outages, alarms, acknowledgements.
 
     Prints Markdown by default; --plot puts the curves of each event into it. With -o it writes a file of each format
-    into FOLDER. Reads the history of this machine or of the collector, never the platform. Unwatched time is named and
-    counts neither as up nor as down. --truth adds a row for each fault of a scenario: when it was injected, when the
-    alarm came, who acknowledged it and acted, and the credit.
+    into FOLDER. Reads the history of this machine or of the collector, never the platform. Unwatched time is shown and
+    counts neither as up nor as down. --truth adds a row for each fault of a scenario: the times of fault and alarm, the
+    person who acknowledged and acted, and the credit.
     """
     if (event is None) == (day is None):
         raise click.UsageError("name an EVENT, or a day with --day")
@@ -170,7 +170,7 @@ def _truth(path: Path) -> dict[str, Any]:
 
 
 async def _score(past: Past, played: dict[str, Any]) -> Score:
-    """Return the score of the reactions."""
+    """Return the score of a drill. `played`: truth of its scenario, as the control API sends it."""
     evidence = await evidence_of(past.reader, played, datetime.fromisoformat(played["now"]))
     if played["dropped"]:
         lost = f"{played['dropped']} requests are no longer in the journal, so changes may be missing"
@@ -179,7 +179,7 @@ async def _score(past: Past, played: dict[str, Any]) -> Score:
 
 
 def _text(name: str, report: Report, drill: Score | None) -> str:
-    """Return the report in a format. HTML and JSON contain the drill; for Markdown it is a text of its own."""
+    """Return the report in the format `name`. HTML and JSON include the drill; other formats leave it out."""
     if drill is None or name not in {"html", "json"}:
         return REPORT_FORMATS[name].write(report)
     if name == "html":

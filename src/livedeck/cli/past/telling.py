@@ -135,7 +135,7 @@ def search_command(
 def handover_command(*, settings: Settings, output_format: str) -> Work:
     """Print the handover: what runs, what is wrong, who acknowledged it, what is shelved or silenced, what comes next.
 
-    Reads the history of this machine or of the collector, never the platform, and says how old it is.
+    Reads the history of this machine or of the collector, never the platform, and prints how old its data are.
     """
 
     async def work(past: Past) -> int:

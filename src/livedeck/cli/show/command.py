@@ -41,7 +41,7 @@ _MARKS = {CREATE: "+", "change": "~", DELETE: "-", BLOCKED: "!"}
 NOT_TRIED = "not tried, because the platform did not respond"
 
 _WORST_LAST = (DONE, NOT_SO, USAGE, FAULT, REFUSED, UNREACHABLE, UNKNOWN)
-"""Exit codes, worst last. Several changes have the worst of theirs."""
+"""Exit codes, worst last. A command with several changes ends with the worst exit code of these changes."""
 
 MAX_ROUNDS = 6
 """Maximum number of rounds of changes. An event takes four: create, edit, schedule, poster."""
@@ -65,9 +65,9 @@ def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet
     """Make events, rooms and videos match FILE: create missing ones, change those that differ.
 
     FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Applied again, it sends nothing. A deletion
-    needs --prune and --confirm with the name of the show; so does a creation while the list of the platform is empty
-    or lacks an object that is still served, because it may lack this one too. Exit code 6 if no change can remove a
-    difference.
+    needs --prune, and --confirm with the name of the show. A creation needs --confirm, too, if the list of the platform
+    is empty or lacks an object that still exists: the list may then lack the new object, too. Exit code 6 if no change
+    can remove a difference.
     """
     consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
@@ -237,9 +237,10 @@ class _Application:
         return await Planner(self.api, self.show, self.posters, SystemClock().now()).plan(items)
 
     async def _check_list(self, steps: Sequence[Step]) -> None:
-        """Raise Unreadable if a step would create an event that exists, although the platform's list lacks it.
+        """Raise Unreadable if a step would create an event that exists, but is missing from the platform's list.
 
-        The history of this machine has the ids to ask for. Raises NotReadError if it lost some.
+        Finds ids of events with the same name in the history, and reads these events. Raises NotReadError if the
+        history lost its rows.
         """
         new = {step.item.name: step.item for step in steps if step.action == CREATE and step.item}
         if not (self.history and new):
@@ -273,7 +274,7 @@ class _Application:
         return False
 
     async def _send(self, steps: Sequence[Step]) -> list[Item]:
-        """Send the first change of each object, in their order. Returns the objects that may need more."""
+        """Send the first change of each object, in order. Returns the objects that may need further changes."""
         sent, more = set[tuple[str, str, str]](), dict[str, Item]()
         for step in steps:
             assert step.operation is not None
@@ -317,9 +318,9 @@ class _Application:
         return outcome
 
     async def _open(self, step: Step, operation: Operation[Any]) -> list[str]:
-        """Return the ids of earlier changes without a verdict that forbid this one.
+        """Return the ids of earlier changes of the object that have no verdict and forbid this change.
 
-        A change that sets values may be sent again after a kill.
+        An earlier change does not forbid the same change if repeating it has no further effect.
         """
         changes, action = OpenChanges(), operation.audit_name or operation.name
         if self.history is not None:

@@ -121,7 +121,7 @@ async def _whole(noun: Noun, api: Api, owner: Any = None) -> tuple[Any, ...]:
 
 
 def _identity(item: Any, *, is_unique: bool) -> dict[str, Any]:
-    """Return the name, or the id of an object whose name is not unique or would be masked."""
+    """Return the name of an object as its identity, or its id if the name is missing, not unique or would be masked."""
     name = item.name or ""
     return {"name": name} if is_unique and name and name == name.strip() and _is_plain(name) else {"id": item.id}
 
@@ -132,12 +132,12 @@ def _is_plain(text: str) -> bool:
 
 
 def _event(event: Event, parent: str, *, is_unique: bool) -> dict[str, Any]:
-    entries, known, found = edit_entries(event, UTC), platform_values(event), _identity(event, is_unique=is_unique)
+    entries, values, found = edit_entries(event, UTC), platform_values(event), _identity(event, is_unique=is_unique)
     if event.type:
         found["type"] = event.type
     for field in EDIT_FORM.fields:
         entry: Any = entries[field.name]
-        if field.name == "name" or known[field.name] is None or (field.name == "parent_id" and parent):
+        if field.name == "name" or values[field.name] is None or (field.name == "parent_id" and parent):
             continue
         if field.kind is FieldKind.ROWS:
             entry = [_row(row, entry) for row in entry]
@@ -146,7 +146,7 @@ def _event(event: Event, parent: str, *, is_unique: bool) -> dict[str, Any]:
         elif field.kind is FieldKind.MULTI_CHOICE:
             entry = [*entry]
         elif field.kind is FieldKind.DATETIME:
-            entry = _time(known[field.name])
+            entry = _time(values[field.name])
         head, dot, tail = field.name.partition(".")
         if dot:
             found[head] = {tail: entry}
@@ -163,7 +163,7 @@ def _time(at: datetime) -> str:
 
 
 def _row(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a restream or relay profile without its key; with its id if another one has its name."""
+    """Return a restream or relay profile without its key. It has its id only if the name is not unique or missing."""
     is_unique = sum(other["name"] == row["name"] for other in rows) == 1
     kept = {name: value for name, value in row.items() if name not in {"id", "key", "stream_key"} and value is not None}
     texts = {name: value for name, value in kept.items() if not isinstance(value, str) or _is_plain(value)}
@@ -179,7 +179,10 @@ def _room(room: Room, *, is_unique: bool) -> dict[str, Any]:
 
 
 async def _videos(api: Api, event: Event) -> list[dict[str, Any]]:
-    """Return the recordings of an event that have subtitles, or a shown poster whose frame no other poster has."""
+    """Return the recordings of an event that have subtitles or an active poster from a frame.
+
+    Ignores a poster if another poster has the same frame.
+    """
     found = []
     for recording in await _whole(RECORDINGS, api, event):
         video = Video(recording.id)

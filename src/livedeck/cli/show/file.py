@@ -53,7 +53,7 @@ class Item:
         return f'{self.kind} "{shown(self.name)}"' if self.name else f"{self.kind} {shown(self.id)}"
 
     def with_id(self, identity: str) -> Item:
-        """Return the item with an id, which identifies it from now on."""
+        """Return a copy of the item that declares this id."""
         return replace(self, content={**self.content, "id": identity})
 
     def fault(self, text: str) -> click.UsageError:
@@ -77,17 +77,17 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Spec of a field that a form checks. `kind`: kind of the form's field."""
+    """Spec of a field with a single value, which the form checks later. `kind`: kind of the form's field."""
 
     kind: FieldKind = FieldKind.TEXT
 
 
 Spec = Mapping[str, Any]
-"""Field -> _Value, Spec of a mapping, or list of the Spec of its rows."""
+"""Field -> its spec: a `_Value`, a Spec if the field is a mapping, or a list with the Spec of a row."""
 
 
 def _spec(schema: FormSchema[Any] | None, **own: Any) -> Spec:
-    """Return the fields of a form, and the fields `own` of the file."""
+    """Return the spec of the fields of a form and of `own`, the fields that only the file has."""
     fields: dict[str, Any] = dict(own)
     for field in schema.fields if schema else ():
         head, dot, tail = field.name.partition(".")
@@ -200,7 +200,7 @@ class _Reader:
             ) from None
 
         class Loader(yaml.SafeLoader):  # type: ignore[misc]
-            """Loader with the few types of JSON, so that `18:30` and `no` stay texts."""
+            """YAML loader that knows only the types of JSON, so that `18:30` and `no` stay texts."""
 
             yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
@@ -276,7 +276,7 @@ class _Reader:
         return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(' ', 'seconds')}Z"
 
     def _secret(self, value: Any, path: Keys) -> str:
-        """Return the secret that a reference names. Never shows the value, which may be a secret itself."""
+        """Return the secret that a reference names. Errors never show `value`, which may be a secret itself."""
         source, argument = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else ("", None)
         if source not in _REFERENCES:
             field = path[-1]

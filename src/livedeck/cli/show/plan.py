@@ -1,8 +1,8 @@
 """Plan of a show file: the changes that make the platform match the file. Reads only.
 
 An object is found by its id, or else by its exact name; an event also by its project or folder. The plan fails if a
-list is incomplete: then nothing proves that an object is missing or that its name is unique. An empty list may be whole
-or may lack everything; such a doubt is part of the plan.
+list is incomplete: then nothing proves that an object is missing or that its name is unique. An empty list does not
+prove that an object is missing either: the plan then states this doubt.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CREATE: Final = "create"
 CHANGE: Final = "change"
 DELETE: Final = "delete"
 BLOCKED: Final = "blocked"
-"""Actions of a step. BLOCKED: no change can remove this difference."""
+"""Action of a step if no change can remove its difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +63,19 @@ class Step:
 
     @property
     def can_repeat(self) -> bool:
-        """True if the change sets values, so that sending it twice has the effect of once."""
+        """True if the change only sets values, so that sending it again has no further effect."""
         return isinstance(self.operation, FieldOperation | SetEventPoster)
 
 
 @dataclass(slots=True)
 class Plan:
-    """Steps in their order.
+    """Plan of a show file.
 
-    `same`: number of objects that match the file. `doubt`: why the objects to create may already exist; empty without a
-    reason. `others`: deletions of events and tracks that the file lacks, although it declares their
-    project, folder or video.
+    Attributes:
+        steps: Steps in the order in which to send them.
+        same: Number of objects that match the file.
+        doubt: Why the objects to create may already exist; empty if they cannot.
+        others: Deletions of events and tracks that the file lacks, although it declares their project, folder or video.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -115,7 +117,10 @@ class Planner:
         return plan
 
     def _doubt(self, kind: str, rows: Rows) -> str:
-        """Return why a list does not prove that an object is missing; empty if the list contains every found object."""
+        """Return why a list does not prove that an object is missing; empty if it does.
+
+        A list proves nothing if it is empty, or lacks an object that was found by its id.
+        """
         ids = {row.id for row in rows.items}
         lacks = [item.title for identity, item in self._claimed.items() if item.kind == kind and identity not in ids]
         if lacks:
@@ -123,7 +128,10 @@ class Planner:
         return "" if ids else f"the {kind} list is empty, which does not prove that no {kind} exists"
 
     async def _find(self, item: Item, rows: Rows) -> Any:
-        """Return the object, read by its id because a list may lack fields; None if it does not exist."""
+        """Find the object by its id or name, and read it by its id, because a list may lack fields.
+
+        Returns None if the object does not exist.
+        """
         noun, parent = NOUNS[item.kind], item.content.get("parent_id") if item.kind == "event" else None
         if item.id:
             identity = item.id
@@ -324,14 +332,17 @@ def _check_rows(item: Item) -> None:
 
 
 def _profile(profiles: Iterable[RelayProfile], row: Mapping[str, Any]) -> RelayProfile | None:
-    """Return the only relay profile with the row's id, or else with its name."""
+    """Return the relay profile with the row's id, or its name if the row has no id. Returns None unless one fits."""
     key = "id" if row.get("id") else "name"
     found = [profile for profile in profiles if getattr(profile, key) == row.get(key)]
     return found[0] if len(found) == 1 else None
 
 
 def _stream_command(event: Event, at: datetime, now: datetime) -> str:
-    """Return the command that gives the event a stream at a future time; empty if none is needed or possible."""
+    """Return the command that plans a stream of the event for the future time `at`.
+
+    Empty if the stream is already planned for this time, or cannot be planned.
+    """
     stream = event.stream
     begins = stream.started_at if stream else None
     if at <= now or (begins and abs(begins - at) < timedelta(seconds=1)):

@@ -14,7 +14,7 @@ MAX_EVENTS = 10_000
 
 
 class SetPosters:
-    """File of this machine. It has a hash for each event, of its poster and of the address that the poster came from.
+    """File with a hash for each event, made from the event's poster and the address of the picture.
 
     If the file is missing or unreadable, posters are set once more.
     """
@@ -32,7 +32,7 @@ class SetPosters:
         return self._hashes.get(self._key(event)) == _hash(url, _poster_id(event))
 
     def remember(self, event: Event, url: str) -> None:
-        """Store that the poster of the event, as just read, comes from this address. Raises OSError."""
+        """Store that the current poster of the event comes from this address. Raises OSError."""
         self._hashes[self._key(event)] = _hash(url, _poster_id(event))
         while len(self._hashes) > MAX_EVENTS:
             self._hashes.popitem(last=False)

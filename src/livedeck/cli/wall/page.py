@@ -30,7 +30,7 @@ MAX_VIEWERS = 32
 """Maximum number of browsers that receive updates at a time."""
 
 SILENT_SECONDS = 5.0
-"""Seconds without an update until a comment is sent; sending it reveals browsers that have left."""
+"""Seconds without an update until a comment is sent. Sending the comment fails if the browser has left."""
 
 _ASSETS = {
     "": ("index.html", "text/html"),
@@ -134,7 +134,7 @@ class WallPages:
         return Response(content, headers=headers, media_type=media_type)
 
     async def _updates(self, request: Request) -> Response:
-        """Return a stream of server-sent events until either side closes it; 503 if too many browsers read one."""
+        """Return the stream of updates as server-sent events; 503 if too many browsers read one."""
         headers = {**self._headers, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(headers=headers, media_type="text/event-stream")

@@ -78,7 +78,7 @@ class Posters:
             return picture
 
     async def viewer(self, event_id: str, image: str) -> bytes | None:
-        """Return the picture that viewers of an event get if it is a JPEG with the hash `image`; otherwise None.
+        """Return the picture that viewers of an event get. Returns None unless it is a JPEG with the hash `image`.
 
         A picture is fetched once for all browsers.
         """

@@ -100,10 +100,15 @@ class ExportProgress(Record):
 class ExportResult(Record):
     """Result of a complete export.
 
-    Numbers: `size`: written bytes. `messages`: written messages; None if not counted. `read`: messages in the log
-    before the filter. `undated`: messages without a readable time. `unreadable`: items of the log that are not
-    messages. `escaped_formulas`: cells that safe_csv changed. `split_messages`: messages in more than one cell of a
-    workbook. `doubt`: reason why the file is not proved to be the log; empty if it is.
+    Attributes:
+        size: Number of written bytes.
+        messages: Number of written messages; None if not counted.
+        read: Number of messages in the log before the filter; None if not counted.
+        undated: Number of messages without a readable time.
+        unreadable: Number of items of the log that are not messages.
+        escaped_formulas: Number of cells that `safe_csv` changed.
+        split_messages: Number of messages in more than one cell of a workbook.
+        doubt: Reason why the file is not proved to be the log; empty if it is proved.
     """
 
     size: int
@@ -198,7 +203,7 @@ class _ExportRun:
         return self.fault or (self.result.doubt if is_old else "")
 
     async def _is_empty_log(self) -> bool:
-        """Return whether the log in JSON is an empty list, so that an empty text is the whole log."""
+        """Request the log as JSON, and return whether its list is empty. An empty text is then the whole log."""
         try:
             async with self._transport.stream(self._request("json")) as response:
                 parser = ChatLogParser(response.chunks)
@@ -310,7 +315,7 @@ class _ExportRun:
             ) from None
 
     async def _count(self, response: StreamedResponse, add: Callable[[bytes], None]) -> AsyncIterator[bytes]:
-        """Yield the chunks, and report the progress after each. `add`: check of the content, which gets each chunk."""
+        """Yield the chunks. After each chunk, call `add`, which checks the content, and report the progress."""
         async for chunk in response.chunks:
             yield chunk
             add(chunk)

@@ -33,7 +33,7 @@ class MessageFilter(Record):
 
     @property
     def has_times(self) -> bool:
-        """True if a time condition is set, which no message without a readable time matches."""
+        """True if a time condition is set. A message without a readable time does not match then."""
         return bool(self.since or self.until)
 
     def filter(self, messages: list[ChatMessageDict]) -> list[ChatMessageDict]:
@@ -92,7 +92,7 @@ def in_zone(message: ChatMessageDict, zone: tzinfo) -> ChatMessageDict:
 
 
 def text(value: object) -> str:
-    """Return a field as text: empty for null, `true` for true (a string in platform-api.md)."""
+    """Return a field as text: empty for null, `true` or `false` for a boolean."""
     if isinstance(value, str):
         return value
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -18,10 +18,14 @@ _MAX_RUN = 64 * 2**10  # characters decoded at once; their objects need five tim
 
 
 class ChatLogParser:
-    """Items of the list in `{data: [...]}`, in batches as they arrive. Raises NotJson for any other document.
+    """Iterator over the items of the list in `{data: [...]}`, in batches as they arrive. An unreadable item is Broken.
 
-    An unreadable item becomes Broken. `error`: value of the member `error` beside or instead of the list; None without
-    one. `is_null`: the list is null. `members`: further members that describe the list, such as `meta`.
+    Iterating raises NotJson for any other document.
+
+    Attributes:
+        error: Value of the member `error` beside or instead of the list; None without one.
+        is_null: True if the list is null.
+        members: Further members that describe the list, such as `meta`.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
@@ -128,11 +132,10 @@ class _GrowingText:
         return char
 
     async def next_run(self) -> list[object]:
-        """Return the received objects up to the last comma, and move on after the comma.
+        """Return the received objects up to the last `},`, and skip them; empty if they cannot be decoded together.
 
-        Decoding a run is much faster than decoding single objects. If the last `},` is inside a text or an object, the
-        run is not valid JSON, and the result is empty. Single objects are then decoded up to this place, or until more
-        text arrives.
+        Decoding many objects at once is much faster than one by one. It fails if the last `},` is inside a text or an
+        object. The caller must then take single objects until this place is passed or more text arrives.
         """
         await self.peek()
         end = self._text.rfind("},", self._at, self._at + _MAX_RUN)

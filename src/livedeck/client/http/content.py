@@ -50,7 +50,7 @@ _BY_MEDIA_TYPE: Mapping[str, str] = {
 
 
 class ContentHead:
-    """First bytes and size of content that arrives in chunks. `is_blank`: the content is only white space so far."""
+    """First bytes and size of content that arrives in chunks. `is_blank`: only white space has arrived so far."""
 
     def __init__(self) -> None:
         self.first = b""

@@ -93,10 +93,11 @@ def error_from_response(
 def proves_refusal(error: Rejected) -> bool:
     """Return whether an error reply proves that a change was not made (trust.md, "Verdicts").
 
-    A registered 4xx status is proof, and so is an error body with a 4xx code. Status and code must not differ. 408 is
-    no proof, because a proxy may send it while the platform goes on. 404 and 410 are no proof, because a DELETE that a
-    network delivers twice ends in 404. 5xx, redirects and unregistered statuses are no proof: a proxy may send them for
-    a change that succeeds.
+    A registered 4xx status is proof, and so is an error body with a 4xx code. If there are both, both must prove it.
+    These are no proof:
+    - 408, because a proxy may send it while the platform goes on.
+    - 404 and 410, because a DELETE that a network delivers twice ends in 404.
+    - 5xx, redirects and unregistered statuses, because a proxy may send them for a change that succeeds.
     """
     statuses = {error.status} if error.status >= 300 else set()
     if error.code is not None and 200 <= error.code // 1000 < 600:
@@ -146,7 +147,7 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status of a reply. For an error body with status 2xx, this is the start of the error's code."""
+    """Return the status that a reply stands for. An error body with status 2xx has it in its code: 404 in 400404."""
     return code // 1000 if status < 300 and code is not None else status
 
 
@@ -174,7 +175,7 @@ def _quoted_field(text: object) -> str:
 
 
 def _mask_value(value: object, depth: int = 5) -> object:
-    """Return a JSON value with masked secrets, without items beyond `_MAX_ITEMS` and levels beyond `depth`."""
+    """Return a JSON value with masked secrets, cut to `_MAX_ITEMS` items and `depth` levels."""
     if isinstance(value, list):
         value = value[:_MAX_ITEMS]
     elif isinstance(value, dict):

@@ -117,13 +117,18 @@ class ReadOnly(ApiError):
 class Unreachable(ApiError):
     """No complete reply came, and nothing was changed.
 
-    `cause`: `refused` (no connection could be made), `dns` (the host name does not resolve), `tls` (the certificate or
-    the handshake failed), `timeout`, `reset` (the connection broke before the response was complete), `proxy` (the
-    proxy cannot be reached, or does not connect to the platform).
+    Causes:
+    - `refused`: No connection could be made.
+    - `dns`: The host name does not resolve.
+    - `tls`: The certificate or the handshake failed.
+    - `timeout`: No complete reply came in time.
+    - `reset`: The connection broke before the response was complete.
+    - `proxy`: The proxy cannot be reached, or does not connect to the platform.
 
-    `is_connected`: True if a new connection was made before the failure, so the address can be reached. False if no
-    connection could be made. None if an older connection was reused, so the failure does not show whether the address
-    can be reached.
+    Attributes:
+        cause: One of these causes.
+        is_connected: True if a new connection was made before the failure. False if no connection could be made. None
+            if an older connection was reused, which does not show whether the address can be reached.
     """
 
     def __init__(self, text: str, cause: Cause, *, is_connected: bool | None = None) -> None:

@@ -65,7 +65,7 @@ class HandshakeSilence(httpcore.ConnectTimeout):
 
 
 class _AtEnd(Exception):  # noqa: N818  expected
-    """Signal that httpcore has used every received byte."""
+    """Raised to `close_if_surplus` if httpcore has used every received byte, so that there are no surplus bytes."""
 
 
 @dataclass(slots=True)
@@ -102,8 +102,9 @@ async def close_if_surplus(response: httpcore.Response) -> bool:
     """Close the connection if bytes follow a reply that was read to its end.
 
     httpcore would take surplus bytes for the next reply. Returns True if the bytes contain another reply, and False for
-    a mere line break, which some platforms send. A further read shows the bytes: httpcore returns at once with surplus
-    bytes, and reads from the connection without them.
+    a mere line break, which some platforms send.
+
+    To find the bytes, httpcore is asked to read on. It reads from the connection only if it has no surplus bytes.
     """
     stream = response.extensions.get("network_stream")
     if not isinstance(stream, _AsyncioStream) or not stream.can_probe:
@@ -173,9 +174,9 @@ async def _connect(stream: _AsyncioStream, addresses: Sequence[str], port: int, 
 
 
 async def _first_connected(addresses: Sequence[str], port: int, local: tuple[str, int] | None) -> socket:
-    """Return a socket that is connected to the first of these IP addresses to respond, and close the others.
+    """Return a socket that is connected to the first IP address to respond. Closes the connections to the others.
 
-    asyncio can do this only for a name, which it would look up again. Raises the OSError of the last address.
+    asyncio can do this only for a name, and would look up the name again. Raises the OSError of the last address.
     """
     waiting, tries = deque(addresses), list[asyncio.Task[socket]]()
     try:
@@ -247,7 +248,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     @property
     def can_probe(self) -> bool:
-        """True if a further read can show surplus bytes: not after the end of the connection, and not in HTTP/2."""
+        """True if `close_if_surplus` can find surplus bytes: the connection is not at its end, and is not HTTP/2."""
         return not (self._has_read_eof or self._is_http2())
 
     @property
@@ -295,7 +296,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._closed.set_result(None)
 
     def _receive_rest(self) -> None:
-        """Read the bytes that arrived before a reset: asyncio closes the socket after a failed write."""
+        """Read the bytes that arrived before a reset, because asyncio closes the socket after a failed write."""
         with suppress(OSError), self._transport.get_extra_info("socket").dup() as rest:
             while self._received_size < _MAX_BUFFERED and (data := rest.recv(_READ_SIZE)):
                 self._received.append(data)
@@ -411,7 +412,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             raise httpcore.WriteError(str(self._error or "the connection is closed"))
 
     def _is_refused(self) -> bool:
-        """Return whether a reply other than a success has arrived."""
+        """Return whether a reply has arrived whose status is not 2xx."""
         return bool(self._received) and self._skip_interim() and self._received[0][9:10] != b"2"
 
     def _skip_interim(self) -> bool:
@@ -435,7 +436,7 @@ class _AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         return is_begun and (len(rest) > _MAX_HEAD or not _INTERIM_LINE.match(rest))
 
     def _take(self, size: int) -> None:
-        """Count `size` received bytes as taken, and go on reading if there is room for more."""
+        """Remove `size` bytes from the count of buffered bytes, and resume reading if the buffer was full."""
         was_full = self._received_size >= _MAX_BUFFERED
         self._received_size -= size
         if was_full and self._received_size < _MAX_BUFFERED and not self._is_eof:

@@ -1,9 +1,9 @@
 """Requests to addresses that the user configured besides the platform, such as webhooks and collectors.
 
 These requests have neither the platform's token nor its rate limit. Each is tried once, and the caller decides about a
-retry. Only `open_public`, which reads addresses that anyone may have named, follows redirects. An address must be
-https, or http to loopback, because it is or has a secret. `Egress` limits the hosts of notifications, but not the link
-to a collector.
+retry. Only `open_public`, which reads addresses that anyone may have named, follows redirects. Other addresses must be
+https, or http to loopback, because the address may contain a secret. `Egress` limits the hosts of notifications, but
+not the link to a collector.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _MAX_ANSWER = 16_384
 """Maximum number of bytes to read from a reply."""
 
 _MAX_SHOWN = 2000
-"""Maximum number of bytes of a reply that may be shown."""
+"""Number of bytes at the beginning of a reply that become its text."""
 
 _MAX_WORDS = 120
-"""Maximum number of characters of a reply to show."""
+"""Maximum number of characters of this text."""
 
 _MAX_FAULT = 300
 """Maximum number of characters of a reason for not sending."""
@@ -143,8 +143,8 @@ class Outgoing:
     async def open_public(self, address: str, headers: Mapping[str, str], *, home: str) -> AsyncIterator[Incoming]:
         """Read an address that anyone may have named, such as one in a playlist, and follow up to 3 redirects.
 
-        `home`: configured address that led here. Its network is allowed, besides public ones, and plain http only if
-        it is http. Neither cookies nor credentials are sent.
+        `home`: configured address that led to `address`. Allowed are public networks and the network of `home`. Plain
+        http is allowed only if `home` is http. Neither cookies nor credentials are sent.
 
         Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
         """
@@ -258,7 +258,7 @@ def check_outgoing(address: str) -> None:
 
 
 def check_public(address: str, home: str) -> None:
-    """Raise Misconfigured unless the address is http or https, no less safe than `home`, and without a user name."""
+    """Raise Misconfigured unless the address is https (or http if `home` is http) and has no user name or password."""
     try:
         parts, own = urlsplit(address), urlsplit(home)
         is_usable = bool(parts.hostname) and parts.port != 0

@@ -1,8 +1,8 @@
 """Guards for the addresses of connections: links in a reply or playlist (`LinkGuard`), notifications (`EgressGuard`).
 
-Anyone who can write into an object of the platform could put a link to this machine or its network there, and so make
-the deck connect to it. Anyone who controls the DNS of a receiver could do the same. Therefore a name is looked up once,
-the guard checks its addresses, and the connection uses these addresses.
+Anyone who can change an object of the platform could put a link to this machine or its network into the object. The
+deck would then connect to this link. Anyone who controls the DNS of a receiver could do the same. Therefore a name is
+looked up once, the guard checks its addresses, and the connection uses these addresses.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ def guarding(guard: Guard | None) -> Iterator[None]:
 
 
 async def allowed_addresses(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host to connect to; without a guard, the host itself. Raises Misconfigured, OSError."""
+    """Return the addresses to connect to: those that the guard allows, or the host itself without a guard.
+
+    Raises Misconfigured, OSError.
+    """
     guard = _guard.get()
     return (host,) if guard is None else await guard.resolve(host, port)
 

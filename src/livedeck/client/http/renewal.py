@@ -50,7 +50,7 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """Return the error with the advice of the source, or with its fault, in front of the text."""
+        """Return the error with the advice of the source before its text; after a failed renewal, with its fault."""
         if self._source is None:
             return error
         text = f"{self._error or self._source.advice} (the platform refused the token: {error})"

@@ -202,10 +202,10 @@ class Response:
         return 200 <= self.status < 300
 
     def value(self, now: datetime) -> object:
-        """Return the decoded body of a success; None for an empty body. A value in the reply to a read may be Broken.
+        """Return the decoded body of a successful response; None for an empty body.
 
-        `now`: time of this machine. Raises Rejected for an error or redirect, and Unreadable if the body is not JSON or
-        does not prove the success.
+        Values in the response to a read may be Broken. `now`: time of this machine. Raises Rejected for an error or
+        redirect, and Unreadable if the body is not JSON or does not prove the success.
         """
         document = self._json() if self.is_success else self._error_body()
         ruling = decide(self.status, document, is_to_change=self.is_to_change)

@@ -42,8 +42,8 @@ class Ruling(Record):
 def decide(status: int, document: object, *, is_to_change: bool) -> Ruling:
     """Return the meaning of a reply with this status and decoded body (None without a body).
 
-    `is_to_change`: the request was a change. Its outcome is also in doubt after an error status beside a success, and
-    after a status such as 202.
+    `is_to_change`: the request was a change. Two more replies to a change are in doubt: an error status with a body
+    that reports success, and a status such as 202 with a body that does not.
     """
     affirms = _affirms(document)
     if not 200 <= status < 300:

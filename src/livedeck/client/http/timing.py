@@ -77,8 +77,8 @@ class CoolingDown(Exception):  # noqa: N818  named like the errors in errors.py
 class Cooldown:
     """Pause of all reads after the platform has refused a read because of too many requests.
 
-    The platform states the length; otherwise each pause is longer than the one before. After the pause a single read is
-    sent, and the others follow if this read is not refused.
+    The platform may state the length of the pause; otherwise each pause is longer than the one before. After the pause,
+    a single read is sent. The other reads follow if the platform does not refuse this read.
     """
 
     def __init__(self, timing: ClientTiming) -> None:
@@ -126,7 +126,7 @@ class Cooldown:
 
 
 def _longest_delay(tries: int) -> float:
-    """Return the maximum seconds to wait after a number of failed tries; they double with each try."""
+    """Return the maximum seconds to wait after `tries` failed tries. It doubles with each try, up to `_MAX_DELAY`."""
     return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** min(tries - 1, 30))
 
 

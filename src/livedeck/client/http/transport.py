@@ -131,7 +131,7 @@ _SMALL_UPLOAD = 2**20
 _EXPECTATION_FAILED = 417
 
 _LONG_REST = 2**20
-"""Minimum number of remaining bytes of a body for a direct read, after which the connection cannot be used again."""
+"""Minimum number of remaining bytes for reading a body directly, which makes the connection unusable afterwards."""
 
 _MAX_LOGGED = 1000
 
@@ -241,7 +241,7 @@ class Transport:
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[StreamedResponse]:
-        """Send a read, and yield its response, of any length, whose chunks are read as they arrive.
+        """Send a read, and yield its response, which may have any length. Its chunks are read as they arrive.
 
         A redirect of a signed link is followed to an https address, or from loopback to loopback. Raises ApiError, also
         while the chunks are read.
@@ -276,7 +276,7 @@ class Transport:
     ) -> T:
         """Return the result of `parse` for a complete response. Raises Rejected, or Unreadable if it is not JSON.
 
-        Only one response is parsed at a time. Several together would block the event loop or the interpreter's lock.
+        Only one response is parsed at a time, because several together would block the event loop for too long.
         """
 
         def parse_value() -> T:
@@ -545,7 +545,7 @@ class Transport:
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause, is_connected=is_connected)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
-        """Return the proxy that could not be reached or opened no tunnel; None if the proxy is not the cause."""
+        """Return the proxy if it caused the error: it could not be reached or opened no tunnel. Otherwise None."""
         is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
@@ -697,7 +697,7 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """Yield the body as sent. Raises errors of httpcore.
 
     The rest of a long body with a stated length is read straight from the connection, because httpcore and h11 copy
-    each byte four times. Neither holds bytes back. The connection ends with the response.
+    each byte four times. They have no unread bytes then. The connection is closed with the response.
     """
     rest = _sent_size(response.headers) or 0
     connection = response.extensions.get("network_stream") if response.http_version == "HTTP/1.1" else None
@@ -736,9 +736,9 @@ def _redirect_target(response: httpx.Response) -> str | None:
 
 
 def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
-    """Return Unknown if the response to a change leaves open whether the change was made, else None.
+    """Return Unknown if the error leaves open whether a change was made, else None.
 
-    NotFound leaves this open, too, but callers expect it as it is.
+    Returns None for NotFound, because callers handle NotFound themselves.
     """
     if request.is_read:
         return None

@@ -122,7 +122,7 @@ class Annotations(Resource):
         draft: AnnotationDraft | None = None,
         **fields: Unpack[AnnotationFields],
     ) -> Annotation:
-        """Change only the fields of the draft, or `fields` instead. Raises Invalid for a `type`, and any ApiError.
+        """Change the fields that `draft` or `fields` sets. Raises Invalid if `type` is set, and any ApiError.
 
         >>> (await api.annotations.update(video_id, annotation_id, title="Look again")).title
         'Look again'

@@ -71,8 +71,8 @@ class Model(BaseModel):
     def with_faults(self, faults: tuple[FieldFault, ...]) -> Self:
         """Return a copy with these faults, for an object restored from storage or just read.
 
-        Pydantic would set a declared private attribute of every object by a Python call, which takes a third of the
-        time to read a chat message. Hardly any object has faults.
+        Sets the private attribute directly, because few objects have faults. If the model declared the attribute,
+        pydantic would set it for every object, which costs a third of the time to read a chat message.
         """
         copy = self.model_copy()
         object.__setattr__(copy, "__pydantic_private__", {_FAULTS: faults} if faults else None)
@@ -80,7 +80,7 @@ class Model(BaseModel):
 
     @model_serializer(mode="wrap", when_used="json")
     def _hide_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Mask undocumented fields in JSON output: people see it, and such a field may hold a secret."""
+        """Mask undocumented fields in JSON output, which people see, because such a field may hold a secret."""
         fields: dict[str, Any] = serialize(self)
         return {name: MASK if name in (self.model_extra or {}) else value for name, value in fields.items()}
 
@@ -100,7 +100,7 @@ def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> object:
 
 
 _Tolerant = WrapValidator(_or_none)
-"""Validator that reads an unreadable value as missing: a list is worth more than its metadata."""
+"""Validator that reads an unreadable value as missing, so that a list with bad metadata is still readable."""
 
 _Count = Annotated[int | None, Field(ge=0), _Tolerant]
 
@@ -211,7 +211,7 @@ def _segment(identifier: object) -> str:
 
 
 def _described(answer: object) -> tuple[Pagination, Mapping[str, str]]:
-    """Return the position and the order that the reply to a list states; the first place that has a value counts."""
+    """Return page position and order from the reply to a list. Each value is from the first of its usual places."""
     document = answer if isinstance(answer, dict) else {}
     meta = document.get("meta")
     described = Meta.model_validate(meta if isinstance(meta, dict) else {})
@@ -239,7 +239,10 @@ class Resource:
         return await self._transport.send(request, lambda answer: self._read_rows(model, answer, request)[0])
 
     async def _optional(self, model: type[M], request: Request) -> M | None:
-        """Return the object in the response, or None if it has none. For responses that the document does not show."""
+        """Return the object in the response; None if the response has none.
+
+        For a request whose response the document does not describe.
+        """
 
         def parse(answer: object) -> M | None:
             value = answer.get("data") if isinstance(answer, dict) else None
@@ -250,7 +253,7 @@ class Resource:
     async def _success(self, request: Request) -> None:
         """Send a change whose response has no documented content.
 
-        Raises Unreadable if it has an object that the request does not name.
+        Raises Unreadable if the response has an object whose id is not in the request.
         """
         body = request.body.value if isinstance(request.body, JsonBody) else None
         order = body if isinstance(body, list) else []
@@ -292,7 +295,10 @@ class Resource:
     def _read_rows(
         self, model: type[M], answer: object, request: Request
     ) -> tuple[tuple[M, ...], tuple[FieldFault, ...]]:
-        """Return the rows of a list as items, and the faults of unreadable rows."""
+        """Return the readable rows of a list as objects, and the faults of the unreadable rows.
+
+        Raises Unreadable if the list has rows, but none is readable.
+        """
         items, unreadable = list[M](), list[FieldFault]()
         for index, row in enumerate(rows(answer, request.summary)):
             item, faults = read_model(model, row)

@@ -1,6 +1,6 @@
 """Subtitle files, WebVTT and SRT, checked line by line before an upload (platform-api.md, "Limits"). Pure.
 
-Every line of an accepted file has a meaning: a line that players would silently drop is an error instead.
+A line that players would silently drop is an error.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def parse(content: bytes) -> tuple[Cue, ...]:
 
 
 def cues_out_of_order(cues: Sequence[Cue], duration: float | None = None) -> tuple[str, ...]:
-    """Return warnings about valid but odd times: out of order or overlapping, each with its first line.
+    """Return a warning for each kind of odd times: out of order, overlapping, or after the end of the video.
 
-    `duration`: length of the video in seconds, if known; cues after its end are odd too. Players show such cues late,
-    stacked or not at all.
+    A warning names the line of the first such cue. Players show such cues late, stacked or not at all. `duration`:
+    length of the video in seconds; None if unknown.
     """
     late = [after for before, after in pairwise(cues) if after.start < before.start]
     over = [after for before, after in pairwise(cues) if before.start <= after.start < before.end]

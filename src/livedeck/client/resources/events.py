@@ -356,7 +356,7 @@ class Events(Resource):
     async def update(
         self, event_id: Identifier, draft: EventDraft | None = None, **fields: Unpack[EventFields]
     ) -> Event:
-        """Change only the fields of the draft, or `fields` instead. Raises Invalid for a `type`, and any ApiError.
+        """Change the fields that `draft` or `fields` sets. Raises Invalid if `type` is set, and any ApiError.
 
         >>> event = await api.events.update(event_id, name="Town hall")
         >>> event.name

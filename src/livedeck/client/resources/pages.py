@@ -14,7 +14,7 @@ from livedeck.text.values import counted
 MAX_PER_PAGE = 100  # platform-api.md, "Lists"
 
 MAX_UNANNOUNCED = 1_000_000
-"""Number of rows after which reading a list stops if it announces fewer, because it may never end by itself."""
+"""Maximum number of rows to read from a list that announces fewer, because such a list may have no end."""
 
 _MAX_WALKS = 8
 
@@ -42,11 +42,16 @@ class Shortfall(Record):
 class Page(Sequence[T], Generic[T]):
     """Page of a list, and a sequence of its items: it has a length, and can be iterated over and indexed.
 
-    `page` and `per_page` are those of the reply, or of the request if the reply lacks them. `total`: items on all
-    pages, None if the reply lacks it. `order`: field -> `asc` or `desc`. `unreadable`: faults of rows without an id,
-    which are left out. `is_last`: the page is shorter than its stated size, and the total agrees exactly. `is_paged`:
-    the reply states a page, a size or a total. `is_null`: the reply holds null instead of rows, which is no sign of the
-    end.
+    Attributes:
+        items: Readable rows of the page.
+        page: Number of the page by the reply, or by the request if the reply lacks it.
+        per_page: Size of a page by the reply, or by the request if the reply lacks it.
+        total: Number of rows on all pages; None if the reply lacks it.
+        order: Field -> `asc` or `desc`.
+        unreadable: Faults of rows without an id, which are left out.
+        is_last: True if the page is shorter than its stated size, and the total agrees exactly.
+        is_paged: True if the reply states a page, a size or a total.
+        is_null: True if the reply has null instead of rows, which is no sign of the end.
     """
 
     items: tuple[T, ...]
@@ -95,7 +100,7 @@ class Page(Sequence[T], Generic[T]):
         return page if page.items or page.unreadable else None
 
     def _is_all_before(self, page: Page[T]) -> bool:
-        """Return whether the list ends with this page, by the total of the next page, `page`, else by its own."""
+        """Return whether the list ends with this page. `page`: next page, whose total counts if it states one."""
         total = self.total if page.total is None else page.total
         return total is not None and (self.page - 1) * self.per_page + len(self) + len(self.unreadable) >= total
 
@@ -103,8 +108,13 @@ class Page(Sequence[T], Generic[T]):
 class _Walk:
     """Pass over a list from its first page to its apparent end.
 
-    `ids`: ids of the rows. `total`: the last stated total; None without any. `totals`: all stated totals. `is_idle`: it
-    ended at a page without new items. `is_end_shown`: it ended at a reply that only the end of the list explains.
+    Attributes:
+        ids: Ids of the rows.
+        total: Last stated total; None without any.
+        totals: All stated totals.
+        is_idle: True if the newest page has rows, but no new ones.
+        is_end_shown: True if the newest page proves the end of the list: it is empty or last, or the platform ignores
+            the number of the page.
     """
 
     def __init__(self) -> None:
@@ -154,11 +164,11 @@ class _Walk:
 
     @property
     def is_counted(self) -> bool:
-        """True if every page states the same total, and as many rows came, none twice."""
+        """True if every page states the same total, exactly this number of rows came, and no row came twice."""
         return not self._has_repeats and self.totals == {self.received}
 
     def is_settled(self, before: _Walk | None) -> bool:
-        """Return whether another pass would hardly find more. `before`: the previous pass."""
+        """Return whether another pass is unlikely to find more. `before`: the previous pass, or None."""
         if self.is_counted or not self.is_paged:
             return True
         if not self.ids:
@@ -170,18 +180,24 @@ class _Walk:
 
 
 class PagedItems(AsyncIterator[T]):
-    """Every item, page by page, each id once.
+    """Iterator over all items of a list, page by page, each id once.
 
-    `fetch`: number of a page -> page. `max_unannounced`: number of rows after which reading stops if the list announces
-    fewer. `unreadable`: faults of the rows that were left out. `shortfall`: the rows that were announced and not
-    received; None if all were, which is certain only after the last item. `total`: number of rows that the list states;
-    None if it states none.
+    Items that are created or deleted during the read move other items to another page. Therefore the list is read in
+    several passes:
+    - One pass is enough if every page states the same total, and exactly this number of items came.
+    - Otherwise passes follow until a pass finds nothing new and nothing twice, or two passes find nothing new.
+    - Four identical pages show that the platform ignores `page`; two are enough if its replies do not mention pages.
+    - A page that is null is requested once more, then skipped. Two such pages in a row end a pass, as does a page
+      without new items.
 
-    Items that are created or deleted during the read move others to the next or the previous page. So the list is read
-    again until a pass finds nothing new and nothing twice, or two passes find nothing new. One pass is enough if every
-    page states the same total and as many items came. Neither the total nor the length of a page is trusted alone. Four
-    identical pages show that the platform ignores `page`; two are enough if its replies do not mention pages. A page
-    that is null is requested once more, then skipped; two in a row end a pass, as does a page without new items.
+    Args:
+        fetch: Returns the page with a number.
+        max_unannounced: Maximum number of rows to read if the list announces fewer.
+
+    Attributes:
+        unreadable: Faults of the rows that were left out.
+        shortfall: Announced rows that were not received; None if all were, which is certain only after the last item.
+        total: Number of rows that the list states; None if it states none.
     """
 
     def __init__(self, fetch: Callable[[int], Awaitable[Page[T]]], *, max_unannounced: int = MAX_UNANNOUNCED) -> None:
@@ -240,7 +256,7 @@ class PagedItems(AsyncIterator[T]):
             before = walk
 
     def _is_endless(self, walk: _Walk, number: int) -> bool:
-        """Return whether the list exceeds its announced length so far that it may never end."""
+        """Return whether the list is longer than announced and than `max_unannounced`, so that it may have no end."""
         announced = walk.total or 0
         max_pages = max(self._max_unannounced // MAX_PER_PAGE, announced)
         return len(self._ids) > max(self._max_unannounced, announced) or number > max_pages

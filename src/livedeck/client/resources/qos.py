@@ -1,4 +1,7 @@
-"""Quality of service of an event's stream (platform-api.md, "QoS sample"), in columns: thousands of samples a poll."""
+"""Quality of service of an event's stream (platform-api.md, "QoS sample").
+
+Samples are stored in columns, because a poll returns thousands of them.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,16 @@ BitrateUnit = Literal["bit", "kbit"]
 _BITS: Mapping[BitrateUnit, float] = {"bit": 1.0, "kbit": 1000.0}
 
 WATCH_INTERVAL = 5.0
-"""Seconds between two reads of a watch. The document names no limit; the deck reads an event on air as often."""
+"""Seconds between two reads of a watch, as in the deck for an event on air. The document names no limit."""
 
 _REMEMBERED = 8192
-"""Minimum number of sample times that a watch remembers, more than two replies contain."""
+"""Minimum number of sample times that a watch remembers. Two replies contain fewer."""
 
 _NO_STATUS = -1
 _MAX_NUMBER = 2**53  # floats are exact up to here; no stream comes near
 
 MAX_SAMPLES = 86_400
-"""Maximum number of samples read from a reply: a day with one a second, 24 times as many as the platform keeps."""
+"""Maximum number of samples to read from a reply: one a second for a day. The platform keeps an hour of them."""
 
 _SLICE = 3600
 """Number of rows that are read at a time. The interpreter's lock is free in between, so that the event loop goes on."""
@@ -67,10 +70,19 @@ def _integers() -> array[int]:
 class QosSamples:
     """Samples in the order of the reply, which may be unsorted and contain duplicates.
 
-    A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. `time`: epoch seconds. A missing,
-    null or unreadable number is NaN in its column, and -1 in `status`, because zero is a measurement. `extra`: index ->
-    the undocumented fields of that sample. `dropped`: number of samples without a readable time. `unreadable`: column
-    -> number of values that are not numbers. `older`: number of older samples in the reply, beyond MAX_SAMPLES.
+    A sequence of QosSample over columns of plain numbers; a slice is QosSamples too. A missing, null or unreadable
+    number is NaN in its column, and -1 in `status`, because zero is a measurement.
+
+    Attributes:
+        time: Times in epoch seconds.
+        bitrate_video: Video bit rates in bit/s.
+        bitrate_audio: Audio bit rates in bit/s.
+        frame_rate: Frames per second.
+        status: Statuses of the platform.
+        extra: Index of a sample -> its undocumented fields.
+        dropped: Number of samples without a readable time.
+        unreadable: Column -> number of values that are not numbers.
+        older: Number of older samples in the reply, beyond MAX_SAMPLES.
     """
 
     time: array[float] = field(default_factory=_doubles)
@@ -249,7 +261,7 @@ class _NewSamples:
         self._is_first = True
 
     def among(self, samples: QosSamples) -> list[QosSample]:
-        """Return the new samples by time; of the first reply only the newest, or those after `since`."""
+        """Return the new samples by time. From the first reply, return the newest sample, or those after `since`."""
         places = {time: index for index, time in enumerate(samples.time)}
         times = sorted(places.keys() - self._seen)
         self.is_continued = not self._seen or len(times) < len(places)
@@ -269,7 +281,7 @@ def _is_plain(samples: QosSamples) -> bool:
 
 
 def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
-    """Return the samples of a reply that continues the samples `before`; None if a new row is not plain."""
+    """Return the samples of a reply: the common ones from `before`, then the added rows. None if a row is not plain."""
     try:
         added = _parse_samples([*found.rows], summary, bits)
     except Unreadable:
@@ -296,7 +308,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
 
 
 def _newest(answered: list[object]) -> list[object]:
-    """Return the newest MAX_SAMPLES rows. The times of the first and last row show their order."""
+    """Return the newest MAX_SAMPLES rows. The times of the first and last row show whether the newest come first."""
     if len(answered) <= MAX_SAMPLES:
         return answered
     ends = [_parse_time(row.get("time")) if isinstance(row, dict) else None for row in (answered[0], answered[-1])]
@@ -361,7 +373,7 @@ def _count_unreadable(measured: Sequence[tuple[Any, ...]]) -> Mapping[str, int]:
 
 
 def _measured_values(samples: list[dict[str, Any]]) -> tuple[list[tuple[Any, ...]], bool]:
-    """Return each sample's values without its time (None if missing), and whether all fields are documented."""
+    """Return the values of each sample (without the time; None if missing), and whether all fields are documented."""
     try:
         return [*map(itemgetter(*_MEASURED), samples)], {*map(len, samples)} <= {len(_DOCUMENTED)}
     except KeyError:
@@ -383,7 +395,7 @@ def _all_plain(values: Sequence[Any], types: frozenset[type]) -> bool:
 
 
 def _parse_times(texts: list[object]) -> list[float | None]:
-    """Return the times in epoch s, None if unreadable; quicker if all are plain UTC."""
+    """Return the times in epoch s, None for an unreadable one. Faster if all times are in UTC and readable."""
     try:
         times = [*map(datetime.fromisoformat, cast("list[str]", texts))]
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Reads only the samples that a QoS reply adds to the last one, because the platform repeats up to 3600 in each.
+"""Parses only the new samples of a QoS reply, because each reply repeats up to 3600 samples of the one before.
 
-The result is always the same as after reading the whole reply: samples are reused only if their bytes are the same in
-both replies, one after the other. Anything else is read whole.
+The result is always the same as after parsing the whole reply. Samples of the last reply are reused only if the new
+reply begins with the same bytes; otherwise it is parsed whole.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _values = msgspec.json.Decoder(list[dict[str, object]]).decode
 
 _SHORT = 64 * 2**10
-"""Bytes of a reply that is always read whole, because that takes less than a millisecond."""
+"""Maximum bytes of a reply that is always parsed whole, because that takes less than a millisecond."""
 
 _LARGEST = 32 * 2**20
-"""Bytes of all kept replies together. Further events are read whole."""
+"""Maximum bytes of all kept replies together. Replies of further events are parsed whole."""
 
 _KEPT_SECONDS = 60.0
-"""Seconds after which a reply is read whole again."""
+"""Seconds after which the next reply of an event is parsed whole again."""
 
 T = TypeVar("T")
 
 
 class Continuation(NamedTuple):
-    """New reply: samples that the last reply had already, then added ones.
+    """Difference between two replies: the new one begins with samples of the last one, and adds others.
 
-    `first`: index, in the last reply, of the earliest sample that both have. `rows`: the added samples.
+    `first`: index, in the last reply, of the first sample of the new reply. `rows`: added samples.
     """
 
     first: int
@@ -52,7 +52,7 @@ class LastAnswers(Generic[T]):
         self._kept: dict[str, _Kept[T]] = {}
 
     def find(self, event_id: str, body: bytes) -> tuple[T, Continuation] | None:
-        """Return the samples of the last reply and how this one continues it; None if it must be read whole."""
+        """Return the samples of the last reply and how `body` continues it; None if `body` must be parsed whole."""
         kept = self._kept.get(event_id)
         if kept is None or kept.until <= self._timer():
             return None
@@ -60,9 +60,9 @@ class LastAnswers(Generic[T]):
         return (kept.samples, found) if found else None
 
     def keep(self, event_id: str, body: bytes, samples: T, *, is_whole: bool) -> None:
-        """Keep a reply whose samples are all readable, and forget replies that are due to be read whole.
+        """Keep a reply whose samples are all readable, and forget expired replies (`_KEPT_SECONDS`).
 
-        `is_whole`: this reply was read whole; such a reply is kept only if `is_plain`.
+        `is_whole`: this reply was parsed whole; such a reply is kept only if `is_plain`.
         """
         now, before = self._timer(), self._kept.pop(event_id, None)
         self._kept = {key: kept for key, kept in self._kept.items() if kept.until > now}
@@ -92,7 +92,7 @@ def is_plain(body: bytes) -> bool:
 def continuation(before: bytes, body: bytes) -> Continuation | None:
     """Return how `body` continues `before`, a plain body (see `is_plain`); None if it does not, or is not plain.
 
-    The samples that both have must be the last of `before` and the first of `body`, byte by byte.
+    The last samples of `before` must be the first samples of `body`, byte by byte.
     """
     start, end = len(_HEAD), len(body) - len(_END)
     if not body.startswith(_HEAD) or not body.endswith(_END) or (stop := body.find(b"}", start)) < 0:

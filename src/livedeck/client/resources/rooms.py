@@ -219,7 +219,7 @@ class Relays(Resource):
         draft: RelayDraft | None = None,
         **fields: Unpack[RelayFields],
     ) -> RelayProfile:
-        """Change the fields of the draft, or `fields` instead. The relay uses them from its next start on.
+        """Change the fields that `draft` or `fields` sets. The relay uses them from its next start on.
 
         Raises RelayRunning while the relay runs, NotFound also if the profile belongs to another room, and any other
         ApiError.

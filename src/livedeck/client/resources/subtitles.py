@@ -160,10 +160,10 @@ class Subtitles(Resource):
         before: Subtitle | None = None,
         **changes: Unpack[SubtitleFields],
     ) -> Subtitle:
-        """Change the fields of the draft, or `changes` instead. Both fields are sent; an unchanged one as last read.
+        """Change the fields that `draft` or `changes` sets. Raises ApiError.
 
-        `before`: the track as last read; if it is missing and the draft lacks a field, the track is read first. Raises
-        ApiError.
+        The request always has language and description. `before`: track as last read, for a field that is not set;
+        None reads the track if needed.
 
         >>> (await api.subtitles.update(video_id, subtitle_id, description="As spoken")).description
         'As spoken'

@@ -1,7 +1,7 @@
-"""Strict checks of drafts, and tolerant reading of the platform's objects: an odd value hides only itself. Pure.
+"""Strict checks of drafts, and tolerant reading of the platform's objects: an unreadable value hides no other. Pure.
 
-A value with only one possible meaning is read as that: a number in a string, `600.0` for an integer, `[]` for an empty
-object, an empty timestamp for none. Any other unreadable value is missing, and a `FieldFault` reports it.
+A wrong value with only one possible meaning is converted: a number in a string, `600.0` for an integer, `[]` for an
+empty object, an empty timestamp for none. Any other unreadable value counts as missing, and a `FieldFault` reports it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def read_model(model: type[ModelT], value: object) -> tuple[ModelT | None, tuple
 
 
 def _joined(broken: Sequence[FieldFault], repaired: Sequence[FieldFault]) -> tuple[FieldFault, ...]:
-    """Return the first faults of an object. A broken value has a single fault: that it is broken."""
+    """Return the first faults of an object: `broken`, and those of `repaired` that concern other fields."""
     fields = {fault.field for fault in broken}
     return (*broken, *(fault for fault in repaired if fault.field not in fields))[:_MAX_FAULTS]
 
@@ -141,7 +141,7 @@ class _Repair:
         self._origins: dict[int, list[int]] = {}  # original indices of the items left in a shortened list
 
     def apply(self, errors: Sequence[ErrorDetails]) -> None:
-        """Change every place with one of these errors."""
+        """Repair the value at the place of each of these errors."""
         repaired, dropped = set[_Path](), dict[int, set[int]]()
         for details in errors:
             path, places = self._walk(details["loc"])
@@ -156,9 +156,9 @@ class _Repair:
             items[:] = [items[index] for index in kept]
 
     def _walk(self, location: _Path) -> tuple[_Path, list[tuple[Any, Any]]]:
-        """Return the longest existing part of the location, and each place on the way.
+        """Return the path to the deepest existing value at the location, and (container, key) for each of its steps.
 
-        The location of a union contains extra names, which do not exist in the value.
+        The location of an error in a union contains extra names, which do not exist in the value.
         """
         path: _Path = ()
         places: list[tuple[Any, Any]] = [(self.root, 0)]
@@ -206,7 +206,7 @@ def _shape(value: object) -> str:
 
 
 def _coerce(error_type: str, value: object) -> object:
-    """Return the only possible meaning of the value for that error, or `_UNREADABLE`."""
+    """Return the value converted to the type that the error asks for; `_UNREADABLE` if that is impossible."""
     return _COERCIONS[error_type](value) if error_type in _COERCIONS else _UNREADABLE
 
 
