@@ -190,7 +190,7 @@ class Link:
     ) -> T:
         """Send a request, and return the result of `read(response, host)`. Raises CollectorError.
 
-        Tries the next address if no reply arrives, with a POST only if it cannot have arrived before.
+        Without a reply, tries the next address. A POST is sent again only if no collector can have received it.
         """
         all_headers = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)
@@ -225,7 +225,7 @@ class Link:
             raise CollectorAwayError(f"{host} responds, but not in HTTP; check the address in collector_url") from None
 
     def _leave(self, host: str) -> None:
-        """Move on from `host` to the next address, unless another request has done so."""
+        """Switch from `host` to the next address. Does nothing if another request has switched already."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
 

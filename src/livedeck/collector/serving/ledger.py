@@ -65,7 +65,7 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """Group of refusals by the client's address and the reason. `peer`: empty for several addresses together."""
+    """Key by which refusals are counted. `peer`: client's address; empty for several addresses together."""
 
     peer: str
     reason: str
