@@ -117,11 +117,11 @@ Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
 
 def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Section]:
     """Yield all sections as text. `words`: escapes text from outside for the output format."""
-    now, known = handover.made, handover.known_until
-    yield "On air", [_event(record, known, words) for record in handover.on_air], "nothing is on air"
-    yield "Open alarms", [_alarm(alarm, known, words) for alarm in handover.wrong], "no open alarms"
+    now, known_until = handover.made, handover.known_until
+    yield "On air", [_event(record, known_until, words) for record in handover.on_air], "nothing is on air"
+    yield "Open alarms", [_alarm(alarm, known_until, words) for alarm in handover.wrong], "no open alarms"
     if handover.cleared:
-        yield "Cleared, not acknowledged", [_alarm(alarm, known, words) for alarm in handover.cleared], ""
+        yield "Cleared, not acknowledged", [_alarm(alarm, known_until, words) for alarm in handover.cleared], ""
     yield "Shelved or out of service", [_alarm(alarm, now, words) for alarm in handover.put_away], "no alarms"
     if handover.silences:
         yield "Silences of events on air", [_silence(*silence, now, words) for silence in handover.silences], ""

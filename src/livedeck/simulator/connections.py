@@ -28,10 +28,10 @@ _quiet_log.setLevel(logging.ERROR)  # a line for each malformed request of a str
 
 
 class Connection(http_server.Connection):
-    """HTTP connection; bytes that are not HTTP, and requests that never end, get the documented error too."""
+    """HTTP connection. Bytes that are not HTTP and requests without an end get the documented error."""
 
     is_body_whole = False
-    """False: the timeout applies between two bytes of a body, because a whole upload may take long."""
+    """False, so that the timeout limits the time between two bytes of a body: a whole upload may take long."""
 
     def __init__(self, crowd: Crowd, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

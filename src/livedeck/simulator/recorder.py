@@ -171,7 +171,7 @@ class _Recording:
 
 
 def _is_text(headers: Sequence[tuple[str, str]], *, or_none: bool = False) -> bool:
-    """Return whether the body is text by its media type. `or_none`: the result if it names none."""
+    """Return whether the body is text by its media type. `or_none`: result if the headers have no media type."""
     media = next((value.lower() for name, value in headers if name == "content-type"), None)
     return or_none if media is None else media.startswith(_TEXTS)
 

@@ -76,7 +76,7 @@ def _listeners(listener: Listener, stack: ExitStack) -> list[Listener]:
 
 
 class _Server(Server):
-    """Server of a simulator, which sends Date headers by a clock of its own."""
+    """Server of a simulator. It adds no Date header, because the simulator dates its responses by its own clock."""
 
     def __init__(self, simulator: Simulator, timeouts: Timeouts, crowd: Crowd) -> None:
         app, http = self._with_abort(simulator.app), partial(Connection, crowd)

@@ -330,7 +330,7 @@ class Remote:
         return replace(seen, link=link, events=tuple(unseen(state, link.blame) for state in seen.events), ended=())
 
     def _unwatched(self, seen: Snapshot) -> Snapshot:
-        """Return the snapshot with this deck's own stops. After one, events are unknown until a newer snapshot arrives."""
+        """Return the snapshot with this deck's own stops. After a stop, events are unknown until a newer snapshot."""
         stops = self._own_watch.stops
         if not stops:
             return seen

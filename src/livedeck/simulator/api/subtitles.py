@@ -93,7 +93,7 @@ class SubtitleRecognition(RequestBody):
 
 
 class SubtitleUpdate(RequestBody):
-    """Changes of a track; an absent field stays."""
+    """Changes of a track; an absent field stays as it is."""
 
     of = Subtitle
     language: Language = UNSET
@@ -191,7 +191,7 @@ def _new_recognised(request: ApiRequest[Any], video: Document, language: str, po
 
 
 async def update_subtitle(request: ApiRequest[SubtitleUpdate]) -> Response:
-    """Change the language or the description; an absent field stays."""
+    """Change the language or the description; an absent field stays as it is."""
     track, draft = find_extra(request, "subtitle"), await request.body()
     track |= draft.given() | {"updated_at": request.world.timestamp()}
     request.world.store.update("subtitle", track)

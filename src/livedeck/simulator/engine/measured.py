@@ -49,7 +49,7 @@ class MeasuredSamples:
             self._unsaved.clear()
 
     def clear(self) -> None:
-        """Forget every sample in memory; the store is cleared with the documents."""
+        """Forget every sample in memory. `Store.clear` deletes the stored samples."""
         self._streams.clear()
         self._unsaved.clear()
 

@@ -141,7 +141,7 @@ VALUE_WORDS = f"text, a number, true, false, null, or a table of {', '.join(MATC
 
 
 def _problem(name: str, value: Json, *, of_journal: bool) -> str:
-    """Return the reason why a criterion is wrong, or nothing."""
+    """Return the reason why a criterion is wrong; empty if it is valid."""
     family, _, rest = name.partition(".")
     fields = (*REQUEST_FIELDS, *ANSWER_FIELDS) if of_journal else REQUEST_FIELDS
     is_known = name in fields if not rest else family in {"query", "header", "json"} and name not in REQUEST_FIELDS
@@ -229,7 +229,7 @@ def _meets(name: str, expected: Json, actual: Sequence[Json]) -> bool:
 
 
 def _is_equal(expected: Json, actual: Json) -> bool:
-    """Compare JSON values; text of a query or header equals the number or boolean that it writes."""
+    """Return whether two JSON values are equal. The actual text `5` or `true` equals the expected number or boolean."""
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual or (isinstance(actual, str) and actual == str(expected).lower())
     if _is_number(expected) and isinstance(actual, str):
@@ -259,7 +259,7 @@ _MEETS: Mapping[str, Callable[[Json, Json, str], bool]] = {
     "equals": lambda wanted, actual, _: _is_equal(wanted, actual),
     "contains": lambda wanted, actual, _: isinstance(actual, str) and wanted in actual,
     "glob": _glob,
-    "any_of": lambda wanted, actual, _: any(_is_equal(one, actual) for one in wanted),
+    "any_of": lambda wanted, actual, _: any(_is_equal(value, actual) for value in wanted),
     "at_least": lambda wanted, actual, _: _is_within(wanted, None, actual),
     "at_most": lambda wanted, actual, _: _is_within(None, wanted, actual),
 }

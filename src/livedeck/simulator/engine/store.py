@@ -102,7 +102,7 @@ class Query:
 
     @property
     def is_whole(self) -> bool:
-        """True if it selects every document of the kind and workspace."""
+        """True if the query selects every document of the kind and workspace."""
         return not (self.where or self.contains or self.not_after)
 
 
@@ -233,7 +233,10 @@ class Store:
         ]
 
     def clear(self, keep: Sequence[str] = ()) -> None:
-        """Delete every document, except those of the kinds `keep`, and the measured samples; the recorded ones stay."""
+        """Delete the measured samples and every document, except documents of the kinds `keep`.
+
+        Recorded samples stay.
+        """
         with self.transaction():
             self._write("DELETE FROM document WHERE kind NOT IN (SELECT value FROM json_each(?))", [json.dumps(keep)])
             self._write("DELETE FROM measured", ())
@@ -290,7 +293,7 @@ DELETE FROM measured WHERE stream = ? AND tick <= (
 
 @contextmanager
 def _explained_disk() -> Iterator[None]:
-    """Convert SQLite's error for a full disk into that of the system."""
+    """Convert SQLite's error for a full disk into OSError with ENOSPC."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -379,9 +382,9 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 class Files:
-    """Files by a storage id that the simulator creates: a name from outside is never a path.
+    """Files, each under an id that the simulator makes. No name from outside becomes part of a path.
 
-    `folder`: the place of the files (None: a temporary folder, created at first use and removed with the simulator). A
+    `folder`: folder of the files; None for a temporary folder, created at first use and removed with the simulator. A
     file appears under its id only when it is complete and, in a given folder, on the disk.
     """
 
@@ -465,7 +468,7 @@ class Files:
                 part.replace(target)
 
     def mirror(self, other: Files) -> None:
-        """Hold the files of `other`, and no others."""
+        """Add the files of `other`, and delete every other file."""
         self.add(other)
         self.keep(other.names())
 

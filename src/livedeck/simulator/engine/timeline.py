@@ -25,10 +25,10 @@ _REFUSAL = "refusal"
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Step at a time (epoch seconds); `label` names it, `index` is its place in the scenario's table.
+    """Step of a scenario. `label`: its name. `index`: its place in the scenario's table.
 
-    `after`: index of the step whose request must come first; then `at` counts from that request, in seconds. `when`:
-    pattern of the request that this step waits for; `after` is then its own index.
+    `at`: time (epoch seconds), or seconds after a request. `after`: index of the step that waits for this request: this
+    or an earlier step; None for a fixed time. `when`: pattern of the request that this step waits for.
     """
 
     at: float
@@ -75,7 +75,7 @@ class Timeline:
         self._reset()
 
     def _reset(self) -> None:
-        """Forget the position: how many fixed steps ran, which requests came when, and which waiting steps ran."""
+        """Forget the position: steps that ran, times of the requests that steps wait for, refusals, and a stop."""
         self._run_entries = 0
         self._requested: dict[int, float] = {}
         self._ran: set[int] = set()

@@ -28,7 +28,7 @@ AUDIO, VIDEO = 8, 9
 DATA_AMF3, COMMAND_AMF3, DATA, COMMAND = 15, 17, 18, 20
 
 _EXTENDED = 0xFFFFFF
-"""Value of the time field that says that the time follows in four more bytes."""
+"""Mark in the time field of a head: the time is in four further bytes."""
 
 _WHOLE, _SAME_STREAM, _SAME_SIZE, _CONTINUED = range(4)
 """Forms of a head: each omits more of the fields that are the same as in the last head of its chunk stream."""
@@ -128,7 +128,7 @@ class ChunkReader:
         return end - position
 
     def _stream(self, number: int, form: int) -> _ChunkStream:
-        """Return the chunk stream of a head."""
+        """Return the chunk stream `number`, or a new one. Raises ProtocolError if no head of this `form` may follow."""
         stream = self._streams.get(number)
         if stream is None:
             if form != _WHOLE:

@@ -84,7 +84,7 @@ class _Listener:
             self.publishers.beat(loop.time())
 
     def budget(self, bits: int) -> float:
-        """Return the bytes of a beat at that rate."""
+        """Return the number of bytes that arrive in one beat at `bits` bits a second."""
         return bits / 8 * self.publishers.cadence
 
     def may_reply(self, host: str, now: float) -> bool:
@@ -180,7 +180,10 @@ class _Connection(asyncio.Protocol):
             self.transport.close()
 
     def _pause_if_needed(self, now: float) -> None:
-        """Stop reading while media is too far ahead, or until the next beat if the peer sends too much."""
+        """Pause reading while media is over `AHEAD` seconds ahead of the wall clock.
+
+        Pause until the next beat if this peer, or all peers together, exceed their bits a second.
+        """
         listener = self._listener
         delay = 0.0 if self._publisher is None else self._publisher.meter.ahead(now) - AHEAD
         if self.received > listener.budget(PEER_BITS) or listener.received > listener.budget(ALL_BITS):

@@ -122,7 +122,7 @@ class Publishers:
         return None
 
     def end(self, publisher: Publisher, reason: str = "the connection ended") -> None:
-        """End the turn of a publisher that has gone. A second call does nothing."""
+        """Record that a publisher has gone: its encoder stops. A second call does nothing."""
         if self._by_event.get(publisher.event_id) is publisher:
             del self._by_event[publisher.event_id]
             self._ended.append(_show_turn(publisher) | {"until": self._world.timestamp(), "reason": reason})
@@ -152,11 +152,11 @@ class Publishers:
         return cadence if clock.paused else (cadence - self._world.now() % cadence)
 
     def _tick(self) -> int:
-        """Return the tick that has just begun; a timer may be a moment early."""
+        """Return the tick that has just begun, or begins in under 5 % of a beat, because a timer may fire early."""
         return floor(self._world.now() / self.cadence + 0.05)
 
     def objection(self, publisher: Publisher) -> str | None:
-        """Return why the publisher may not go on, or None. Looks only at the clock."""
+        """Return why the publisher may not go on because the clock was changed; None if it was not changed."""
         return None if self._world.clock.state is publisher.clock else CLOCK_MOVED
 
     def _check(self, publisher: Publisher, now: float) -> str | None:

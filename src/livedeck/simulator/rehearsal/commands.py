@@ -1,4 +1,4 @@
-"""Commands of a rehearsal that participants do not have; the control API offers them and scenarios play them."""
+"""Commands of a rehearsal beyond the documented API. The control API offers them, and scenarios play them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NoArguments(RequestBody):
 
 
 class EncoderArguments(RequestBody):
-    """State and shape of the encoder; an absent field stays."""
+    """State and shape of the encoder; an absent field stays as it is."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["sending"]}, {"required": ["shape"]}]})
     sending: Boolean = UNSET
@@ -121,7 +121,10 @@ def change_encoder(world: World, at: float, event: Document, changes: Mapping[st
 
 
 def end_open_turns(world: World) -> None:
-    """End measured turns without a publisher, which a killed process or a snapshot left, at their last sample."""
+    """Stop each measured encoder without a publisher, at the time of its last sample.
+
+    A killed process or a restored snapshot leaves encoders without a publisher.
+    """
     for workspace in world.workspaces():
         for event in world.store.find_all("event", workspace.workspace_id):
             states = encoder_states(event["encoder"])

@@ -39,7 +39,7 @@ class Expected:
     `since`, `until`: start and end of its cause, in seconds from the start of the scenario; `until` is None if the
     cause stays. `event`: name of the event; empty for an alarm about the platform. `target`: part of the event with the
     fault. `severity`: highest severity of the alarm; empty for any. `most`: maximum number of times that it is raised.
-    `flapping`: the alarm flaps. `shown`: False if another alarm suppresses it, so that it is hardly visible.
+    `flapping`: the alarm flaps. `shown`: False if another alarm suppresses this alarm.
     `index`: its place in the table.
     """
 

@@ -30,7 +30,7 @@ SKEW = "livedeck.skew"
 """Key in a scope's extensions: seconds by which the response's `Date` is ahead."""
 
 SETTLE = "livedeck.settle"
-"""Key in a scope's extensions: function that reports the outcome of a request that never ends to the journal."""
+"""Key in a scope's extensions: function that adds a request without an end to the journal, with its outcome."""
 
 HLS_HITS = "livedeck.hls"
 """Key in a scope: faults that the routes of HLS carry out."""
@@ -199,7 +199,7 @@ async def _answer_any_status(strike: Strike, scope: Scope, receive: Receive, sen
 
 
 def _ignore(_outcome: str) -> None:
-    """Ignore the outcome: no journal asks for it."""
+    """Ignore the outcome of a request, in place of the function at `SETTLE`."""
 
 
 async def _cut_connection(scope: Scope, *, reset: bool = False) -> None:
@@ -405,4 +405,4 @@ _LAYERS = {
     "limit-data": 3,
     "slow-close": 2,
 }
-"""Nesting of the faults, from the inside out; the others are outermost."""
+"""Kind of fault -> its layer around the app, the innermost first. Faults of the connection are outermost."""

@@ -59,13 +59,13 @@ class Fault:
 
     @property
     def pattern(self) -> RequestPattern:
-        """Requests that the fault may hit: those of its kind and host that `match` names."""
+        """Requests that the fault may hit: they fit its kind, its host and `match`."""
         path = {"path": f"{PATH}/**"} if self.kind in HLS_KINDS else {}
         host = {"header.host": {"glob": f"{self.host}*"}} if self.host else {}
         return RequestPattern({**path, **host, **self.match})
 
     def document(self) -> Document:
-        """Return the fault as a document; JSON has no infinity, which is the default of its times."""
+        """Return the fault as a document, without infinite times, which JSON cannot hold."""
         return {name: value for name, value in asdict(self).items() if value not in (inf, -inf)}
 
 
@@ -112,7 +112,7 @@ class Faults:
         return self._all_counts().get(fault_id, FaultCounts())
 
     def add(self, fault: Fault) -> Fault:
-        """Put a fault in force and return it; one without an id gets the next number. Forget those that have ended."""
+        """Put a fault in force and return it, with a new id if it has none. Drop the faults that have ended."""
         kept = self._kept()
         others = [other for other in self.active if other.until > fault.since]
         made = kept["made"]
@@ -192,7 +192,10 @@ class Faults:
 
 
 def _hits(fault: Fault, counted: FaultCounts, roll: float) -> bool:
-    """Return whether the fault hits the request with this count. `counted.hits`: number of earlier hits."""
+    """Return whether the fault hits a request.
+
+    `counted`: matching requests up to this one, and earlier hits. `roll`: random number from 0 to 1.
+    """
     if fault.nth:
         return counted.seen in fault.nth
     is_due = counted.seen > fault.skip and (fault.times is None or counted.hits < fault.times)
