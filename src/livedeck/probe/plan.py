@@ -43,7 +43,10 @@ class Origin(StrEnum):
 
 
 class Address(Record):
-    """Address of an event's playlist. `home`: address whose private network it may use. `reason`: why there is none."""
+    """Address of an event's playlist. `reason`: why there is no address.
+
+    `home`: configured address; requests of this event may reach the private network of its host.
+    """
 
     text: str = ""
     origin: Origin = Origin.NONE

@@ -107,7 +107,7 @@ class Prober:
         self._news.set()
 
     def _take(self, event: Viewed, target: _Target | None, now: float) -> bool:
-        """Take a new event, or its new values. Returns whether its rounds change."""
+        """Add an event, or update its address and doubt. Returns whether its rounds must be scheduled again."""
         address = Address(reason=self.blocked) if self.blocked else self.plan.address(event)
         register_address(address.text)
         if target is not None and _path(target.address) == _path(address):
@@ -199,7 +199,7 @@ class Prober:
         self._rate = sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
 
     def _log_traffic(self) -> None:
-        """Log the traffic once each event had two rounds, and again when their number changes."""
+        """Log the traffic when every event has had two rounds, and again when the number of events changes."""
         count = len(self._asked)
         if count != self._logged and all(target.memory.viewer.rounds > 1 for target in self._asked):
             self._logged = count

@@ -283,7 +283,7 @@ def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str
 def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
     """Yield text and role of each cell of a line. Accents stay with their letter.
 
-    The text of the second cell of a wide letter differs from the text of every letter.
+    A wide letter yields two cells. The second cell has a text that no letter has.
     """
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
