@@ -1,7 +1,7 @@
 """Signed links: to one alarm, for one acknowledgement, and to the calendar (collector.md, "Links", "Calendar"). Pure.
 
-A link goes into a message to a pager or a chat. Anybody who has the link may use it. It holds the alarm as it was, its
-expiry, and the sender of the message. The id of the link becomes the id of the action, so the history shows its use.
+A link goes into a message to a pager or a chat. Anybody who has the link may use it. The link holds the alarm as it
+was, its own expiry, and the sender of the message. Its id becomes the id of the action, so the history shows its use.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LinkRefused(Exception):  # noqa: N818  a refusal, no error
 
 
 class Ticket(Record):
-    """Part of a link after its last slash. Times are by this machine's clock, even if somebody set the clock.
+    """Part of a link after its last slash. Times are by this machine's clock, not by the monitor's.
 
     `shown`: the alarm when the link was made. `until`: end of the link. `sender`: name of the route or person that
     sent the link. `uid`: id of the acknowledgement.

@@ -26,7 +26,7 @@ _MAX_PRESENCES = 12
 """Maximum number of segments in a round whose presence is checked without reading them."""
 
 _APART_SEGMENTS = 2
-"""Maximum distance between two renditions, in segments. A player that switches continues at the same segment number."""
+"""Maximum distance of two renditions in segments. A player that changes the rendition continues at the same number."""
 
 
 class Looks(Protocol):

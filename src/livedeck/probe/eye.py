@@ -201,7 +201,7 @@ def look(kind: str, content: bytes) -> bytes:
 
 
 class Eye:
-    """Key frames of a segment: cells of each, and pixels of the last one. `is_broken`: one of them is damaged."""
+    """Key frames of a segment: cells of each, and pixels of the last one. `is_broken`: a key frame is damaged."""
 
     def __init__(self) -> None:
         self.cells: list[bytes] = []

@@ -237,7 +237,7 @@ class Prober:
                         target.round.cancel()
 
     async def _turn(self, group: asyncio.TaskGroup) -> None:
-        """Start the rounds that are due, and wait for the next one."""
+        """Start the rounds whose time has come, and wait for the next one."""
         now = self.clock.monotonic()
         asked = [target for target in self._targets.values() if target.address.text and target.round is None]
         for target in asked:
@@ -277,5 +277,5 @@ class Prober:
 
 
 def _path(address: Address) -> tuple[str, str]:
-    """Return the part of an address that stays when it is signed anew, and the reason if there is no address."""
+    """Return the part of an address that a new signature does not change, and the reason if there is no address."""
     return address.text.partition("?")[0], address.reason

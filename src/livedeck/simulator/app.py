@@ -72,7 +72,7 @@ def build(
 ) -> Starlette:
     """Return the whole simulator as one app.
 
-    `endpoints` are those of the documented API, `playback` those of HLS.
+    `endpoints`: endpoints of the documented API. `playback`: endpoints of HLS.
     """
     public = [*cdn.ENDPOINTS, *playback]
 

@@ -20,7 +20,7 @@ from livedeck.http_server import Owed
 from livedeck.simulator.errors import ApiError, of_status
 
 RESERVED_DESCRIPTORS = 32
-"""Descriptors that connections leave to uploads, downloads, the log and the data file."""
+"""Number of descriptors that connections leave free for uploads, downloads, the log and the data file."""
 
 _log = logging.getLogger("livedeck.simulator")
 _quiet_log = _log.getChild("connections")

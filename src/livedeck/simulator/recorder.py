@@ -145,7 +145,10 @@ class _Recording:
         await self._send(message)
 
     def settle(self, outcome: str = "") -> None:
-        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: by default that of the reply."""
+        """Add the entry to the journal, unless it was added already, or the journal was cleared since the request came.
+
+        `outcome`: outcome of the request; empty for that of the reply.
+        """
         journal = self._world.journal
         if self._is_settled or not journal.limit or journal.clears != self._clears:
             return

@@ -379,7 +379,7 @@ Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 def list_parts(parts: Sequence[Line], cells: int) -> Line:
     """Return as many parts as fit into `cells` cells, and the number of the others: `Studio  Hall  +2`.
 
-    A first part that is too long is cut.
+    If even the first part is too long, it is cut.
     """
     line: Line = []
     for index, part in enumerate(parts):

@@ -20,7 +20,7 @@ _UNKNOWN = (404, "unknown")
 _ADDED = frozenset(
     question.__name__ for question in (HistoryReads.unwatched, HistoryReads.stops, HistoryReads.silence_log)
 )
-"""Questions that older collectors lack. Reports can be made without their results, but not without others."""
+"""Questions that older collectors lack. A report needs the results of all other questions."""
 
 
 class Getter(Protocol):

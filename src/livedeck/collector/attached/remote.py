@@ -142,7 +142,7 @@ class Remote:
         polls_alone: Begin to poll alone after `ALONE_AFTER` seconds, without a command.
         machine: Measurements of this process, to notice its own stops; None to notice none.
         random: Source of jitter for retries.
-        is_rehearsal: Attach only to a collector that follows a rehearsal, and otherwise only to one that does not.
+        is_rehearsal: True: attach only to a collector that follows a rehearsal. False: only to any other collector.
     """
 
     def __init__(

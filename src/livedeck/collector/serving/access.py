@@ -30,7 +30,7 @@ MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 """Maximum number of readers of the change stream at a time, in all and with the same token."""
 
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
-"""Maximum number of wrong tokens from an address within WRONG_SECONDS, and of addresses to count."""
+"""Maximum number of wrong tokens from an address within WRONG_SECONDS, and of addresses that are counted."""
 
 _MAX_PEER = 45
 """Maximum number of characters of an address: the length of the longest IPv6 address."""

@@ -182,7 +182,7 @@ async def delete_room(request: ApiRequest[None]) -> Response:
 
 
 async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
-    """Change a relay profile; an absent field stays as it is. Refused while it broadcasts, whatever the body is."""
+    """Change a relay profile; an absent field stays as it is. Refused while the profile broadcasts."""
     room = find_room(request)
     profile = find_profile(request, room)
     if profile["broadcasting"]:

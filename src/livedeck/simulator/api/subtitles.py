@@ -171,7 +171,7 @@ def _kind_of(content: bytes) -> str:
 
 
 async def recognise_subtitles(request: ApiRequest[SubtitleRecognition]) -> Response:
-    """Create tracks by speech recognition, all or none, at least one. They are pending until it ends."""
+    """Create a track for each language by speech recognition: all or none. Tracks are pending until it ends."""
     video, order = find_video(request), await request.body()
     with request.world.store.transaction():
         first = next_position(request, "subtitle", video["id"])

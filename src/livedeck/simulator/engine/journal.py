@@ -11,7 +11,7 @@ from math import inf
 from livedeck.simulator.engine.pattern import RequestPattern, SeenAnswer, SeenRequest
 
 ENTRIES = 1000
-"""Entries that a journal keeps by default."""
+"""Number of entries that a journal keeps by default."""
 
 ROOM = 64 * 1024 * 1024
 """Maximum total bytes of the bodies and heads in a journal."""
@@ -26,7 +26,7 @@ NEAR_MISSES = 3
 class Entry:
     """Request and its end. `n`: number of the request since the start, counted when it ends.
 
-    `headers` and `text`: those of the reply. Only text of a body is kept, at most `BODY_MATCHED` bytes.
+    `headers`, `text`: header fields and body of the reply. Only a text body is kept, at most `BODY_MATCHED` bytes.
     """
 
     n: int

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from livedeck.simulator.engine.store import Store
 
 MAX_SAMPLES = 3600
-"""Samples in a response (platform-api.md, "QoS response")."""
+"""Maximum number of samples in a response (platform-api.md, "QoS response")."""
 
 
 class Sample(NamedTuple):

@@ -86,8 +86,8 @@ class Difference:
 class RequestPattern:
     """Criteria on a request, all of which must hold. An empty pattern matches any request.
 
-    Raises PatternError with every wrong field. `of_journal`: the pattern may have criteria for the reply and the time,
-    too.
+    `of_journal`: the pattern may also have criteria for the reply and the time. Raises PatternError with every wrong
+    field.
     """
 
     def __init__(self, table: Mapping[str, Json], *, of_journal: bool = False) -> None:

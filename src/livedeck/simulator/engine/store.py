@@ -145,7 +145,7 @@ class Store:
                 raise
 
     def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
-        """Return one document, or None if `workspace` (None: any) has no such id."""
+        """Return a document; None if no document of `workspace` has this id. `workspace`: None for any."""
         row = self._db.execute(
             "SELECT json FROM document WHERE kind = ? AND id = ? AND workspace = coalesce(?, workspace)",
             (kind, document_id, workspace),

@@ -66,7 +66,7 @@ class _TriedError(Exception):
 
 
 class Timeline:
-    """Scenario in play, if any, and its position. The store keeps both."""
+    """Scenario in play and its position, both in the store. There may be no scenario."""
 
     def __init__(self, store: Store, disk: Disk) -> None:
         self._store = store
@@ -126,7 +126,7 @@ class Timeline:
         self._take(None)
 
     def catch_up(self, now: float) -> list[Refusal]:
-        """Run the steps that are due, each at its own time, and return those that the state refused.
+        """Run the steps with a time up to `now`, each at its own time, and return those that the state refused.
 
         A step that a full disk refuses is retried at the next call.
         """
@@ -175,7 +175,7 @@ class Timeline:
                 yield entry.index, entry.when
 
     def _next(self) -> tuple[float, TimelineEntry] | None:
-        """Return the next step whose time is known, with its time; None if there is none, or after a stop."""
+        """Return the next step with a known time, and this time; None without such a step, or after a stop."""
         if self._playback is None or self._is_stopped:
             return None
         fixed = self._fixed[self._run_entries : self._run_entries + 1]

@@ -21,7 +21,7 @@ MAX_COMMANDS = 16 * 1024 * 1024
 """Maximum total of the bytes of commands that a connection sends. Bodies of media are dropped, so they do not count."""
 
 MEDIA_HEAD = 16
-"""Bytes that the reader keeps of an audio or video message: enough for its codec, its kind and its flags."""
+"""Number of bytes that the reader keeps of an audio or video message: enough for its codec, kind and flags."""
 
 SET_CHUNK_SIZE, ABORT, ACKNOWLEDGEMENT, USER_CONTROL, WINDOW_SIZE, PEER_BANDWIDTH = 1, 2, 3, 4, 5, 6
 AUDIO, VIDEO = 8, 9

@@ -27,7 +27,7 @@ MAX_REFUSALS, REFUSAL_SECONDS = 20, 60.0
 """Maximum number of refusals with a reply to a peer in that time. Further connections are closed without a reply."""
 
 _MAX_PEERS = 1000
-"""Peers whose refusals the listener counts."""
+"""Maximum number of peers whose refusals the listener counts."""
 
 _log = logging.getLogger("livedeck.simulator")
 

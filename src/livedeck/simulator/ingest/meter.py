@@ -23,7 +23,7 @@ AHEAD = 5.0
 """Seconds that media may be ahead of the wall clock before the listener stops reading."""
 
 RECENT = 5
-"""Beats over which the speed and the idle time count: 10 s at the platform's cadence."""
+"""Number of beats over which the speed and the idle time count: 10 s at the platform's cadence."""
 
 _OFFSETS = 15
 """Number of last beats whose smallest offset from media to wall clock counts, so that it follows a drifting clock."""

@@ -31,13 +31,13 @@ SAVE_BEATS = 5
 """Beats between two transactions of measured samples: 10 s."""
 
 ENDED = 20
-"""Publishers that the control API shows after their end."""
+"""Number of ended publishers that the control API still shows."""
 
 _log = logging.getLogger("livedeck.simulator")
 
 
 class RefusedError(Exception):
-    """The publisher may not send; the message is for the encoder's operator, and never holds a stream key."""
+    """The publisher may not send. The message is for the encoder's operator, and never contains a stream key."""
 
 
 @dataclass(slots=True, eq=False)

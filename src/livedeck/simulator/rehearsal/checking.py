@@ -28,7 +28,7 @@ from livedeck.simulator.rehearsal.scenario_file import Flaw
 from livedeck.simulator.rehearsal.workspaces import Table, read_toml
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-"""Time of the copy, unless the scenario has one of its own."""
+"""Time at which the copy starts if the scenario has no `start`."""
 
 
 @dataclass(frozen=True, slots=True)

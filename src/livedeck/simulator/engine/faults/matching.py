@@ -26,9 +26,9 @@ HLS_KINDS = (
 class Fault:
     """Kind of fault and the requests that it hits. It lasts from `since` until `until` (epoch seconds).
 
-    `match`: table of a request pattern. Requests that match are numbered from its start. With `nth`, it hits these
-    numbers. Otherwise it hits, with the probability `chance`, those after the first `skip`, at most `times` (None: no
-    limit). The other fields belong to single kinds (simulator.md, "Faults").
+    `match`: table of a request pattern. `nth`: the fault hits the matching requests with these numbers, counted from
+    the fault's start. Without `nth`, it hits requests after the first `skip`, each with the probability `chance`, at
+    most `times` (None: no limit). The other fields belong to single kinds (simulator.md, "Faults").
     """
 
     id: str
@@ -94,7 +94,7 @@ class FaultHit:
 class Faults:
     """Faults in force and their counts, which the store keeps.
 
-    `late`: changes that faults delay; they outlive their fault, but not the process.
+    `late`: changes that faults delay. A delayed change remains after its fault ends, but not after the process ends.
     """
 
     def __init__(self, store: Store) -> None:
