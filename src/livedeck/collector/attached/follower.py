@@ -21,7 +21,7 @@ from livedeck.monitor.published.codec import UnreadableSnapshotError
 from livedeck.text.secrets import masked_line
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
-"""Seconds until the first retry, doubled after each failure up to the longest, then shortened by up to half (jitter)."""
+"""Seconds until the first retry, doubled after each failure up to the longest. Jitter halves a pause at most."""
 
 _SOON = 3
 """Maximum of `failures` while the collector starts, so that the pause between two retries stays short."""
