@@ -77,7 +77,7 @@ class _Round:
             if self.is_unasked(f"segment of {name}", answer):
                 return None
             self.listed += 1
-            if answer.is_late and answer.body:  # slow, and perhaps not missing
+            if answer.is_late and answer.body:  # slow, but perhaps not missing
                 return segment, answer
             reason = answer.error or cut_off(answer.body)
             if not reason:

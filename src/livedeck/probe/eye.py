@@ -99,7 +99,7 @@ def shut_doors() -> None:
     import ctypes  # noqa: F401  `_refuse_calls` can load no module any more
     import resource
 
-    if os.geteuid() == 0:  # no limit of processes holds for root
+    if os.geteuid() == 0:  # root is exempt from the limit of processes
         os.setgroups([])
         os.setgid(_NOBODY)
         os.setuid(_NOBODY)

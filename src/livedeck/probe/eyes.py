@@ -92,7 +92,7 @@ class Eyes:
                 return Sight(error=reason)
             try:
                 answer = await self._ask(request)
-                sight = await asyncio.to_thread(_sight, answer)  # the first one imports Pillow
+                sight = await asyncio.to_thread(_sight, answer)  # the first call imports Pillow
             except (OSError, EOFError, ValueError) as error:  # TimeoutError is an OSError
                 self._kill()
                 self.deaths += 1

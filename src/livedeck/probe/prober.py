@@ -261,10 +261,10 @@ class Prober:
             requests = self.fetcher.round(target.address.home)
             looks = None if target.event.is_protected else self.looks
             found = await ask(target.memory, target.address.text, requests, looks, self.clock.now)
-            if target.event.is_protected:  # perhaps only since the round began
+            if target.event.is_protected:  # it may have become protected during the round
                 found = replace(found, sight=None, sound_sight=None)
             target.memory = step(target.memory, found)
-            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0  # the first checks no older segments
+            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0  # the first round checks no older segments
             target.weight += (requests.weight - target.weight) * share
             target.sent += (requests.sent - target.sent) * share
             self._weigh()

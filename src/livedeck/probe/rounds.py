@@ -170,7 +170,7 @@ def _seen(memory: Memory, found: Found) -> Memory:
     if heard is not None:
         if heard.sound is not viewer.sound or viewer.sound_since is None:
             viewer = replace(viewer, sound=heard.sound, sound_since=at)
-        error = heard.error if heard.sound is Sound.UNKNOWN else ""  # of a known sound, the error is about its picture
+        error = heard.error if heard.sound is Sound.UNKNOWN else ""  # otherwise about the picture
         viewer = replace(viewer, loudness=heard.loudness, peaks=heard.peaks, error=viewer.error or error)
     return replace(memory, viewer=viewer)
 

@@ -285,7 +285,7 @@ def _check_address(address: str) -> None:
         parts = urlsplit(address)
         is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
         check_outgoing(address)
-    except ValueError as error:  # Misconfigured is one, too
+    except ValueError as error:  # Misconfigured is a ValueError, too
         raise Misconfigured(f"collector_url {masked_line(address, 200)}: {error}") from None
     if not is_plain:
         raise Misconfigured("collector_url: give scheme, host, port and path only; the token has settings of its own")

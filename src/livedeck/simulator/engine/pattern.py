@@ -229,7 +229,10 @@ def _meets(name: str, expected: Json, actual: Sequence[Json]) -> bool:
 
 
 def _is_equal(expected: Json, actual: Json) -> bool:
-    """Return whether two JSON values are equal. The actual text `5` or `true` equals the expected number or boolean."""
+    """Return whether a value of a request equals the expected one.
+
+    Text from a query or header equals a number or boolean that it spells, such as `5` or `true`.
+    """
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual or (isinstance(actual, str) and actual == str(expected).lower())
     if _is_number(expected) and isinstance(actual, str):
@@ -268,7 +271,7 @@ _MEETS: Mapping[str, Callable[[Json, Json, str], bool]] = {
 def glob_path(pattern: str, path: str) -> bool:
     """Return whether the path fits: `*` is any text within one segment, `**` any number of segments."""
     wanted, segments = pattern.split("/"), path.split("/")
-    reached = {0}  # numbers of segments that the pattern so far can cover
+    reached = {0}  # numbers of leading segments that the pattern up to here can match
     for part in wanted:
         if part == "**":
             reached = set(range(min(reached), len(segments) + 1))

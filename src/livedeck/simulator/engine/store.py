@@ -377,7 +377,7 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA temp_store = MEMORY")  # reading needs no room on the disk
-    db.execute("PRAGMA recursive_triggers = ON")  # so that the tally hears of replaced documents
+    db.execute("PRAGMA recursive_triggers = ON")  # replaced documents fire delete triggers, too
     db.executescript(f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_SCHEMA_VERSION}; {_TABLE}")
 
 

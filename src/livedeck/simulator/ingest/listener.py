@@ -84,7 +84,7 @@ class _Listener:
             self.publishers.beat(loop.time())
 
     def budget(self, bits: int) -> float:
-        """Return the number of bytes that arrive in one beat at `bits` bits a second."""
+        """Return the number of bytes of one beat at the rate `bits` (bit/s)."""
         return bits / 8 * self.publishers.cadence
 
     def may_reply(self, host: str, now: float) -> bool:

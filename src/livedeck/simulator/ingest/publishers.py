@@ -152,7 +152,7 @@ class Publishers:
         return cadence if clock.paused else (cadence - self._world.now() % cadence)
 
     def _tick(self) -> int:
-        """Return the tick that has just begun, or begins in under 5 % of a beat, because a timer may fire early."""
+        """Return the current tick. The last 5 % of a beat count as the next tick, because a timer may fire early."""
         return floor(self._world.now() / self.cadence + 0.05)
 
     def objection(self, publisher: Publisher) -> str | None:

@@ -88,8 +88,8 @@ def apply_faults(
 ) -> ASGIApp:
     """Return the app wrapped in the faults.
 
-    Faults that change a response are inside `encode`, which compresses it. Faults that replace it are outside, and
-    faults of the connection are outermost.
+    `encode` compresses responses. Faults that change a response are inside it, and faults that replace a response are
+    outside. Faults of the connection are outermost.
     """
 
     def wrapped(app: ASGIApp, *, is_content: bool) -> ASGIApp:
@@ -263,7 +263,7 @@ async def _drip(strike: Strike, scope: Scope, receive: Receive, send: Send) -> N
 
 
 async def _limit_bandwidth(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
-    """Let the request in and the reply out at `kbit_per_s`."""
+    """Limit the request and the reply to `kbit_per_s` each."""
     rate = strike.fault.kbit_per_s * 1000 / 8 * strike.pace  # bytes in a second of this machine
     came = Allowance(rate)
 

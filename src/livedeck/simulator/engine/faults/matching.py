@@ -168,7 +168,7 @@ class Faults:
             try:
                 self._put_counts(counts)
             except OSError as error:
-                if not is_disk_full(error):  # the API is read without room on the disk
+                if not is_disk_full(error):  # reads must work even if the disk is full
                     raise
         return hits
 
