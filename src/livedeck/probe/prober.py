@@ -264,7 +264,8 @@ class Prober:
             if target.event.is_protected:  # it may have become protected during the round
                 found = replace(found, sight=None, sound_sight=None)
             target.memory = step(target.memory, found)
-            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0  # the first round checks no older segments
+            # The first round checks no older segments, so it says little about the next ones.
+            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0
             target.weight += (requests.weight - target.weight) * share
             target.sent += (requests.sent - target.sent) * share
             self._weigh()

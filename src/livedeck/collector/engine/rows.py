@@ -103,6 +103,6 @@ class SharedRows:
             elif isinstance(row, Silence):
                 self._history.record_silence(row)
             elif isinstance(row, IntentRecord):
-                await self._history.record_intent(replace(row, pid=0))  # the collector of the change records its outcome
+                await self._history.record_intent(replace(row, pid=0))  # its own collector records the outcome
             else:
                 await self._history.record_ruling(row)
