@@ -140,7 +140,7 @@ _CALLS = {
     "x86_64": (0xC000003E, (0, 1, 9, 11, 12, 13, 14, 15, 25, 28, 37, 60, 202, 228, 231)),
     "aarch64": (0xC00000B7, (63, 64, 222, 215, 214, 134, 135, 139, 216, 233, 103, 93, 98, 113, 94)),
 }
-"""Machine -> its number in filters, and the numbers of the system calls that stay open: read, write, mmap, munmap, brk,
+"""Machine -> its number in filters, and the numbers of the allowed system calls: read, write, mmap, munmap, brk,
 rt_sigaction, rt_sigprocmask, rt_sigreturn, mremap, madvise, alarm (aarch64: setitimer), exit, futex, clock_gettime,
 exit_group."""
 

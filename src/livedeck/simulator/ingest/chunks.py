@@ -48,7 +48,7 @@ class Message(NamedTuple):
 
 @dataclass(slots=True)
 class _ChunkStream:
-    """Last head of a chunk stream, and the message in progress. `time_field`: absolute or a difference."""
+    """Last head of a chunk stream, and the message in progress. `time_field`: time, or difference to the last time."""
 
     timestamp: int = 0
     time_field: int = 0

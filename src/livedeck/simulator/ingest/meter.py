@@ -41,7 +41,7 @@ _IDLE_GAP = 0.01
 """Minimum seconds between two arrivals during which the line counts as idle."""
 
 _FRAMES, _ENOUGH, _INTERVALS = 300, 10, 7
-"""Maximum and minimum number of frame intervals for their median, and maximum number of key-frame intervals."""
+"""Maximum number of frame intervals, minimum number for their median, maximum number of key-frame intervals."""
 
 SLOW, UNEVEN, SEVERE, MISSING, LATE = 0.95, 0.2, 0.5, 0.05, 0.9
 """Limits of the verdicts. SLOW: media seconds a second. UNEVEN, SEVERE: deviation of a key-frame interval, as a share

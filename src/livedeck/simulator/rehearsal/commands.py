@@ -104,7 +104,7 @@ def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArg
 
 
 def change_encoder(world: World, at: float, event: Document, changes: Mapping[str, Any]) -> Document:
-    """Change the encoder of an event. A simulated encoder after a real or recorded one has the shape clean.
+    """Change the encoder of an event. The shape of a real or recorded one becomes `clean` if `changes` has no shape.
 
     Raises the documented error if the event takes no encoder.
     """

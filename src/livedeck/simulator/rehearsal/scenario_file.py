@@ -91,7 +91,7 @@ class StepHead(RequestBody):
 
 
 class ClockRow(RequestBody):
-    """Time at the start, and the speed of a drill while no answer is due."""
+    """Time at the start, and the speed of a drill between a fault's answer and the next fault."""
 
     start: Time = UNSET
     quiet_speed: Annotated[float, number(1, 30)] = UNSET
@@ -385,7 +385,7 @@ def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Fla
 def _answers(
     rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, flaws: list[Flaw]
 ) -> Iterator[Answer]:
-    """Yield the valid answers, each with its alarm. Equal answers take the rows of equal alarms in their order."""
+    """Yield the valid answers, each with its row of alarms. If several rows fit, the first unused one is taken."""
     left = [alarm for alarm in alarms if alarm.shown]
     for index, row in enumerate(rows):
         path = f"answers[{index}]"

@@ -61,7 +61,7 @@ class Strike:
 
     @property
     def is_dropped(self) -> bool:
-        """True if the workspace was created anew since the request came. The request must not change the new one."""
+        """True if the workspace was created anew after the request came. Then the request must change nothing."""
         return self.late.clears != self.clears
 
     @property
