@@ -69,7 +69,7 @@ class Endpoint(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest(Generic[T]):
-    """Admitted request whose input is a `T`. `workspace_id`: the caller's; empty if the address has none."""
+    """Admitted request whose input is a `T`. `workspace_id`: caller's workspace; empty outside the documented API."""
 
     world: World
     http: Request

@@ -37,7 +37,7 @@ _MAX_PEER = 45
 
 
 class Token(Protocol):
-    """Entry of a token in the settings, which do not have the token itself."""
+    """Settings of a token: its digest, right and expiry, but not the token itself."""
 
     @property
     def sha256(self) -> str:

@@ -1,4 +1,4 @@
-"""Recordings of an event, and common functions for everything attached to a video: its lookup and its position."""
+"""Recordings of an event, and common functions to find a video and its extras, and to order the extras."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def _without_sets(pattern: str) -> str:
 
 
 def _share(difference: Difference) -> float:
-    """Return the weight of a failed criterion; a path counts by the share of its unequal segments."""
+    """Return the weight of a failed criterion. The weight of a path is multiplied by the share of unequal segments."""
     if difference.field != "path" or not isinstance(difference.expected, str):
         return PATH_WEIGHT if difference.field == "path" else 1
     wanted, segments = difference.expected.split("/")[1:], str(difference.actual[0]).split("/")[1:]
