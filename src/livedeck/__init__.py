@@ -1,3 +1,3 @@
-"""livedeck: a terminal deck for live events on a video platform. architecture.md lists its rooms."""
+"""livedeck: a terminal deck for live events on a video platform. Its folders: architecture.md, "Rooms"."""
 
 __version__ = "0.1.0"

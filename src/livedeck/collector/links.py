@@ -1,8 +1,7 @@
 """Signed links: to one alarm, for one acknowledgement, and to the calendar (collector.md, "Links", "Calendar"). Pure.
 
-A link is for a message to a pager or a chat. Whoever has it may do this one thing, so it names the alarm as it was, its
-own expiry, and the sender of the message. Its id becomes the id of the action, so the history itself knows that it was
-used.
+A link goes into a message to a pager or a chat. Anybody who has the link may use it. The link holds the alarm as it
+was, its own expiry, and the sender of the message. Its id becomes the id of the action, so the history shows its use.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class LinkRefused(Exception):  # noqa: N818  a refusal, no error
 
 
 class Ticket(Record):
-    """Part of a link after its last slash. Times are by this machine's clock, steps of the clock included.
+    """Part of a link after its last slash. Times are by this machine's clock, not by the monitor's.
 
     `shown`: the alarm when the link was made. `until`: end of the link. `sender`: name of the route or person that
     sent the link. `uid`: id of the acknowledgement.
@@ -90,7 +89,7 @@ class Links:
         return f"{self._address}{CALENDAR_FOLDER}{quote(name, safe='')}/{self.calendar_signature(name, digest)}.ics"
 
     def calendar_signature(self, name: str, digest: str) -> str:
-        """Return the signature in the address of the calendar. A new token gives a new one."""
+        """Return the signature in the address of the calendar. It changes with the token."""
         return hmac.new(self._secret, f"livedeck calendar\n{name}\n{digest}".encode(), sha256).hexdigest()
 
     def write(self, ticket: Ticket) -> str:

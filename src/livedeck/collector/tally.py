@@ -20,7 +20,7 @@ from livedeck.record import Record
 from livedeck.text.secrets import masked_line
 
 TICK_SECONDS = 1.0
-"""Seconds between two looks at the snapshot."""
+"""Seconds between two checks of the snapshot for changed displays."""
 
 REPEAT_SECONDS = 5.0
 """Seconds after which a display is sent again although nothing has changed."""
@@ -35,7 +35,7 @@ Transport = Literal["udp", "tcp"]
 
 
 class Receiver(Record):
-    """Receiver of tally messages. `numbers`: event id -> number of its display. `screen`: its number, for 5.0."""
+    """Receiver of tally messages. `numbers`: event id -> number of its display. `screen`: its number in version 5.0."""
 
     name: str
     host: str
@@ -79,7 +79,7 @@ class TallySender:
                 self._connection.close()
 
     async def _try(self) -> bool:
-        """Send the displays that are due. Returns False after a failure."""
+        """Send the new, changed and repeated displays. Returns False after a failure."""
         is_new = self._connection is None
         try:
             await self._send()
@@ -95,7 +95,7 @@ class TallySender:
         return True
 
     async def _send(self) -> None:
-        """Send the displays that are due. Raises OSError."""
+        """Send the new and changed displays, and those last sent `REPEAT_SECONDS` ago. Raises OSError."""
         if self._connection is None:
             self._connection = await self._open()
         snapshot, now = self._published(), self._clock.monotonic()

@@ -23,7 +23,7 @@ CRITICAL_WEIGHT = 3
 
 WRONG_COST = 10.0
 ENDED_SHOW_COST = 25.0
-"""Points for a wrong change, and for one that ends a show that is on air."""
+"""Points off for a wrong change. ENDED_SHOW_COST: for a change that ends an event on air."""
 
 REPEATED_WITHIN = timedelta(seconds=10)
 """Time in which the same change counts once."""
@@ -142,9 +142,9 @@ def _graded(incidents: Sequence[Incident], wrong: Iterable[Wrong]) -> Iterator[I
 
 
 def _owners(incidents: Sequence[Incident], change: Change) -> list[int]:
-    """Return the numbers of the open incidents of the change's event.
+    """Return the numbers of the incidents to which a wrong change belongs: the open incidents of its event.
 
-    Without one: of those that ask for an action; without one: of all open incidents.
+    Without any, returns the open incidents that ask for an action. Without any of these, returns all open incidents.
     """
     opened = [number for number, incident in enumerate(incidents) if incident.is_open(change.at)]
     same = [number for number in opened if change.event and incidents[number].answer.event == change.event]

@@ -121,7 +121,7 @@ def _head(grade: Grade, escape: Escape) -> Iterator[str]:
 
 
 def _parts(grade: Grade) -> str:
-    """Return the parts of a score with wrong changes, which may cost more than the reactions gave."""
+    """Return the parts of a score as text: points of the reactions, points off for wrong changes. Empty without any."""
     cost = sum(item.cost for item in grade.wrong)
     return f": reactions {grade.reactions:.1f}, wrong changes -{cost:g}" if cost else ""
 

@@ -1,4 +1,4 @@
-"""Scores so far: a line of JSON for each drill. Its evidence is in it, so a drill can be graded again. Pure."""
+"""Scores so far: a line of JSON for each drill, with its evidence, so that it can be graded again. Pure."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ It returns an awaitable if a file must be read before.
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Operation as a command of its noun. `initial`: returns the values of the form before typed values.
+    """Operation as a command of its noun. `initial`: returns values that fill the form before the typed values.
 
     `always`: fields that are sent even if they were not typed.
     """
@@ -83,7 +83,7 @@ class Command:
         return self.operation.schema
 
     def initial_values(self, found: Found) -> FieldValues:
-        """Return the values of the form before typed values. A field without an initial value is empty."""
+        """Return the values that fill the form before the typed values. A field without one is empty."""
         return {**(self.schema.empty() if self.schema else {}), **self.initial(found)}
 
 

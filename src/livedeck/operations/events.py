@@ -139,7 +139,7 @@ _DRAFT = draft_maker(EventDraft, {"scheduled": ScheduleDraft, "record": RecordDr
 CREATE_FORM = FormSchema((_NAME, _TYPE, *_FIELDS), _DRAFT)
 
 EDIT_FORM = FormSchema((_NAME, *_FIELDS), _DRAFT)
-"""Fields without `type`, which cannot be changed (platform-api.md, "Upload headers")."""
+"""Form to edit an event. It lacks the type, because the type cannot change (platform-api.md, "Upload headers")."""
 
 CREATE_DEFAULTS: FieldValues = CREATE_FORM.empty() | {
     "type": "one-time",

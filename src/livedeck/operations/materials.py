@@ -47,7 +47,7 @@ def material_target(material: KnownMaterial) -> Target:
 class _UploadProgress:
     """Progress of an upload. `may_be_complete`: the last bytes may have been sent.
 
-    A chunk may be sent before the next chunk is requested, so the flag becomes true one chunk earlier.
+    The flag is set one chunk early, because the last chunk may be sent before its progress is reported.
     """
 
     may_be_complete: bool = True

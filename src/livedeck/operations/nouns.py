@@ -210,7 +210,7 @@ def _list_matches(words: str, nouns: str, matches: Sequence[tuple[str, str]]) ->
 
 
 async def _all_of(items: PagedItems[Any]) -> Rows:
-    """Return every row. A list without rows and without the documented total is not known to be empty."""
+    """Return every row. A list with neither rows nor the documented total counts as incomplete, not as empty."""
     found = await collect(items)
     is_bare = not found and items.total is None
     return Rows(found, items.unreadable, items.shortfall or (Shortfall() if is_bare else None))
@@ -434,9 +434,9 @@ async def read_again(noun: Noun, found: Found) -> Found:
 
 
 async def _match_or_read(noun: Noun, api: Api, owner: Any, rows: Rows, words: str) -> Any:
-    """Return the object of the words. Raises NotMatched, if the list is complete.
+    """Return the object of the words. Reads it from the platform if the words are a whole id that no row has.
 
-    Raises ApiError for a whole id that no list contains, and Unreadable if the object may be in a missing row.
+    Raises ApiError if this read fails, Unreadable if no row fits but rows are missing, and NotMatched otherwise.
     """
     try:
         return match(rows.items, words, noun.noun, noun.called)

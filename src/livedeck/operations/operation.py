@@ -490,7 +490,8 @@ def _plain(text: str) -> str:
 def _is_newer(item: Identified, others: Iterable[Identified]) -> bool:
     """Return whether the item was created after all the others.
 
-    After a deletion, a list of the newest objects contains one more older object, so a new row alone proves nothing.
+    After a deletion, a list of the newest objects ends with an older object that it lacked before. So a new row alone
+    proves nothing.
     """
     made, before = (getattr(item, "created_at", None), [getattr(other, "created_at", None) for other in others])
     return made is not None and all(date is not None and date <= made for date in before)

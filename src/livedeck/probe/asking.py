@@ -1,4 +1,4 @@
-"""Requests of one round of an event: read playlists and the newest segment, and check that the others are there."""
+"""Requests of one round of an event: playlists, the newest segment, and checks that further segments exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from livedeck.probe.sight import UNDECODABLE, Sight
 from livedeck.text.values import safe
 
 _LONG = 64 * 2**10
-"""Bytes of a playlist that is read in a thread."""
+"""Size of a playlist in bytes from which it is parsed in a thread."""
 
 _NOT_OF_HOST = frozenset({0, 407, 511})
 """HTTP statuses that the host did not send: 0 (no reply), and demands of a proxy or network for a login."""
@@ -26,7 +26,7 @@ _MAX_PRESENCES = 12
 """Maximum number of segments in a round whose presence is checked without reading them."""
 
 _APART_SEGMENTS = 2
-"""Maximum distance of two renditions in segments: a player that switches requests the same place in the other."""
+"""Maximum distance of two renditions in segments. A player that changes the rendition continues at the same number."""
 
 
 class Looks(Protocol):
@@ -77,7 +77,7 @@ class _Round:
             if self.is_unasked(f"segment of {name}", answer):
                 return None
             self.listed += 1
-            if answer.is_late and answer.body:  # slow, and perhaps not missing
+            if answer.is_late and answer.body:  # slow, but perhaps not missing
                 return segment, answer
             reason = answer.error or cut_off(answer.body)
             if not reason:
@@ -96,12 +96,11 @@ class _Round:
                 self.suspects.append((playlist, segment, f"segment {segment.number} of {name}: {answer.error}"))
 
     async def settle(self) -> None:
-        """Count the segments that did not arrive as missing if their playlists, read again, still list them.
+        """Read the playlists of segments that did not arrive again, and count segments that they still list as missing.
 
-        A playlist that this round cannot read again excuses no segment.
-
-        A segment that left the playlist before its request is no fault for players. Neither is a cut-off address from a
-        playlist that was read while it was written.
+        A segment that has left its playlist is no fault for players. Neither is a segment whose address was cut off,
+        because the playlist was read while it was written. All segments of a playlist that this round cannot read again
+        count as missing.
         """
         for playlist in dict.fromkeys(playlist for playlist, *_ in self.suspects):
             answer, found = await self.playlist(playlist)
@@ -202,7 +201,11 @@ async def ask(memory: Memory, address: str, requests: Round, looks: Looks | None
 async def _compare(
     work: _Round, memory: Memory, rungs: Sequence[Rung], lowest: Media, head_before: int
 ) -> dict[str, str]:
-    """Compare a rendition with the lowest, another one each round. Returns its name -> distance; empty if together."""
+    """Compare one rendition with the lowest; each round takes the next rendition.
+
+    Returns the rendition's name -> its distance from the lowest in words, or its fault. Empty without a second
+    rendition, or if the reply proves nothing.
+    """
     if len(rungs) < 2:
         return {}
     rung = rungs[1 + memory.viewer.rounds % (len(rungs) - 1)]
@@ -240,10 +243,10 @@ def _distance(rung: Rung, media: Media, lowest: Media) -> str:
 async def _hear(
     work: _Round, memory: Memory, rungs: Sequence[Rung], lowest: Media, *, is_judged: bool
 ) -> tuple[int | None, Sight | None]:
-    """Return the number of the newest segment of a separate sound track, and its sight.
+    """Return the number of the newest segment of a separate sound track, and the findings in it.
 
-    Without its playlist the sound is unknown, and counts as missing while the playlist of the picture is served. The
-    sight is None if no new segment was decoded.
+    If the playlist of the sound does not arrive, but that of the picture does, the sound counts as missing. Findings:
+    None if no new segment was decoded.
     """
     if not rungs or not rungs[0].sound:
         return None, None

@@ -41,8 +41,8 @@ peaks, cells of each key frame, pixels of the last one (RGB). Unused places are 
 
 SEEN, UNDECODABLE, TOO_LARGE, UNFAMILIAR, PICTURELESS, KEYLESS = range(6)
 """Faults. UNDECODABLE: neither picture nor sound. TOO_LARGE: the segment needs more memory than allowed, and the
-process must not be used again. After the others the sound is known, and only the picture is not. UNFAMILIAR: its codec
-is not known. PICTURELESS: there is none. KEYLESS: no key frame can be decoded alone, as with a gradual refresh.
+process must not be used again. With the other faults only the picture is unknown, not the sound. UNFAMILIAR: unknown
+codec of the picture. PICTURELESS: no picture. KEYLESS: no key frame can be decoded alone, as with a gradual refresh.
 """
 
 FRAMES = 8
@@ -99,7 +99,7 @@ def shut_doors() -> None:
     import ctypes  # noqa: F401  `_refuse_calls` can load no module any more
     import resource
 
-    if os.geteuid() == 0:  # no limit of processes holds for root
+    if os.geteuid() == 0:  # root is exempt from the limit of processes
         os.setgroups([])
         os.setgid(_NOBODY)
         os.setuid(_NOBODY)
@@ -140,7 +140,7 @@ _CALLS = {
     "x86_64": (0xC000003E, (0, 1, 9, 11, 12, 13, 14, 15, 25, 28, 37, 60, 202, 228, 231)),
     "aarch64": (0xC00000B7, (63, 64, 222, 215, 214, 134, 135, 139, 216, 233, 103, 93, 98, 113, 94)),
 }
-"""Machine -> its number in filters, and the numbers of the system calls that stay open: read, write, mmap, munmap, brk,
+"""Machine -> its number in filters, and the numbers of the allowed system calls: read, write, mmap, munmap, brk,
 rt_sigaction, rt_sigprocmask, rt_sigreturn, mremap, madvise, alarm (aarch64: setitimer), exit, futex, clock_gettime,
 exit_group."""
 
@@ -201,7 +201,7 @@ def look(kind: str, content: bytes) -> bytes:
 
 
 class Eye:
-    """Key frames of a segment: cells of each, and pixels of the last one. `is_broken`: one of them is damaged."""
+    """Key frames of a segment: cells of each, and pixels of the last one. `is_broken`: a key frame is damaged."""
 
     def __init__(self) -> None:
         self.cells: list[bytes] = []
@@ -219,7 +219,7 @@ class Eye:
                 self._last = frame
 
     def picture(self, aspect: float) -> tuple[int, int, bytes]:
-        """Return width, height and pixels (RGB) of the last key frame, as large as fits. Zeros without one.
+        """Return width, height and pixels (RGB) of the last key frame, scaled to fit 160 x 90. Zeros without one.
 
         `aspect`: width of a pixel of the segment by its height, such as 64 / 45 for a wide picture of 720 x 576.
         """
@@ -254,7 +254,7 @@ class Ear:
             self._measure(self._graph)
 
     def end(self) -> None:
-        """Measure the rest."""
+        """Measure the samples that the filters still hold."""
         if self._graph:
             self._graph.push(None)
             self._measure(self._graph)
@@ -299,9 +299,9 @@ def _is_allowed(stream: VideoStream | AudioStream, codecs: Collection[str]) -> b
 
 
 def _decoded(stream: VideoStream | AudioStream | None, packet: Packet[Any] | None) -> list[Any] | None:
-    """Return the frames of a packet, the last ones for None. Returns None if the packet is broken.
+    """Return the frames of a packet; None if the packet is broken. `packet`: None for the decoder's last frames.
 
-    The first packet of a whole segment may be broken, too.
+    Even the first packet of a complete segment may be broken.
     """
     try:
         return stream.decode(packet) if stream else []

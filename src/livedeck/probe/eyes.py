@@ -1,7 +1,7 @@
 """Judge of pictures and sounds of strangers, in one process that can do nothing else (`eye.py`).
 
 A decoder that a stranger takes over has no file, no socket, no other process, and little memory. livedeck kills it
-when it is late. Its answers are numbers and pixels at fixed places, so there is nothing to parse.
+when it is late. Its answers are numbers and pixels at fixed places, so livedeck parses nothing.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Eyes:
                 return Sight(error=reason)
             try:
                 answer = await self._ask(request)
-                sight = await asyncio.to_thread(_sight, answer)  # the first one imports Pillow
+                sight = await asyncio.to_thread(_sight, answer)  # the first call imports Pillow
             except (OSError, EOFError, ValueError) as error:  # TimeoutError is an OSError
                 self._kill()
                 self.deaths += 1

@@ -34,7 +34,7 @@ REQUEST_WEIGHT = 600
 """Bytes of a request and its reply without the body: headers, TCP acknowledgements and packets."""
 
 _LAG = 1.0
-"""Seconds by which a request may end after its timeout. Beyond them, this machine was too slow to judge the host."""
+"""Seconds after its timeout by which a request must end. A later end shows that this machine was too slow."""
 
 _MAX_HOSTS = 500
 """Number of hosts that are remembered."""
@@ -64,9 +64,8 @@ class Answer(Record):
     `status`: HTTP status; 0 if no reply came. `address`: address of the reply, after redirects. `seconds`: duration.
     `size`: bytes of the complete body, as announced; None if unknown. `error`: reason of a failure; empty if the body
     is complete. `is_late`: the request timed out. `is_held`: nothing is proven, because the host wants a pause, the
-    round is over, or this machine was too slow. `is_refused`: not sent, because the probe may not ask this address, or
-    not read, because the body is too large; this proves nothing about viewers. `is_reset`: the connection was closed
-    before a reply.
+    round is over, or this machine was too slow. `is_refused`: nothing is proven about viewers, because the probe may
+    not use this address, or the body is too large. `is_reset`: the connection was closed before a reply.
     """
 
     status: int = 0

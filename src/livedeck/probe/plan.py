@@ -43,7 +43,10 @@ class Origin(StrEnum):
 
 
 class Address(Record):
-    """Address of an event's playlist. `home`: address whose private network it may use. `reason`: why there is none."""
+    """Address of an event's playlist. `reason`: why there is no address.
+
+    `home`: configured address; requests of this event may reach the private network of its host.
+    """
 
     text: str = ""
     origin: Origin = Origin.NONE
@@ -158,9 +161,9 @@ def gigabytes(rate: float, hours: float) -> float:
 
 
 def phases(events: Collection[str]) -> dict[str, float]:
-    """Return event id -> its share of the interval at which its rounds start.
+    """Return event id -> start of its rounds within the interval, as a share of the interval (0 to 1).
 
-    The shares are evenly spaced, in the order of a hash of the ids, so that rounds do not pile up in one second.
+    The starts are evenly spaced, in the order of a hash of the ids, so that rounds do not pile up in one second.
     """
     ordered = sorted(events, key=lambda event: sha256(event.encode()).digest())
     return {event: place / len(ordered) for place, event in enumerate(ordered)}

@@ -23,7 +23,7 @@ MAX_RUNGS = 20
 """Maximum number of renditions; Apple's own examples have up to 18."""
 
 MAX_SEGMENTS = 30
-"""Segments that are read at the end of a playlist; events with time shift list thousands."""
+"""Maximum number of segments read at the end of a playlist. Playlists with time shift list thousands."""
 
 _MAX_SECONDS = 3600.0
 """Maximum duration of a segment."""

@@ -107,7 +107,7 @@ class Prober:
         self._news.set()
 
     def _take(self, event: Viewed, target: _Target | None, now: float) -> bool:
-        """Take a new event, or its new values. Returns whether its rounds change."""
+        """Add an event, or update its address and doubt. Returns whether its rounds must be scheduled again."""
         address = Address(reason=self.blocked) if self.blocked else self.plan.address(event)
         register_address(address.text)
         if target is not None and _path(target.address) == _path(address):
@@ -199,7 +199,7 @@ class Prober:
         self._rate = sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
 
     def _log_traffic(self) -> None:
-        """Log the traffic once each event had two rounds, and again when their number changes."""
+        """Log the traffic when every event has had two rounds, and again when the number of events changes."""
         count = len(self._asked)
         if count != self._logged and all(target.memory.viewer.rounds > 1 for target in self._asked):
             self._logged = count
@@ -237,7 +237,7 @@ class Prober:
                         target.round.cancel()
 
     async def _turn(self, group: asyncio.TaskGroup) -> None:
-        """Start the rounds that are due, and wait for the next one."""
+        """Start the rounds whose time has come, and wait for the next one."""
         now = self.clock.monotonic()
         asked = [target for target in self._targets.values() if target.address.text and target.round is None]
         for target in asked:
@@ -261,10 +261,11 @@ class Prober:
             requests = self.fetcher.round(target.address.home)
             looks = None if target.event.is_protected else self.looks
             found = await ask(target.memory, target.address.text, requests, looks, self.clock.now)
-            if target.event.is_protected:  # perhaps only since the round began
+            if target.event.is_protected:  # it may have become protected during the round
                 found = replace(found, sight=None, sound_sight=None)
             target.memory = step(target.memory, found)
-            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0  # the first checks no older segments
+            # The first round checks no older segments, so it says little about the next ones.
+            share = _SHARE_OF_NEWEST if target.memory.viewer.rounds > 2 else 1.0
             target.weight += (requests.weight - target.weight) * share
             target.sent += (requests.sent - target.sent) * share
             self._weigh()
@@ -277,5 +278,5 @@ class Prober:
 
 
 def _path(address: Address) -> tuple[str, str]:
-    """Return the part of an address that stays when it is signed anew, and the reason if there is no address."""
+    """Return the part of an address that a new signature does not change, and the reason if there is no address."""
     return address.text.partition("?")[0], address.reason

@@ -1,7 +1,7 @@
 """Fold of the rounds of an event into its state for viewers. Pure: `step` takes the findings of a round, and no clock.
 
-A state needs proof: a reply or its failure, a head that moved, a complete segment. Without proof it is unknown. So an
-event plays from the second round on at the earliest, because the first cannot tell whether the head moves.
+A state needs proof: a reply or its failure, a head that moved, a complete segment. Without proof the state is unknown.
+The first round cannot prove that an event plays, because only two rounds show whether the head moves.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Memory(Record):
 
 
 def step(memory: Memory, found: Found) -> Memory:
-    """Return the memory after a round. A round that the host put off changes nothing."""
+    """Return the memory after a round. A round that proves nothing (`Found.is_held`) changes nothing."""
     if found.is_held:
         return memory
     at, before = found.at, memory.viewer
@@ -102,7 +102,7 @@ def step(memory: Memory, found: Found) -> Memory:
 def _without_playlist(memory: Memory, found: Found) -> Memory:
     """Return the memory after a round without a playlist.
 
-    A page is a fault if the address gave a playlist before. Otherwise the address is wrong.
+    If the address gave a playlist before, viewers get nothing now. If not, the address itself is wrong.
     """
     before = memory.viewer
     is_wrong_address = memory.head is None and (found.source is not Source.NONE or not memory.is_sure)
@@ -170,7 +170,7 @@ def _seen(memory: Memory, found: Found) -> Memory:
     if heard is not None:
         if heard.sound is not viewer.sound or viewer.sound_since is None:
             viewer = replace(viewer, sound=heard.sound, sound_since=at)
-        error = heard.error if heard.sound is Sound.UNKNOWN else ""  # of a known sound, the error is about its picture
+        error = heard.error if heard.sound is Sound.UNKNOWN else ""  # otherwise about the picture
         viewer = replace(viewer, loudness=heard.loudness, peaks=heard.peaks, error=viewer.error or error)
     return replace(memory, viewer=viewer)
 

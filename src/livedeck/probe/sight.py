@@ -95,7 +95,7 @@ def judge_sound(peaks: Sequence[float]) -> Sound:
 def compared(sight: Sight, earlier: bytes) -> Sight:
     """Return `sight` with its picture judged against an earlier segment too.
 
-    `earlier`: `cells` of that segment; empty without one. A picture that moved in its own segment or is black stays so.
+    `earlier`: `cells` of that segment; empty without one. BLACK and MOVES of the own segment take precedence.
     """
     if not (sight.cells and earlier):
         return sight

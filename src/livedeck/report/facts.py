@@ -102,7 +102,7 @@ class EventFacts:
     was down. `worst`: the five minutes with the most bad seconds. `figures`: key figures of the event's alarms. `chat`:
     minute -> number of messages; None if unknown. `planned`: planned start of the first stream; None if not recorded.
     `unrecorded`: as in `Recorded`. `until`: end of the data, to which a fault without an end lasts. `viewers`: what
-    viewers got, as a probe saw it; its rounds are 0 without one. It is no part of `bad`, which is about the ingest.
+    viewers got, as a probe saw it; without a probe its rounds are 0. `bad` is about the ingest, not about viewers.
     """
 
     event: EventRecord
@@ -143,7 +143,7 @@ class EventFacts:
 
     @property
     def charted(self) -> Span | None:
-        """Time of the charts, which contains the time on air, the outages and the samples; None if there is none."""
+        """Time of the charts: from the first to the last of time on air, outages and samples; None without any."""
         edges = [at for span in (*self.on_air, *self.outages) for at in span]
         times = self.samples.time[:1] + self.samples.time[-1:]
         edges += [datetime.fromtimestamp(at, UTC) for at in times]
@@ -238,7 +238,7 @@ def facts_of(
 
 
 def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
-    """Return the last plan before the first stream; without a record of one, the plan of the event itself."""
+    """Return the last planned start before the first stream, or else the last one in any record; None without any."""
     before = [record for record in recorded.events if not on_air or record.at <= on_air[0].since]
     plans = [record.planned for record in before if record.is_waiting]
     others = [record.planned for record in reversed(recorded.events)]
@@ -322,9 +322,9 @@ def _signal(samples: Readings, on_air: Spans) -> tuple[Spans, Spans, float | Non
 
 
 def _outages(holes: Spans, watched: Spans) -> Spans:
-    """Return the watched parts of holes (`watched` includes the times of alarms about silence).
+    """Return the parts of `holes` (times without samples) that were watched.
 
-    A watched part proves nothing if it is shorter than `_EDGE`.
+    `watched`: includes the times of alarms about silence. Omits a part shorter than `_EDGE`, unless it is a whole hole.
     """
     watched_holes = common(holes, watched)
     return tuple(span for span in watched_holes if span in holes or span.seconds >= _EDGE)
@@ -431,9 +431,9 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault], until: datetime) -> 
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds; seconds with a warning decide between equal ones.
+    """Return the five minutes on air with the most bad seconds, or fewer if the stream ends earlier.
 
-    They end with the stream at the latest. Returns None without bad seconds and warnings.
+    If several have equally many, seconds with a warning decide. Returns None without bad seconds and warnings.
     """
     warned = common(
         joined(

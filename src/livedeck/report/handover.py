@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 _AHEAD = timedelta(hours=24)
-"""Time from now whose planned events are all listed. Of later events the sheet lists only the first."""
+"""Time from now for which the sheet lists every planned event. Of events after it, the sheet lists only the first."""
 
 _LOOK_BACK = timedelta(days=1)
 
@@ -117,11 +117,11 @@ Section = tuple[str, Sequence[tuple[str, Sequence[str]]], str]
 
 def _sections(handover: Handover, words: Callable[[str], str]) -> Iterator[Section]:
     """Yield all sections as text. `words`: escapes text from outside for the output format."""
-    now, known = handover.made, handover.known_until
-    yield "On air", [_event(record, known, words) for record in handover.on_air], "nothing is on air"
-    yield "Open alarms", [_alarm(alarm, known, words) for alarm in handover.wrong], "no open alarms"
+    now, known_until = handover.made, handover.known_until
+    yield "On air", [_event(record, known_until, words) for record in handover.on_air], "nothing is on air"
+    yield "Open alarms", [_alarm(alarm, known_until, words) for alarm in handover.wrong], "no open alarms"
     if handover.cleared:
-        yield "Cleared, not acknowledged", [_alarm(alarm, known, words) for alarm in handover.cleared], ""
+        yield "Cleared, not acknowledged", [_alarm(alarm, known_until, words) for alarm in handover.cleared], ""
     yield "Shelved or out of service", [_alarm(alarm, now, words) for alarm in handover.put_away], "no alarms"
     if handover.silences:
         yield "Silences of events on air", [_silence(*silence, now, words) for silence in handover.silences], ""

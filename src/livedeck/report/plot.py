@@ -27,7 +27,7 @@ def facts_plot(facts: EventFacts, width: int) -> Iterator[Line]:
 
 
 def _without_samples(facts: EventFacts) -> str:
-    """Return what a stretch without samples proves."""
+    """Return a line in place of the curves: an outage, or that the signal is unknown."""
     text = f"no samples from {stretch_text(facts.span)} UTC: "
     if facts.outages:
         return f"{text}an outage of {short_duration(seconds_of(facts.outages))}"

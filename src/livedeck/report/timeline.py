@@ -226,7 +226,7 @@ def _watch(recorded: Recorded) -> Iterator[Entry]:
 def _unwatched_streams(recorded: Recorded) -> Iterator[Entry]:
     """Yield an entry for each time of a stream that was not watched.
 
-    If the collector is too old to record such times, yields one entry that says so.
+    If the collector is too old to record such times, yields a single entry with this fact.
     """
     if recorded.unrecorded:
         yield Entry(recorded.span.since, EntryKind.WATCH, NOT_RECORDED_TEXT)

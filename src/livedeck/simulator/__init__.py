@@ -1,6 +1,7 @@
 """Documented platform on one machine: an ASGI app over SQLite with simulated encoders and viewers.
 
-The names are imported at their first use: pytest imports this package wherever livedeck is installed.
+The names are imported at their first use. So tests of other projects start no slower, although pytest imports this
+package for its plugin wherever livedeck is installed.
 """
 
 from __future__ import annotations

@@ -36,13 +36,13 @@ from livedeck.simulator.recorder import HITS, REFUSED, SEEN, Recorder, recognise
 from livedeck.simulator.rehearsal import control_api
 
 BODY_LIMIT = 8 * 1024 * 1024
-"""Bytes in a request (simulator.md, "Simulator limits")."""
+"""Maximum number of bytes of a request (simulator.md, "Simulator limits")."""
 
 UPLOAD_LIMIT = 512 * 1024 * 1024
-"""Bytes in a request to the upload address, which go to the disk as they arrive."""
+"""Maximum number of bytes of a request to the upload address. Uploads go to the disk as they arrive."""
 
 Authorize = Callable[[Request], str]
-"""Function that returns the caller's workspace id, empty if the address has none; raises the documented error."""
+"""Function that returns the caller's workspace id, empty outside the documented API. Raises the documented error."""
 
 _HEAD_FAULTS = {400: "the length of the body is ambiguous", 431: "request header fields too large"}
 
@@ -72,7 +72,7 @@ def build(
 ) -> Starlette:
     """Return the whole simulator as one app.
 
-    `endpoints` are those of the documented API, `playback` those of HLS.
+    `endpoints`: endpoints of the documented API. `playback`: endpoints of HLS.
     """
     public = [*cdn.ENDPOINTS, *playback]
 
@@ -243,7 +243,7 @@ class SimulatorMiddleware:
 
 
 def _noting(app: ASGIApp, request: SeenRequest) -> ASGIApp:
-    """Return the app, which notes in `request` that a change was carried out, even if the reply is lost."""
+    """Wrap the app so that it marks `request` as carried out after a change, even if the reply is lost."""
     if request.method in {"GET", "HEAD"}:
         return app
 

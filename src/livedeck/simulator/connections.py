@@ -20,7 +20,7 @@ from livedeck.http_server import Owed
 from livedeck.simulator.errors import ApiError, of_status
 
 RESERVED_DESCRIPTORS = 32
-"""Descriptors that connections leave to uploads, downloads, the log and the data file."""
+"""Number of descriptors that connections leave free for uploads, downloads, the log and the data file."""
 
 _log = logging.getLogger("livedeck.simulator")
 _quiet_log = _log.getChild("connections")
@@ -28,10 +28,10 @@ _quiet_log.setLevel(logging.ERROR)  # a line for each malformed request of a str
 
 
 class Connection(http_server.Connection):
-    """HTTP connection; bytes that are not HTTP, and requests that never end, get the documented error too."""
+    """HTTP connection. Bytes that are not HTTP and requests without an end get the documented error."""
 
     is_body_whole = False
-    """False: the timeout applies between two bytes of a body, because a whole upload may take long."""
+    """False, so that the timeout limits the time between two bytes of a body: a whole upload may take long."""
 
     def __init__(self, crowd: Crowd, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -349,7 +349,7 @@ class Scenarios:
 class Platform:
     """Simulated platform as a test sees it: its addresses and tokens for your client, and its control API for you.
 
-    `base_url`, `upload_url`: addresses of the API. `token`, `workspace_id`: what your client is configured with.
+    `base_url`, `upload_url`: addresses of the API. `token`, `workspace_id`: values for the settings of your client.
     `other_token`: opens the second workspace, which `token` must not see.
     """
 
@@ -387,7 +387,10 @@ class Platform:
 
     @property
     def app(self) -> ASGIApp:
-        """Simulator as an ASGI app, for `httpx.ASGITransport` and its like. Raises RuntimeError in another process."""
+        """Simulator as an ASGI app, for example for `httpx.ASGITransport`.
+
+        Raises RuntimeError if the simulator runs in another process.
+        """
         if self._app is None:
             raise RuntimeError("this simulator runs in another process: use base_url")
         return self._app
@@ -409,7 +412,7 @@ class Platform:
         return Scenarios(self.connection)
 
     def event(self, event: str) -> Document:
-        """Return the event with this name or id, as it is now. Neither journal nor faults notice.
+        """Return the event with this name or id, as it is now. The journal does not record this, and no fault hits it.
 
         Raises:
             ControlError: No event has this name (404), or several have (409).
@@ -485,7 +488,7 @@ def _phrase(pattern: Pattern) -> str:
 
 
 def _hints(answer: Mapping[str, Any]) -> list[str]:
-    """Return a line for each request that almost matches, or that matches in the wrong order; and for dropped ones."""
+    """Return a line for each near miss, and a line for dropped requests if they leave the result unknown."""
     near = [f"almost: {describe(miss)}: {_differences(miss) or 'came too early'}" for miss in answer["near_misses"]]
     lost = f"unknown: dropped requests ({answer['dropped']}) may match, too; give `since`, or let the journal keep more"
     return near if answer["verified"] is False else [*near, lost]

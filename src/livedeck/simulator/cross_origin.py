@@ -33,7 +33,7 @@ class CrossOrigin:
 
 
 def check_origins(origins: Sequence[str]) -> None:
-    """Raise SimulatorError for a value that no browser sends as `Origin`, or for one that means every page."""
+    """Raise SimulatorError for `*` or `null`, or a value that no browser sends as `Origin`."""
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
             raise SimulatorError(

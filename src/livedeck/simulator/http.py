@@ -48,7 +48,7 @@ class Endpoint(Generic[T]):
 
     @property
     def parameters(self) -> type[Any] | None:
-        """Model of the query (GET), or of the headers that come with a file."""
+        """Model of the query (GET), or of the headers that come with a file; None if the input is a body."""
         return None if self.takes_body and self.body != "file" else self.takes
 
     def names(self, place: Literal["query", "header"]) -> set[str]:
@@ -69,7 +69,7 @@ class Endpoint(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest(Generic[T]):
-    """Admitted request whose input is a `T`. `workspace_id`: the caller's; empty if the address has none."""
+    """Admitted request whose input is a `T`. `workspace_id`: caller's workspace; empty outside the documented API."""
 
     world: World
     http: Request

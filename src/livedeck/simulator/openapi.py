@@ -143,7 +143,7 @@ def _as_text(schema: Schema) -> Schema:
 
 
 def _is_uuid(endpoint: Endpoint[Any], name: str) -> bool:
-    """Return whether the path takes nothing but a UUID; materials have short ids, and the control API takes names."""
+    """Return whether a path parameter must be a UUID. Ids of materials are short, and the control API takes names."""
     return name != "material_id" and not endpoint.is_control
 
 

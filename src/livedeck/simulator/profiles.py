@@ -1,7 +1,7 @@
-"""Profiles: how the API takes requests that the document does not describe.
+"""Profiles: ways to treat requests that the document does not describe.
 
-`documented` is the default (platform-api.md). `strict` refuses more, to find mistakes of a client. `lenient` takes
-more, like a platform that forgives them.
+`documented` is the default (platform-api.md). `strict` refuses more requests, to find mistakes of a client. `lenient`
+accepts more, like a platform that forgives mistakes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def check_profile(name: str) -> None:
 
 
 def refuse_undocumented(request: Request, query: Collection[str], headers: Collection[str]) -> None:
-    """Raise the documented error for what `strict` refuses; `query`, `headers`: documented names.
+    """Raise the documented error for a request that `strict` refuses. `query`, `headers`: documented names.
 
-    It refuses unknown names in the query, unknown `X-` header fields, and a body without a `Content-Type`.
+    Refused are unknown names in the query, unknown `X-` header fields, and a body without a `Content-Type`.
     """
-    known = {name.lower() for name in headers}
+    documented = {name.lower() for name in headers}
     unknown = [name for name in dict(request.query_params) if name not in query]
-    unknown += [name for name in dict(request.headers) if name.startswith("x-") and name not in known]
+    unknown += [name for name in dict(request.headers) if name.startswith("x-") and name not in documented]
     faults = [(name, "unknown parameter") for name in unknown]
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     if has_body and "content-type" not in request.headers:
@@ -58,7 +58,7 @@ def check_leniently(model: type[M], given: Any) -> M:
 
 
 def _page_in_range(written: str) -> dict[str, str]:
-    """Return the nearest allowed `per_page`; nothing for a text that is no number."""
+    """Return the nearest allowed value as `{"per_page": value}`; `{}` for a text that is no number."""
     if not (written.isascii() and written.isdecimal()):
         return {}
     return {"per_page": str(min(max(int(written[:20]), 1), MAX_PER_PAGE))}

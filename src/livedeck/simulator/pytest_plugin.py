@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from livedeck.simulator.threaded import ThreadedSimulator
 
 SHOWN_REQUESTS = 20
-"""Requests in the section of a failed test."""
+"""Number of last requests in the report of a failed test."""
 
 
 class Options(TypedDict, total=False):

@@ -145,7 +145,10 @@ class _Recording:
         await self._send(message)
 
     def settle(self, outcome: str = "") -> None:
-        """Add the entry, once, unless the journal was cleared meanwhile. `outcome`: by default that of the reply."""
+        """Add the entry to the journal, unless it was added already, or the journal was cleared since the request came.
+
+        `outcome`: outcome of the request; empty for that of the reply.
+        """
         journal = self._world.journal
         if self._is_settled or not journal.limit or journal.clears != self._clears:
             return
@@ -171,7 +174,7 @@ class _Recording:
 
 
 def _is_text(headers: Sequence[tuple[str, str]], *, or_none: bool = False) -> bool:
-    """Return whether the body is text by its media type. `or_none`: the result if it names none."""
+    """Return whether the body is text by its media type. `or_none`: result if the headers have no media type."""
     media = next((value.lower() for name, value in headers if name == "content-type"), None)
     return or_none if media is None else media.startswith(_TEXTS)
 

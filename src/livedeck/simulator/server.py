@@ -67,7 +67,7 @@ async def serve(
 
 
 def _listeners(listener: Listener, stack: ExitStack) -> list[Listener]:
-    """Return the listener, and one at the same port of [::1] unless this machine has no IPv6 or the port is taken."""
+    """Return the listener, and a second one at the same port of [::1] if this port can be opened."""
     with suppress(OSError):
         other = stack.enter_context(Listener.open("::1", listener.getsockname()[1]))
         other.crowd = listener.crowd
@@ -76,7 +76,7 @@ def _listeners(listener: Listener, stack: ExitStack) -> list[Listener]:
 
 
 class _Server(Server):
-    """Server of a simulator, which sends Date headers by a clock of its own."""
+    """Server of a simulator. It adds no Date header, because the simulator dates its responses by its own clock."""
 
     def __init__(self, simulator: Simulator, timeouts: Timeouts, crowd: Crowd) -> None:
         app, http = self._with_abort(simulator.app), partial(Connection, crowd)
@@ -106,10 +106,7 @@ class _Server(Server):
                 connection.transport.abort()
 
     async def abort(self) -> None:
-        """End open connections, then tasks.
-
-        Connections go first, because a cancelled handler still waits for its peer to read.
-        """
+        """Cut the open connections, then cancel the tasks: a cancelled handler still waits for its peer to read."""
         for connection in [*self.server_state.connections]:
             connection.transport.abort()
         await asyncio.gather(*self.server_state.tasks, return_exceptions=True)

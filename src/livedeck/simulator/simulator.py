@@ -265,7 +265,7 @@ def _kept_start(archive: Files) -> State:
 
 
 def _playback() -> Sequence[Endpoint[Any]]:
-    """Return the endpoints of HLS. A simulator without it imports and reads nothing of them."""
+    """Return the endpoints of HLS. The import is here, so that a simulator without HLS loads nothing of it."""
     from livedeck.simulator.media.routes import ENDPOINTS
 
     return ENDPOINTS

@@ -1,1 +1,1 @@
-"""Values, times, addresses and styled segments as text. Imports no other room."""
+"""Values, times, addresses and styled segments as text. Imports no other room (architecture.md, "Rooms")."""

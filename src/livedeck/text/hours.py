@@ -50,7 +50,7 @@ class Hours(Record):
     def next_stretch(self, local: datetime) -> tuple[datetime, datetime] | None:
         """Return begin and end of the stretch that covers `local`, or else of the next one; None without spans.
 
-        If several cover it, returns the one that ends last.
+        If several stretches cover `local`, returns the one that ends last.
         """
         stretches = [stretch for stretch in self._stretches(local) if stretch[1] > local]
         running = [stretch for stretch in stretches if stretch[0] <= local]

@@ -1,4 +1,6 @@
-"""Text from outside made safe for a terminal: safe text cannot control the terminal, hide or leave its cells. Pure.
+"""Text from outside made safe for a terminal. It cannot control the terminal, be invisible, or draw over other cells.
+
+Pure.
 
 `shown` returns the type `Shown`, which every output requires: lines of widgets, pictures and printed text. `escaped`
 prepares a text for a field that the user edits, and `unescaped` restores it.
@@ -78,7 +80,7 @@ def escaped_json(text: str) -> str:
 
 
 def shown_after(before: str, text: str) -> Shown:
-    """Return `text` as `shown` if it follows `before`, whose last letter gets an accent at the beginning of `text`."""
+    """Return `text` as `shown` if it follows `before`: an accent at its beginning belongs to the last letter before."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
 

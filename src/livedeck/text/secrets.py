@@ -7,7 +7,8 @@ printed tables pass through the register. It keeps the newest `MAX_SECRETS`, bec
 A secret that equals a public name, such as the name of an event, protects nothing. A mask would hide which object is
 meant, so the name stays readable in texts. The field of the secret itself stays masked (trust.md, "The register").
 
-A text is sampled at every fifth character, which takes 15 µs for a line of the log, with any number of secrets.
+The register looks up short runs (grams) of a text, one at every fifth character. This takes 15 µs for a line of the
+log, with any number of secrets.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class SecretRegister:
         return sorted(found, key=len, reverse=True)
 
     def candidates(self, lowered: str) -> dict[str, str]:
-        """Return key -> secret for each secret that the lower-case text may contain: both share a sample."""
+        """Return key -> secret for each secret that the lower-case text may contain: they share a gram."""
         samples = {lowered[at : at + _GRAM] for at in range(0, len(lowered) - _GRAM + 1, _STRIDE)}
         with self._lock:
             return {key: self._secrets[key] for gram in samples & self._by_gram.keys() for key in self._by_gram[gram]}

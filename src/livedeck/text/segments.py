@@ -283,7 +283,7 @@ def _changed_cells(before: Sequence[tuple[str, Role]], after: Sequence[tuple[str
 def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
     """Yield text and role of each cell of a line. Accents stay with their letter.
 
-    The text of the second cell of a wide letter differs from the text of every letter.
+    A wide letter yields two cells. The second cell has a text that no letter has.
     """
     return chain.from_iterable(zip(_characters(text), repeat(role)) for text, role in line)
 
@@ -379,7 +379,7 @@ Groups = Sequence[tuple[int, Sequence[tuple[str, R]]]]
 def list_parts(parts: Sequence[Line], cells: int) -> Line:
     """Return as many parts as fit into `cells` cells, and the number of the others: `Studio  Hall  +2`.
 
-    A first part that is too long is cut.
+    If even the first part is too long, it is cut.
     """
     line: Line = []
     for index, part in enumerate(parts):

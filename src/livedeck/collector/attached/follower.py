@@ -21,10 +21,10 @@ from livedeck.monitor.published.codec import UnreadableSnapshotError
 from livedeck.text.secrets import masked_line
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
-"""Seconds until the first retry, doubled after each failure up to the longest. Jitter takes off up to half."""
+"""Seconds until the first retry, doubled after each failure up to the longest. Jitter halves a pause at most."""
 
 _SOON = 3
-"""Maximum of `failures` while the collector is starting: it soon has data, so the pause must stay short."""
+"""Maximum of `failures` while the collector starts, so that the pause between two retries stays short."""
 
 _REFUSED_PAUSE = 30.0
 """Seconds until a retry after a refused token. Frequent tries would get 429, which hides the reason."""
@@ -45,7 +45,7 @@ _log = Log("livedeck.collector")
 
 
 class _RelistError(Exception):
-    """The copy cannot be continued, so the next step must list again. The message has the reason."""
+    """The copy cannot be updated any more; a new listing is needed. The message has the reason."""
 
 
 class Follower:
@@ -144,7 +144,7 @@ class Follower:
         self._hurry.set()
 
     def start_over(self) -> None:
-        """List again, without the messages on their way: they were sent while this deck did not watch."""
+        """Request a new listing, and ignore messages under way, because this deck did not watch when they were sent."""
         self._is_outdated.set()
         self._hurry.set()
 
@@ -217,7 +217,7 @@ class Follower:
     def _lose(self, reason: str) -> None:
         """Give up the change stream, so that the next step requests a new listing.
 
-        If the last listing led to no change stream, a pause comes first.
+        The request waits for a pause if no change stream followed the last listing.
         """
         self._id = ""
         _log.info("listing the collector again", reason=reason)

@@ -13,7 +13,7 @@ from livedeck.log import Log
 from livedeck.monitor import ActionRecord, History, IntentRecord, Marker
 
 _PATIENCE = 2.0
-"""Maximum seconds to send a record, because a change on the platform waits for it."""
+"""Maximum seconds to send a record to the collector; meanwhile a change on the platform waits."""
 
 _log = Log("livedeck.collector")
 

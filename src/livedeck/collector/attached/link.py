@@ -190,7 +190,7 @@ class Link:
     ) -> T:
         """Send a request, and return the result of `read(response, host)`. Raises CollectorError.
 
-        Tries the next address if no reply arrives, with a POST only if it cannot have arrived before.
+        Without a reply, tries the next address. A POST is sent again only if no collector can have received it.
         """
         all_headers = {"Accept-Encoding": "gzip", **headers}
         tries = len(self._addresses)
@@ -225,7 +225,7 @@ class Link:
             raise CollectorAwayError(f"{host} responds, but not in HTTP; check the address in collector_url") from None
 
     def _leave(self, host: str) -> None:
-        """Move on from `host` to the next address, unless another request has done so."""
+        """Switch from `host` to the next address. Does nothing if another request has switched already."""
         if host == self.host:
             self._index = (self._index + 1) % len(self._addresses)
 
@@ -285,7 +285,7 @@ def _check_address(address: str) -> None:
         parts = urlsplit(address)
         is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
         check_outgoing(address)
-    except ValueError as error:  # Misconfigured is one, too
+    except ValueError as error:  # Misconfigured is a ValueError, too
         raise Misconfigured(f"collector_url {masked_line(address, 200)}: {error}") from None
     if not is_plain:
         raise Misconfigured("collector_url: give scheme, host, port and path only; the token has settings of its own")

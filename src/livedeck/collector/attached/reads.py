@@ -20,7 +20,7 @@ _UNKNOWN = (404, "unknown")
 _ADDED = frozenset(
     question.__name__ for question in (HistoryReads.unwatched, HistoryReads.stops, HistoryReads.silence_log)
 )
-"""Questions that the first collectors do not have. A report needs every question but these."""
+"""Questions that older collectors lack. A report needs the results of all other questions."""
 
 
 class Getter(Protocol):

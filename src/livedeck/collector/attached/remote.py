@@ -75,10 +75,10 @@ from livedeck.monitor.published.codec import (
 from livedeck.text.times import parse_timestamp
 
 ALONE_AFTER, HEALTHY_AFTER = 60.0, 10.0
-"""Seconds of silence after which the deck polls alone, and seconds of contact after which it returns."""
+"""Seconds of silence after which the deck polls alone, and seconds of contact after which it attaches again."""
 
 _STUCK_AFTER = 60.0
-"""Seconds without a snapshot after which a reachable collector counts as silent; its `/healthz` uses the same."""
+"""Seconds without a snapshot after which a reachable collector counts as silent; the same limit as in `/healthz`."""
 
 _RINGS = timedelta(seconds=10)
 """Maximum age of a change that rings, so that a deck does not ring for old changes after a break."""
@@ -104,7 +104,7 @@ _log = Log("livedeck.collector")
 class _News:
     """Changes, actions and bells since the last snapshot that was yielded.
 
-    `log`: transitions of alarms at their true times. `notices`: texts for the user.
+    `changes`: announced transitions of alarms. `log`: all transitions, as in `Snapshot`. `notices`: texts for the user.
     """
 
     changes: tuple[AlarmChange, ...] = ()
@@ -122,7 +122,7 @@ class _News:
         self.rule_changes += snapshot.rule_changes
 
     def add_changes(self, changes: tuple[AlarmChange, ...]) -> None:
-        """Add transitions of alarms, whose times are also the true ones."""
+        """Add transitions of alarms to `changes` and to `log`."""
         self.changes += changes
         self.log += changes
 
@@ -142,7 +142,7 @@ class Remote:
         polls_alone: Begin to poll alone after `ALONE_AFTER` seconds, without a command.
         machine: Measurements of this process, to notice its own stops; None to notice none.
         random: Source of jitter for retries.
-        is_rehearsal: Attach only to a collector that follows a rehearsal, and otherwise only to one that does not.
+        is_rehearsal: True: attach only to a collector that follows a rehearsal. False: only to any other collector.
     """
 
     def __init__(
@@ -296,7 +296,7 @@ class Remote:
         )
 
     def _silence(self) -> Silence | None:
-        """Return the silence of the collector, or None. No message, no new snapshot and a refusal count as silence."""
+        """Return the silence of the collector; None while new snapshots arrive. A refusal counts as silence, too."""
         follower, now = self._follower, self.clock.monotonic()
         quiet_since, seen_at = (max(at, self._stopped_until) for at in (follower.quiet_since, self._seen_at))
         is_quiet = now - quiet_since >= SILENT_AFTER
@@ -330,7 +330,7 @@ class Remote:
         return replace(seen, link=link, events=tuple(unseen(state, link.blame) for state in seen.events), ended=())
 
     def _unwatched(self, seen: Snapshot) -> Snapshot:
-        """Return the snapshot with the stops of this deck, and as unknown until a newer one comes."""
+        """Return the snapshot with this deck's own stops. After a stop, events are unknown until a newer snapshot."""
         stops = self._own_watch.stops
         if not stops:
             return seen
@@ -343,12 +343,12 @@ class Remote:
         return replace(seen, at=at, link=link, events=tuple(unseen(state, cause) for state in seen.events), ended=())
 
     def _look(self) -> None:
-        """Notice a stop of this process that ends now."""
+        """Record a stop of this process if its next pulse is late."""
         if self._machine and self.clock.monotonic() - self._beat_due >= _LIMITS.unwatched:
             self._note_stop(self._own_watch.pulse(self._pulse(self._machine), self._beat_due, _LIMITS))
 
     async def _watch_own(self) -> None:
-        """Take regular pulses of this process."""
+        """Take a pulse of this process every `BEAT` seconds, and record the stops."""
         while self._machine:
             self._beat_due = due = self.clock.monotonic() + BEAT
             await self.clock.sleep(BEAT)
@@ -359,7 +359,7 @@ class Remote:
         return Pulse(self.clock.now(), self.clock.monotonic(), load.used, load.awaited, load.suspended)
 
     def _note_stop(self, stop: NotWatched | None) -> None:
-        """Note a stop: the collector's silence begins anew, and the deck lists again unless it was only slow."""
+        """Count the collector's silence from the end of a stop. Request a new listing unless the deck was only slow."""
         if stop is None:
             return
         self._stopped_until = self.clock.monotonic()
@@ -419,7 +419,7 @@ class Remote:
         self._refill()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll these lists, and no others, for a viewer."""
+        """Replace the lists that are polled for a viewer."""
         if keys != self._watched.get(viewer, ()):
             self._has_interest.set()
         self._watched[viewer] = keys
@@ -442,7 +442,7 @@ class Remote:
     async def _send_interest(self) -> None:
         """Send the interests of this deck (event and lists on the screen) until cancelled, and renew them.
 
-        Sends nothing while the collector is silent, because a collector counts wrong tokens.
+        Sends nothing unless the deck follows the collector: a refused token would count as one more wrong token.
         """
         while True:
             await self._has_interest.wait()
@@ -522,7 +522,7 @@ class Remote:
     ) -> None:
         """Shelve an alarm. Raises AlarmRefused.
 
-        `minutes`: length of the shelf; None until the alarm clears. `only_this`: do not shelve its symptoms.
+        `minutes`: minutes that it stays shelved; None until it clears. `only_this`: do not shelve its symptoms.
         """
         kind = ActionKind.SHELVE_ALONE if only_this else ActionKind.SHELVE
         await self._carry_out(AlarmCommand(key, kind, shown, minutes, reason))
@@ -544,9 +544,9 @@ class Remote:
         await self._carry_out(AlarmCommand(key, ActionKind.NOTE, shown, None, text))
 
     async def make_link(self, key: AlarmKey, minutes: float | None = None, sender: str = "") -> tuple[str, datetime]:
-        """Return a link that acknowledges an alarm, and its end. Raises AlarmRefused.
+        """Return a link that acknowledges an alarm, and the link's expiry. Raises AlarmRefused.
 
-        `minutes`: None for an hour. `sender`: name of its sender, beside the name of the token.
+        `minutes`: validity; None for an hour. `sender`: name of the sender, put beside the name of the token.
         """
         path = f"/v1/alarms/{key_text(key)}/link"
         found = await self._command(path, {"minutes": minutes, "sender": sender})
@@ -674,7 +674,7 @@ class Remote:
         self._changed.set()
 
     async def _turn(self) -> None:
-        """Begin or end polling alone, if that is due."""
+        """Begin to poll alone after `ALONE_AFTER`, and end it after `HEALTHY_AFTER`, or when the user asks."""
         follower, now, silence = self._follower, self.clock.monotonic(), self._silence()
         if self._alone is None:
             if self._make_monitor and silence:

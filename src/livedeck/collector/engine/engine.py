@@ -35,7 +35,7 @@ _LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
 _LEASE = 0.9
 """Lifetime of a lease as a fraction of the TTL.
 
-The rest is for jitter: an event of a dead collector is polled again within the TTL and one interval.
+The other tenth allows for jitter, so that another collector polls a dead collector's events within TTL plus interval.
 """
 
 _SILENT = 0.5
@@ -56,10 +56,10 @@ _MAX_WAITING = 2000
 """Maximum number of replies that wait for Redis, the newest of each event; others are dropped."""
 
 _MAX_RETRY, _ROUNDING = 600.0, 1.0
-"""Maximum seconds of a wait that the platform demands and collectors share, and tolerance between clocks."""
+"""Maximum seconds of a platform's Retry-After that collectors share, and tolerance in seconds between clocks."""
 
 _SETTLING = 2.0
-"""Seconds after the return of Redis during which leases stay with their last holders, so that all can claim."""
+"""Seconds after the return of Redis in which every lease stays with its last holder, until all collectors can claim."""
 
 _log = Log("livedeck.collector")
 
@@ -227,8 +227,8 @@ class Engine:
     def note(self, work: str, error: SharedStoreError | None = None) -> None:
         """Note the success or failure of one kind of work in Redis.
 
-        A refusal sets this collector apart, because the others do not get its work. Any other failure causes a claim
-        at once, which shows whether Redis is reachable.
+        A refusal counts as a fault of the exchange, because the other collectors do not get this work. After any other
+        failure, the next claim comes at once, to learn whether Redis is reachable.
         """
         if isinstance(error, RefusedError):
             self._be_apart(work, str(error))
@@ -263,7 +263,7 @@ class Engine:
         return False
 
     async def join(self) -> None:
-        """Claim leases. If Redis is unreachable, begin apart."""
+        """Claim leases. If Redis is unreachable, begin without the other collectors."""
         await self._claim_or_part()
         if not self.is_cut_off and not self._is_listening:
             with suppress(SharedStoreError):
@@ -340,11 +340,14 @@ class Engine:
 
     @property
     def _is_settling(self) -> bool:
-        """True while Redis is unreachable, or has just returned, so that some workers have not claimed yet."""
+        """True while Redis is unreachable, and for `_SETTLING` seconds after, when not all workers have claimed yet."""
         return self.is_cut_off or self._clock.monotonic() < self._settled_at
 
     def _claims(self) -> dict[str, Claim]:
-        """Return lease -> way to claim it: by rank; while settling, only leases that this collector held last."""
+        """Return lease -> way to claim it.
+
+        While settling, this collector claims only leases that it held last; otherwise it claims by rank.
+        """
         me, wanted = self._store.worker, (*sorted(self._wanted), DESK)
         if self._is_settling:
             return {event_id: Claim.IF_FREE if event_id in self._epochs else Claim.RENEW for event_id in wanted}

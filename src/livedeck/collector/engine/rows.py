@@ -30,7 +30,7 @@ _MAX_ROWS = 20_000
 class SharedRows:
     """Exchanges rows of people: sends new rows of the history to other collectors, and stores their rows.
 
-    `history`: history of this collector. `reader`: second reader of its file, with a cursor of its own.
+    `history`: history of this collector. `reader`: further reader of the history's file, with its own cursor.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class SharedRows:
             self._engine.note(_ROWS)
 
     async def _send_silences_again(self) -> None:
-        """Send silences twice a day, because Redis keeps rows for a day only; also those that ended in the last month.
+        """Send the silences of the last 31 days twice a day, ended ones too, because Redis keeps rows for a day only.
 
-        A collector that was away for longer has the silence, but not its end.
+        A collector that was away for over a day may have a silence without its end.
         """
         now = self._clock.now()
         if now < self._again_at:
@@ -103,6 +103,6 @@ class SharedRows:
             elif isinstance(row, Silence):
                 self._history.record_silence(row)
             elif isinstance(row, IntentRecord):
-                await self._history.record_intent(replace(row, pid=0))  # only its own collector records its outcome
+                await self._history.record_intent(replace(row, pid=0))  # its own collector records the outcome
             else:
                 await self._history.record_ruling(row)

@@ -220,7 +220,7 @@ class SharedStore:
             await client.connection_pool.disconnect()
 
     async def faults(self) -> list[str]:
-        """Return why this Redis is unsuitable, the most serious fault first; empty if it suits.
+        """Return the reasons why this Redis is unsuitable, the most serious first; empty if it is suitable.
 
         Raises SharedStoreError.
         """
@@ -468,7 +468,7 @@ class SharedDesk:
 
 
 def _connect(address: str, patience: float) -> Redis:
-    """Open a pool of one connection, without the retries of the library, which would long hide an unreachable Redis."""
+    """Open a pool of one connection. The library's retries are off: they would hide an unreachable Redis for long."""
     pool = BlockingConnectionPool.from_url(
         address,
         max_connections=1,

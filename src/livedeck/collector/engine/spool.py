@@ -181,7 +181,10 @@ class SharedSpool:
                 self._write(rows)
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms whose beginning a target took, and whose end it has not taken. Raises SpoolError."""
+        """Return the alarms that are open at a target, which took their beginning but not yet their end.
+
+        Raises SpoolError.
+        """
         with self._named():
             rows = [body for key, body in self._desk.messages().items() if key.startswith(_OPEN)]
         return tuple(self._readable("open alarm", _OPENS, rows))
@@ -256,7 +259,7 @@ def _open_key(target: str, life: str) -> str:
 
 
 def _opens(message: Message) -> tuple[Open, ...]:
-    """Return the alarms that the message opens; none if they cannot be read, because a stranger wrote them."""
+    """Return the alarms that the message opens at its target; none if the message is malformed."""
     try:
         return message.opens
     except (ValueError, KeyError, TypeError):

@@ -36,7 +36,7 @@ class Removal(ShownAlarm):
 
 
 class Shelving(Removal):
-    """Body of a command that shelves the alarm. `minutes`: length of the shelf; None until the alarm clears."""
+    """Body of a command that shelves the alarm. `minutes`: minutes that it stays shelved; None until it clears."""
 
     minutes: float | None
 

@@ -26,7 +26,7 @@ Ask = Callable[..., Awaitable[Any]]
 
 
 def _dated(text: str) -> str:
-    """Return the text. Raises ValueError without a date: pydantic takes a bare number as a time."""
+    """Return the text. Raises ValueError if it has no date, because pydantic would read a plain number as a time."""
     if "-" not in text.lstrip("-"):
         raise ValueError("a time needs a date and a zone")
     return text
@@ -41,7 +41,7 @@ _PARAMETERS: Mapping[Any, Any] = {
     int: Annotated[int, Field(ge=-1, le=100_000)],
     "columns": Annotated[int, Field(ge=1, le=100_000)],
 }
-"""Name or type of a parameter -> its type in a query; the name comes first. Other parameters keep their type."""
+"""Name or type of a parameter -> its type in a query. A name has precedence. Other parameters keep their type."""
 
 
 class QuestionError(ValueError):
@@ -63,7 +63,7 @@ class Question:
 
     @property
     def answer(self) -> Any:
-        """Type of the result as JSON."""
+        """Type of the result in the JSON reply."""
         return get_type_hints(self.dump).get("return") or get_type_hints(self.ask)["return"]
 
     def query(self, *args: Any, **kwargs: Any) -> str:
@@ -243,4 +243,4 @@ _QUESTIONS = (
 )
 
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _QUESTIONS}
-"""Questions by name: all reads of a history but those of new rows, which attached decks get with snapshots."""
+"""Questions by name: all reads of a history except those of new rows. Attached decks get new rows with snapshots."""

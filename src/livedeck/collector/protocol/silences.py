@@ -29,7 +29,7 @@ class MatcherBody(Body):
 
 
 class DraftBody(Body):
-    """Body of a request that adds a silence. Names as in SilenceDraft. `preview`: only say what it covers."""
+    """Body of a request that adds a silence. Names as in SilenceDraft. `preview`: only return what it would cover."""
 
     matchers: tuple[MatcherBody, ...]
     seconds: float

@@ -43,8 +43,8 @@ class Columns(TypedDict):
 
     `t0`: time of the first sample (epoch ms); None without samples. `dt`: milliseconds from each sample to the next.
     `v`, `a`: bit rates of video and audio (bit/s). `f`: frames/s. `s`: status. None is a missing value; 0 is measured.
-    `after`: time up to which the reader keeps its own samples of this stream before it appends these (epoch ms); None
-    to keep none. Samples of another stream are always dropped.
+    `after`: time (epoch ms) up to which the reader keeps its own samples; it appends these after them. None: it keeps
+    none. The reader always drops samples of another stream.
     """
 
     stream: str
@@ -214,9 +214,9 @@ class Held:
 
 
 def appended(held: Samples | None, rows: Columns) -> Samples:
-    """Return the samples of `held` with columns added, which may also hold late or corrected samples or a new stream.
+    """Return the samples of `held` with `rows` added, which may also hold late or corrected samples.
 
-    Raises KeyError, TypeError or ValueError for malformed columns.
+    If `rows` are of another stream, returns only them. Raises KeyError, TypeError or ValueError for malformed columns.
     """
     old = held.readings if held and held.stream == rows["stream"] else Readings()
     after, news = rows["after"], readings_of(rows)

@@ -30,14 +30,14 @@ MAX_READERS, MAX_READERS_OF_TOKEN = 256, 8
 """Maximum number of readers of the change stream at a time, in all and with the same token."""
 
 MAX_WRONG, WRONG_SECONDS, MAX_PEERS = 10, 60.0, 1024
-"""Maximum number of wrong tokens from an address within WRONG_SECONDS, and of addresses to count."""
+"""Maximum number of wrong tokens from an address within WRONG_SECONDS, and of addresses that are counted."""
 
 _MAX_PEER = 45
 """Maximum number of characters of an address: the length of the longest IPv6 address."""
 
 
 class Token(Protocol):
-    """Entry of a token in the settings, which do not have the token itself."""
+    """Settings of a token: its digest, right and expiry, but not the token itself."""
 
     @property
     def sha256(self) -> str:

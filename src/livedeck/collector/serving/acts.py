@@ -45,14 +45,13 @@ from livedeck.monitor.published.codec import SHARED_LISTS, encode_record
 from livedeck.text.secrets import masked_line
 
 MAX_DECKS, MAX_DECKS_OF_TOKEN, MAX_LISTS_OF_TOKEN = 256, 8, 32
-"""Maximum number of attached decks, in all and with the same token, and of lists on the screens of one token's decks.
-"""
+"""Maximum number of attached decks, of decks with the same token, and of lists that these decks show together."""
 
 KEPT_SECONDS = 1.0
 """Maximum seconds that a reply waits until the alarm action is on the disk."""
 
 POKE_SECONDS = 1.0
-"""Minimum seconds between two refreshes that pokes cause, for all decks together."""
+"""Minimum seconds between two refreshes that decks request (pokes), for all decks together."""
 
 _MAX_NAME = 100
 """Maximum number of characters of a deck's name, and of the names in its records."""
@@ -221,7 +220,7 @@ class _Acts:
         return await self._stored(self._monitor.end_silence(name, actor=caller.name, uid=uid_of(request)))
 
     async def _stored(self, work: Awaitable[Silence]) -> SilenceReply:
-        """Return the silence after `work`, once it is on the disk. Raises Refusal."""
+        """Wait for `work` and until its silence is on the disk, and return the silence. Raises Refusal."""
         try:
             silence = await work
         except AlarmRefused as error:

@@ -61,7 +61,7 @@ class Refusal(Exception):  # noqa: N818  a response, no error
 
 
 def not_on_board(snapshot: Snapshot) -> Refusal:
-    """Return the refusal of an event that the collector does not show. Before the first list it may well exist."""
+    """Return the refusal of an event that the collector does not show: 404, or 503 before the first event list."""
     if snapshot.link.as_of is None:
         return Refusal(503, wire.STARTING, "the collector has not read the event list yet; retry in a few seconds")
     return Refusal(404, "gone", "the collector shows no such event")
@@ -114,8 +114,8 @@ class Endpoint(Generic[T]):
 
     `needs`: right of the token; empty for none. `handler`: method of T. It gets the request and, with a right, the
     caller and the body. It returns the value of the reply, or a Response. Its docstring describes the request. `takes`:
-    type of the body. `reply`: type of the value in a Response. `media`: media type of the reply. `refuses`: further
-    statuses; 404 for an id in the path, for example, follows from the other fields.
+    type of the body. `reply`: type of the value if the handler returns a Response. `media`: media type of the reply.
+    `refuses`: statuses of refusals that do not follow from the other fields, as 404 follows from an id in the path.
     """
 
     method: str
@@ -259,4 +259,4 @@ async def _unknown(request: Request, error: Exception) -> Response:
 
 
 ROUTER_REFUSALS = {HTTPException: _unknown}
-"""Exception handlers of Starlette, so that an unknown path is refused like everything else."""
+"""Exception handlers of Starlette, so that the refusal of an unknown path has the form of all refusals."""

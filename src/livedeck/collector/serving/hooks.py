@@ -116,7 +116,7 @@ class Hooks:
     async def receive_pagerduty(self, request: Request) -> Response:
         """Acknowledge or annotate an alarm as a person did in PagerDuty.
 
-        A signed webhook without effect gets 200, because PagerDuty repeats others and gives up in the end.
+        A signed webhook gets 200 even without effect, because PagerDuty would repeat it and give up in the end.
         """
         try:
             content = await read_content(request, MAX_PAYLOAD)

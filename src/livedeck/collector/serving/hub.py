@@ -58,8 +58,8 @@ class Hub:
     """Publisher of the monitor's snapshots to readers.
 
     `clock`: clock of the monitor. `boot`: name of this run, as part of ids, because each run counts from 1. `readers`:
-    number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: for a
-    rehearsal's clock, returns its speed: 0 while paused, None while unknown; None for this machine's clock.
+    number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: returns
+    the speed of a rehearsal's clock, 0 while it is paused, None while it is unknown. Without a rehearsal: None.
     """
 
     def __init__(self, clock: Clock, boot: str, speed: Callable[[], float | None] | None = None) -> None:
@@ -93,7 +93,7 @@ class Hub:
         self._wake()
 
     def beat(self) -> None:
-        """Tell the readers the time now, because the clock was changed."""
+        """Send the current time to the readers at once, because the clock was changed."""
         self._beats += 1
         self._wake()
 

@@ -23,13 +23,13 @@ USES_SECONDS = 60.0
 """Minimum seconds between two writes of the file of last uses."""
 
 REFUSALS_SECONDS, MAX_NAMED, MAX_COUNTED = 600.0, 5, 1024
-"""Minimum seconds between two reports of refused tokens; maximum number of addresses in a report, and to count."""
+"""Minimum seconds between two reports of refused tokens, and maximum number of addresses in a report and in counts."""
 
 REFUSED_ACTION = "collector.token"
 """Name of a refused token in the audit."""
 
 MAX_KEPT, _MAX_BYTES = 1000, 2**20
-"""Maximum number of tokens in the file of last uses (the most recently used stay), and of bytes to read from it."""
+"""Maximum number of tokens in the file of last uses, the last used ones, and maximum number of bytes of the file."""
 
 _log = Log("livedeck.collector")
 
@@ -65,7 +65,7 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """Group of refusals by the client's address and the reason. `peer`: empty for several addresses together."""
+    """Key by which refusals are counted. `peer`: client's address; empty for several addresses together."""
 
     peer: str
     reason: str

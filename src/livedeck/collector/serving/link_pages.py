@@ -129,7 +129,7 @@ class LinkPages:
         return AlarmCommand(ticket.key, ActionKind.ACKNOWLEDGE, shown, actor=ticket.actor, uid=ticket.uid)
 
     def _read(self, request: Request) -> Ticket:
-        """Return the ticket of a request. Raises LinkRefused, also for a used one."""
+        """Return the ticket of a request. Raises LinkRefused if the link is invalid or expired, or has been used."""
         if self._links is None:
             raise LinkRefused(f"{_OFF}.")
         try:

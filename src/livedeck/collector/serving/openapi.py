@@ -134,7 +134,7 @@ def _parameters(endpoint: Endpoint[Any]) -> Iterator[Schema]:
 
 
 def _refusals(endpoint: Endpoint[Any]) -> Iterator[tuple[str, Schema]]:
-    """Yield the reply of each status other than 200. The refusal of a page for people is text."""
+    """Yield each status other than 200 with its reply: JSON, or text if the endpoint is a page for people."""
     statuses = {400, *endpoint.refuses}
     statuses |= {401, 403, 429} if endpoint.needs else set()
     statuses |= {404} if "{" in endpoint.path else set()

@@ -51,7 +51,7 @@ class Annotation(ApiObject):
 
 
 class AnnotationUpdate(RequestBody):
-    """Changes of an annotation; an absent field stays."""
+    """Changes of an annotation; an absent field stays as it is."""
 
     of = Annotation
     video_id: OptionalUuid = UNSET
@@ -115,7 +115,7 @@ async def create_annotation(request: ApiRequest[AnnotationCreate]) -> Response:
 
 
 async def update_annotation(request: ApiRequest[AnnotationUpdate]) -> Response:
-    """Change an annotation; an absent field stays."""
+    """Change an annotation; an absent field stays as it is."""
     annotation, draft = find_extra(request, "annotation"), (await request.body()).given()
     changed = annotation | draft | {"updated_at": request.world.timestamp()}
     _check(request, changed, {name: value for name, value in draft.items() if value != annotation[name]})

@@ -45,7 +45,7 @@ async def read_material_file(request: ApiRequest[None]) -> Response:
 
 
 class _StoredFile(FileResponse):
-    """Response with a stored file. Its head depends on the content alone, not on the disk."""
+    """Response with a stored file. Its header fields depend on the content alone, not on times of the disk."""
 
     def set_stat_headers(self, stat_result: os.stat_result) -> None:
         self.headers["content-length"] = str(stat_result.st_size)
@@ -56,7 +56,7 @@ class _StoredFile(FileResponse):
     async def _handle_multiple_ranges(
         self, send: Send, _ranges: object, _file_size: int, send_header_only: bool
     ) -> None:
-        """Send the whole file: the boundary between several ranges would be random."""
+        """Send the whole file in place of several ranges, because the boundary between them would be random."""
         await self._handle_simple(send, send_header_only, send_pathsend=False)
 
 

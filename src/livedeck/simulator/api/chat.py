@@ -21,7 +21,7 @@ from livedeck.simulator.http import ApiRequest, Endpoint
 from livedeck.simulator.models import ApiObject, Data, Timestamp, Uuid, one_of
 
 BATCH = 500
-"""Messages sent at once; other requests run between two batches."""
+"""Number of messages sent at once. Other requests run between two batches."""
 
 
 class ChatMessage(ApiObject):

@@ -107,7 +107,7 @@ def _not_both(*names: str) -> Schema:
 
 
 class EventUpdate(_EventDraft):
-    """Changes of an event; an absent field stays.
+    """Changes of an event; an absent field stays as it is.
 
     The document calls the name `title` and the subtitle `description` here: either name is accepted, but not both.
     """
@@ -149,7 +149,7 @@ async def create_event(request: ApiRequest[EventCreate]) -> Response:
 
 
 async def update_event(request: ApiRequest[EventUpdate]) -> Response:
-    """Change an event; an absent field stays."""
+    """Change an event; an absent field stays as it is."""
     event, draft = find_event(request), _rename_fields((await request.body()).given())
     if draft.get("scheduled", {}).get("time") not in {None, event["scheduled"]["time"]}:
         event = reopen(event)
@@ -189,7 +189,7 @@ def apply_draft(request: ApiRequest[Any], event: Document, draft: Document) -> D
 def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Document:
     """Return the ids of parent, project and folder for an event whose parent is `parent_id`.
 
-    Raises the documented error if it is of another workspace.
+    Raises the documented error if the workspace has no such project or folder.
     """
     if parent_id is None:
         return {"parent_id": None, "project_id": None, "folder_id": None}
@@ -203,13 +203,16 @@ def _place(request: ApiRequest[Any], name: str, parent_id: str | None) -> Docume
 
 
 def _replace_restreams(world: World, event: Document, drafts: list[Document]) -> list[Document]:
-    """Return the new restreams; one with the address and key of an earlier one keeps its identity."""
+    """Return the restreams of `drafts`. A draft with the address and key of an earlier restream keeps its id."""
     before = [*event["restreams"]]
     return [_restream(world, event, {"description": "", "enabled": True} | draft, before) for draft in drafts]
 
 
 def _restream(world: World, event: Document, draft: Document, before: list[Document]) -> Document:
-    """Return the restream of `draft`: a matching one, removed from `before`, or a new one."""
+    """Return the restream of `draft`: the one in `before` with its address and key, or a new one.
+
+    Removes the one in `before`, so that no other draft matches it.
+    """
     status = {"status": "connected" if draft["enabled"] else "disconnected"}
     same = next((row for row in before if (row["url"], row["key"]) == (draft["url"], draft["key"])), None)
     if same is None:
@@ -276,7 +279,7 @@ async def delete_event(request: ApiRequest[None]) -> Response:
 
 
 async def schedule_stream(request: ApiRequest[StreamDraft]) -> Response:
-    """Schedule a stream. A one-time event has one; a recurring event gets its next one after the current one ends."""
+    """Schedule a stream: once for a one-time event, again after each stream's end for a recurring event."""
     event, draft, world = find_event(request), await request.body(), request.world
     event = reopen(event)
     before = current_stream(event, world.now())

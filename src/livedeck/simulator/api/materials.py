@@ -55,7 +55,7 @@ class MaterialUpload(Parameters):
 
 
 class MaterialUpdate(RequestBody):
-    """Changes of a material; an absent field stays."""
+    """Changes of a material; an absent field stays as it is."""
 
     of = Material
     title: Annotated[str, text(1, 255)] = UNSET
@@ -116,7 +116,7 @@ async def link_material(request: ApiRequest[None]) -> Response:
 
 
 async def update_material(request: ApiRequest[MaterialUpdate]) -> Response:
-    """Change the title; an absent title stays."""
+    """Change the title; an absent title stays as it is."""
     material, draft = _find(request), await request.body()
     material |= draft.given() | {"updated_at": request.world.timestamp()}
     request.world.store.update("material", material)

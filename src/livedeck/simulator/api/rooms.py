@@ -38,10 +38,10 @@ from livedeck.simulator.models import (
 )
 
 MAX_PROFILES = 15
-"""Relay profiles of a room (platform-api.md, "Limits")."""
+"""Maximum number of relay profiles of a room (platform-api.md, "Limits")."""
 
 MAX_RUNNING = 5
-"""Relays that run at once in a call (platform-api.md, "Limits")."""
+"""Maximum number of relays of a room that run at once (platform-api.md, "Limits")."""
 
 TYPES = ("permanent_meeting", "instant_meeting")
 STATUSES = ("pending", "scheduled", "active", "cancelled", "finished")
@@ -81,7 +81,7 @@ StreamKey = Annotated[str, text(1, 512)]
 
 
 class ProfileUpdate(RequestBody):
-    """Changes of a relay profile; an absent field stays."""
+    """Changes of a relay profile; an absent field stays as it is."""
 
     of = RelayProfile
     name: ProfileName = UNSET
@@ -182,7 +182,7 @@ async def delete_room(request: ApiRequest[None]) -> Response:
 
 
 async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
-    """Change a relay profile; an absent field stays. Refused while it broadcasts, whatever the body is."""
+    """Change a relay profile; an absent field stays as it is. Refused while the profile broadcasts."""
     room = find_room(request)
     profile = find_profile(request, room)
     if profile["broadcasting"]:
@@ -195,7 +195,7 @@ async def update_profile(request: ApiRequest[ProfileUpdate]) -> Response:
 
 
 def run_relay(world: World, room: Document, profile: Document, *, running: bool) -> None:
-    """Start or stop a relay like a participant. Raises the documented error for a sixth running relay."""
+    """Start or stop a relay, as a participant does. Raises the documented error for a sixth running relay."""
     others = sum(other["broadcasting"] for other in room["restreams"] if other["id"] != profile["id"])
     if running and others >= MAX_RUNNING:
         raise conflict(f"{MAX_RUNNING} relays run already")

@@ -93,7 +93,7 @@ class SubtitleRecognition(RequestBody):
 
 
 class SubtitleUpdate(RequestBody):
-    """Changes of a track; an absent field stays."""
+    """Changes of a track; an absent field stays as it is."""
 
     of = Subtitle
     language: Language = UNSET
@@ -171,7 +171,7 @@ def _kind_of(content: bytes) -> str:
 
 
 async def recognise_subtitles(request: ApiRequest[SubtitleRecognition]) -> Response:
-    """Create tracks by speech recognition, all or none, at least one. They are pending until it ends."""
+    """Create a track for each language by speech recognition: all or none. Tracks are pending until it ends."""
     video, order = find_video(request), await request.body()
     with request.world.store.transaction():
         first = next_position(request, "subtitle", video["id"])
@@ -191,7 +191,7 @@ def _new_recognised(request: ApiRequest[Any], video: Document, language: str, po
 
 
 async def update_subtitle(request: ApiRequest[SubtitleUpdate]) -> Response:
-    """Change the language or the description; an absent field stays."""
+    """Change the language or the description; an absent field stays as it is."""
     track, draft = find_extra(request, "subtitle"), await request.body()
     track |= draft.given() | {"updated_at": request.world.timestamp()}
     request.world.store.update("subtitle", track)

@@ -1,4 +1,4 @@
-"""Recordings of an event, and common functions for everything attached to a video: its lookup and its position."""
+"""Recordings of an event, and common functions to find a video and its extras, and to order the extras."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Documen
 
 
 def find_extra(request: ApiRequest[Any], kind: str, error: Callable[[], ApiError] = not_found) -> Document:
-    """Return the object of `kind` in the request path, if it belongs to the video there; else raise `error`."""
+    """Return the object of `kind` in the request path. Raises `error` if the video in the path has no such object."""
     video = find_video(request)
     extra = request.world.store.get(kind, request.path_id(f"{kind}_id"), request.workspace_id)
     if extra is None or extra["of_video"] != video["id"]:
@@ -100,7 +100,7 @@ def reorder_all(request: ApiRequest[Any], kind: str, video_id: str, order: list[
 
 
 def reorder_some(request: ApiRequest[Any], kind: str, extras: list[Document]) -> None:
-    """Put `extras` in the given order, within the positions that they hold now; do so for each video separately."""
+    """Put the `extras` of each video in the given order. They share out the positions that they have now."""
     held: dict[str, list[int]] = defaultdict(list)
     for extra in extras:
         held[extra["of_video"]].append(extra["position"])

@@ -123,9 +123,9 @@ class SimulatorClock:
         self._changed = asyncio.Event()
 
     async def wait(self, epoch: int, seconds: float) -> None:
-        """Wait for another epoch than `epoch`, at most for `seconds`. Call it in one loop only.
+        """Wait until the clock's epoch differs from `epoch`, at most for `seconds`. Call it in one loop only.
 
-        An earlier epoch counts too, because a restarted simulator counts from 0.
+        A lower epoch counts, too, because a restarted simulator counts from 0.
         """
         if self._state.epoch == epoch:
             with suppress(TimeoutError):

@@ -117,7 +117,7 @@ SHAPES = {
     "silent": Shape(connected=0, disconnected=1),
     "camera-lost": Shape(video=30_000, fps=0, jitter=0),
 }
-"""Behaviours by name."""
+"""Name of a shape -> its behaviour."""
 
 
 def qos(seed: int, t: float, shape: Shape) -> Sample | None:

@@ -19,7 +19,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(slots=True)
 class Hls:
-    """State of HLS. `is_on`: events on air play. `hosts`: names of this machine at which the server listens."""
+    """State of HLS. `is_on`: events on air have playlists. `hosts`: names of this machine for the server."""
 
     is_on: bool = False
     hosts: Sequence[str] = ()

@@ -12,7 +12,7 @@ def uuid_of(*parts: object) -> str:
 
 
 def number_of(*parts: object) -> int:
-    """Return a number of 53 bits derived from `parts`, which JSON carries without loss."""
+    """Return a number derived from `parts`. It has at most 53 bits, so that JSON readers do not round it."""
     return int.from_bytes(_digest(parts)[:7]) >> 3
 
 

@@ -1,4 +1,4 @@
-"""Ingest as the routes see it."""
+"""State of the ingest, for the routes: they import nothing of the RTMP server."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from livedeck.simulator.engine.store import Document
 
 @dataclass(slots=True)
 class Ingest:
-    """State of the ingest. `address`: its RTMP address before the stream key, None without ingest.
+    """State of the ingest. `address`: RTMP address before the stream key; None without ingest.
 
-    `show`: returns it with the publishers in the form of the control API.
+    `show`: returns the address and the publishers in the form of the control API.
     """
 
     address: str | None = None

@@ -11,22 +11,22 @@ from math import inf
 from livedeck.simulator.engine.pattern import RequestPattern, SeenAnswer, SeenRequest
 
 ENTRIES = 1000
-"""Entries that a journal keeps by default."""
+"""Number of entries that a journal keeps by default."""
 
 ROOM = 64 * 1024 * 1024
-"""Bytes of bodies and heads that a journal keeps."""
+"""Maximum total bytes of the bodies and heads in a journal."""
 
 NEAR = 0.6
-"""Distance from which an entry is no near miss."""
+"""Distance of an entry from a pattern (0 to 1) from which the entry is no near miss."""
 
 NEAR_MISSES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Request and its end. `n` counts the requests since the start, in the order of their ends.
+    """Request and its end. `n`: number of the request since the start, counted when it ends.
 
-    `headers` and `text`: those of the reply. Only text of a body is kept, at most `BODY_MATCHED` bytes.
+    `headers`, `text`: header fields and body of the reply. Only a text body is kept, at most `BODY_MATCHED` bytes.
     """
 
     n: int
@@ -103,7 +103,7 @@ class Journal:
         return not self.dropped or self._dropped_at < pattern.since
 
     def clear(self) -> None:
-        """Forget every entry, and the requests in progress. The numbers go on, so a waiting reader misses no entry."""
+        """Drop every entry, and record no request in progress. Later entries do not reuse the numbers."""
         self._entries.clear()
         self._size = self.dropped = 0
         self._dropped_at = -inf

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from livedeck.simulator.engine.store import Store
 
 MAX_SAMPLES = 3600
-"""Samples in a response (platform-api.md, "QoS response")."""
+"""Maximum number of samples in a response (platform-api.md, "QoS response")."""
 
 
 class Sample(NamedTuple):
@@ -49,7 +49,7 @@ class MeasuredSamples:
             self._unsaved.clear()
 
     def clear(self) -> None:
-        """Forget every sample in memory; the store is cleared with the documents."""
+        """Forget every sample in memory. `Store.clear` deletes the stored samples."""
         self._streams.clear()
         self._unsaved.clear()
 

@@ -86,8 +86,8 @@ class Difference:
 class RequestPattern:
     """Criteria on a request, all of which must hold. An empty pattern matches any request.
 
-    Raises PatternError with every wrong field. `of_journal`: the pattern may have criteria for the reply and the time,
-    too.
+    `of_journal`: the pattern may also have criteria for the reply and the time. Raises PatternError with every wrong
+    field.
     """
 
     def __init__(self, table: Mapping[str, Json], *, of_journal: bool = False) -> None:
@@ -141,7 +141,7 @@ VALUE_WORDS = f"text, a number, true, false, null, or a table of {', '.join(MATC
 
 
 def _problem(name: str, value: Json, *, of_journal: bool) -> str:
-    """Return the reason why a criterion is wrong, or nothing."""
+    """Return the reason why a criterion is wrong; empty if it is valid."""
     family, _, rest = name.partition(".")
     fields = (*REQUEST_FIELDS, *ANSWER_FIELDS) if of_journal else REQUEST_FIELDS
     is_known = name in fields if not rest else family in {"query", "header", "json"} and name not in REQUEST_FIELDS
@@ -229,7 +229,10 @@ def _meets(name: str, expected: Json, actual: Sequence[Json]) -> bool:
 
 
 def _is_equal(expected: Json, actual: Json) -> bool:
-    """Compare JSON values; text of a query or header equals the number or boolean that it writes."""
+    """Return whether a value of a request equals the expected one.
+
+    Text from a query or header equals a number or boolean that it spells, such as `5` or `true`.
+    """
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual or (isinstance(actual, str) and actual == str(expected).lower())
     if _is_number(expected) and isinstance(actual, str):
@@ -259,7 +262,7 @@ _MEETS: Mapping[str, Callable[[Json, Json, str], bool]] = {
     "equals": lambda wanted, actual, _: _is_equal(wanted, actual),
     "contains": lambda wanted, actual, _: isinstance(actual, str) and wanted in actual,
     "glob": _glob,
-    "any_of": lambda wanted, actual, _: any(_is_equal(one, actual) for one in wanted),
+    "any_of": lambda wanted, actual, _: any(_is_equal(value, actual) for value in wanted),
     "at_least": lambda wanted, actual, _: _is_within(wanted, None, actual),
     "at_most": lambda wanted, actual, _: _is_within(None, wanted, actual),
 }
@@ -268,7 +271,7 @@ _MEETS: Mapping[str, Callable[[Json, Json, str], bool]] = {
 def glob_path(pattern: str, path: str) -> bool:
     """Return whether the path fits: `*` is any text within one segment, `**` any number of segments."""
     wanted, segments = pattern.split("/"), path.split("/")
-    reached = {0}  # numbers of segments that the pattern so far can cover
+    reached = {0}  # numbers of leading segments that the pattern up to here can match
     for part in wanted:
         if part == "**":
             reached = set(range(min(reached), len(segments) + 1))
@@ -287,7 +290,7 @@ def _without_sets(pattern: str) -> str:
 
 
 def _share(difference: Difference) -> float:
-    """Return the weight of a failed criterion; a path counts by the share of its unequal segments."""
+    """Return the weight of a failed criterion. The weight of a path is multiplied by the share of unequal segments."""
     if difference.field != "path" or not isinstance(difference.expected, str):
         return PATH_WEIGHT if difference.field == "path" else 1
     wanted, segments = difference.expected.split("/")[1:], str(difference.actual[0]).split("/")[1:]

@@ -102,7 +102,7 @@ class Query:
 
     @property
     def is_whole(self) -> bool:
-        """True if it selects every document of the kind and workspace."""
+        """True if the query selects every document of the kind and workspace."""
         return not (self.where or self.contains or self.not_after)
 
 
@@ -145,7 +145,7 @@ class Store:
                 raise
 
     def get(self, kind: str, document_id: str, workspace: str | None = None) -> Document | None:
-        """Return one document, or None if `workspace` (None: any) has no such id."""
+        """Return a document; None if no document of `workspace` has this id. `workspace`: None for any."""
         row = self._db.execute(
             "SELECT json FROM document WHERE kind = ? AND id = ? AND workspace = coalesce(?, workspace)",
             (kind, document_id, workspace),
@@ -233,7 +233,10 @@ class Store:
         ]
 
     def clear(self, keep: Sequence[str] = ()) -> None:
-        """Delete every document, except those of the kinds `keep`, and the measured samples; the recorded ones stay."""
+        """Delete the measured samples and every document, except documents of the kinds `keep`.
+
+        Recorded samples stay.
+        """
         with self.transaction():
             self._write("DELETE FROM document WHERE kind NOT IN (SELECT value FROM json_each(?))", [json.dumps(keep)])
             self._write("DELETE FROM measured", ())
@@ -290,7 +293,7 @@ DELETE FROM measured WHERE stream = ? AND tick <= (
 
 @contextmanager
 def _explained_disk() -> Iterator[None]:
-    """Convert SQLite's error for a full disk into that of the system."""
+    """Convert SQLite's error for a full disk into OSError with ENOSPC."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -374,14 +377,14 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA temp_store = MEMORY")  # reading needs no room on the disk
-    db.execute("PRAGMA recursive_triggers = ON")  # so that the tally hears of replaced documents
+    db.execute("PRAGMA recursive_triggers = ON")  # replaced documents fire delete triggers, too
     db.executescript(f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_SCHEMA_VERSION}; {_TABLE}")
 
 
 class Files:
-    """Files by a storage id that the simulator creates: a name from outside is never a path.
+    """Files, each under an id that the simulator makes. No name from outside becomes part of a path.
 
-    `folder`: the place of the files (None: a temporary folder, created at first use and removed with the simulator). A
+    `folder`: folder of the files; None for a temporary folder, created at first use and removed with the simulator. A
     file appears under its id only when it is complete and, in a given folder, on the disk.
     """
 
@@ -465,7 +468,7 @@ class Files:
                 part.replace(target)
 
     def mirror(self, other: Files) -> None:
-        """Hold the files of `other`, and no others."""
+        """Add the files of `other`, and delete every other file."""
         self.add(other)
         self.keep(other.names())
 

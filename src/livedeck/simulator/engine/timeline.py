@@ -25,10 +25,10 @@ _REFUSAL = "refusal"
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Step at a time (epoch seconds); `label` names it, `index` is its place in the scenario's table.
+    """Step of a scenario. `label`: its name. `index`: its place in the scenario's table.
 
-    `after`: index of the step whose request must come first; then `at` counts from that request, in seconds. `when`:
-    pattern of the request that this step waits for; `after` is then its own index.
+    `at`: time (epoch seconds), or seconds after a request. `after`: index of the step that waits for this request: this
+    or an earlier step; None for a fixed time. `when`: pattern of the request that this step waits for.
     """
 
     at: float
@@ -66,7 +66,7 @@ class _TriedError(Exception):
 
 
 class Timeline:
-    """Scenario in play, if any, and its position. The store keeps both."""
+    """Scenario in play and its position, both in the store. There may be no scenario."""
 
     def __init__(self, store: Store, disk: Disk) -> None:
         self._store = store
@@ -75,7 +75,7 @@ class Timeline:
         self._reset()
 
     def _reset(self) -> None:
-        """Forget the position: how many fixed steps ran, which requests came when, and which waiting steps ran."""
+        """Forget the position: steps that ran, times of the requests that steps wait for, refusals, and a stop."""
         self._run_entries = 0
         self._requested: dict[int, float] = {}
         self._ran: set[int] = set()
@@ -126,7 +126,7 @@ class Timeline:
         self._take(None)
 
     def catch_up(self, now: float) -> list[Refusal]:
-        """Run the steps that are due, each at its own time, and return those that the state refused.
+        """Run the steps with a time up to `now`, each at its own time, and return those that the state refused.
 
         A step that a full disk refuses is retried at the next call.
         """
@@ -175,7 +175,7 @@ class Timeline:
                 yield entry.index, entry.when
 
     def _next(self) -> tuple[float, TimelineEntry] | None:
-        """Return the next step whose time is known, with its time; None if there is none, or after a stop."""
+        """Return the next step with a known time, and this time; None without such a step, or after a stop."""
         if self._playback is None or self._is_stopped:
             return None
         fixed = self._fixed[self._run_entries : self._run_entries + 1]

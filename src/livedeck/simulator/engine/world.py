@@ -42,7 +42,10 @@ class Workspace:
 
 
 def kept_clock(store: Store) -> SimulatorClock | None:
-    """Return the clock from the store, or None. Unless it was paused, it ran on while the simulator was stopped."""
+    """Return the clock from the store; None if the store has none.
+
+    The clock ran on while the simulator was stopped, unless it was paused.
+    """
     document = store.get("world", "clock")
     return None if document is None else SimulatorClock.going_on(ClockState.of(document["state"]))
 
@@ -67,7 +70,7 @@ class World:
     @classmethod
     @contextmanager
     def in_memory(cls, clock: SimulatorClock, files: Files) -> Iterator[World]:
-        """Yield an empty world that nobody serves."""
+        """Yield an empty world in memory, without a server."""
         with closing(Store()) as store:
             encoders, disk = Encoders(CADENCE, MeasuredSamples(store)), Disk()
             timeline = Timeline(store, disk)

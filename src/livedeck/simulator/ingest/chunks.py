@@ -21,14 +21,14 @@ MAX_COMMANDS = 16 * 1024 * 1024
 """Maximum total of the bytes of commands that a connection sends. Bodies of media are dropped, so they do not count."""
 
 MEDIA_HEAD = 16
-"""Bytes that the reader keeps of an audio or video message: enough for its codec, its kind and its flags."""
+"""Number of bytes that the reader keeps of an audio or video message: enough for its codec, kind and flags."""
 
 SET_CHUNK_SIZE, ABORT, ACKNOWLEDGEMENT, USER_CONTROL, WINDOW_SIZE, PEER_BANDWIDTH = 1, 2, 3, 4, 5, 6
 AUDIO, VIDEO = 8, 9
 DATA_AMF3, COMMAND_AMF3, DATA, COMMAND = 15, 17, 18, 20
 
 _EXTENDED = 0xFFFFFF
-"""Value of the time field that says that the time follows in four more bytes."""
+"""Mark in the time field of a head: the time is in four further bytes."""
 
 _WHOLE, _SAME_STREAM, _SAME_SIZE, _CONTINUED = range(4)
 """Forms of a head: each omits more of the fields that are the same as in the last head of its chunk stream."""
@@ -48,7 +48,7 @@ class Message(NamedTuple):
 
 @dataclass(slots=True)
 class _ChunkStream:
-    """Last head of a chunk stream, and the message in progress. `time_field`: absolute or a difference."""
+    """Last head of a chunk stream, and the message in progress. `time_field`: time, or difference to the last time."""
 
     timestamp: int = 0
     time_field: int = 0
@@ -128,7 +128,7 @@ class ChunkReader:
         return end - position
 
     def _stream(self, number: int, form: int) -> _ChunkStream:
-        """Return the chunk stream of a head."""
+        """Return the chunk stream `number`, or a new one. Raises ProtocolError if no head of this `form` may follow."""
         stream = self._streams.get(number)
         if stream is None:
             if form != _WHOLE:

@@ -27,7 +27,7 @@ MAX_REFUSALS, REFUSAL_SECONDS = 20, 60.0
 """Maximum number of refusals with a reply to a peer in that time. Further connections are closed without a reply."""
 
 _MAX_PEERS = 1000
-"""Peers whose refusals the listener counts."""
+"""Maximum number of peers whose refusals the listener counts."""
 
 _log = logging.getLogger("livedeck.simulator")
 
@@ -84,7 +84,7 @@ class _Listener:
             self.publishers.beat(loop.time())
 
     def budget(self, bits: int) -> float:
-        """Return the bytes of a beat at that rate."""
+        """Return the number of bytes of one beat at the rate `bits` (bit/s)."""
         return bits / 8 * self.publishers.cadence
 
     def may_reply(self, host: str, now: float) -> bool:
@@ -180,7 +180,10 @@ class _Connection(asyncio.Protocol):
             self.transport.close()
 
     def _pause_if_needed(self, now: float) -> None:
-        """Stop reading while media is too far ahead, or until the next beat if the peer sends too much."""
+        """Pause reading while media is over `AHEAD` seconds ahead of the wall clock.
+
+        Pause until the next beat if this peer, or all peers together, exceed their bits a second.
+        """
         listener = self._listener
         delay = 0.0 if self._publisher is None else self._publisher.meter.ahead(now) - AHEAD
         if self.received > listener.budget(PEER_BITS) or listener.received > listener.budget(ALL_BITS):

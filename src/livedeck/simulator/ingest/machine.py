@@ -11,9 +11,10 @@ from livedeck.simulator.engine.store import Document
 
 
 def show_machine(slow_peers: Iterable[str]) -> Document:
-    """Return cores, load, and `starved`: an encoder on this machine is slow, and more tasks want to run than cores.
+    """Return the number of cores, the load, and `starved`: this machine is too busy for an encoder on it.
 
-    Load and `starved` are None if the system does not tell.
+    `starved` is True if an encoder on this machine is slow while more tasks want to run than there are cores. The load
+    and `starved` are None if the system does not report the load.
     """
     cores = os.cpu_count() or 1
     try:

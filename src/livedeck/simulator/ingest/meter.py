@@ -23,10 +23,10 @@ AHEAD = 5.0
 """Seconds that media may be ahead of the wall clock before the listener stops reading."""
 
 RECENT = 5
-"""Beats over which the speed and the idle time count: 10 s at the platform's cadence."""
+"""Number of beats over which the speed and the idle time count: 10 s at the platform's cadence."""
 
 _OFFSETS = 15
-"""Beats whose smallest offset says when a message is due; this follows the drift of the encoder's clock."""
+"""Number of last beats whose smallest offset from media to wall clock counts, so that it follows a drifting clock."""
 
 _DRIFT = 0.01
 """Share of the wall clock by which the encoder's clock may drift. Faster media is ahead."""
@@ -34,18 +34,18 @@ _DRIFT = 0.01
 _QUIET, _SILENT = 0.4, 2.0
 """Seconds without bytes after which a stream counts as stopped, and a publisher that never sent media as silent.
 
-A shorter pause cannot lower the speed of 10 s below `SLOW`.
+A pause of under `_QUIET` cannot make the speed over 10 s fall below `SLOW`.
 """
 
 _IDLE_GAP = 0.01
 """Minimum seconds between two arrivals during which the line counts as idle."""
 
 _FRAMES, _ENOUGH, _INTERVALS = 300, 10, 7
-"""Frame intervals that the meter remembers and needs, and key-frame intervals that it remembers."""
+"""Maximum number of frame intervals, minimum number for their median, maximum number of key-frame intervals."""
 
 SLOW, UNEVEN, SEVERE, MISSING, LATE = 0.95, 0.2, 0.5, 0.05, 0.9
-"""Limits: media seconds a second of a slow stream; two deviations of a key-frame interval; share of missing frames;
-share of the wall clock by which media must advance in a beat."""
+"""Limits of the verdicts. SLOW: media seconds a second. UNEVEN, SEVERE: deviation of a key-frame interval, as a share
+of the median. MISSING: share of missing frames. LATE: share of a beat by which media must advance."""
 
 
 class Verdict(StrEnum):
@@ -179,7 +179,7 @@ class Meter:
         return self._judge(now, now - before.at, start, end)
 
     def _follow(self, elapsed: float) -> float:
-        """Return the offset between wall clock and media; the anchor follows it no faster than a clock drifts."""
+        """Return the offset (s) from media to wall clock. Move the anchor towards it, at most by a clock's drift."""
         if self._smallest is not None:
             self._offsets.append(self._smallest)
             self._smallest = None
@@ -199,7 +199,7 @@ class Meter:
         return Reading(verdict, sample, speed, idle)
 
     def _verdict(self, now: float, speed: float, idle: float, *, is_late: bool, missing: float) -> Verdict:
-        """Return the first verdict that holds."""
+        """Return the first verdict whose condition is met."""
         deviation = self._key_deviation()
         is_ahead = self.ahead(now) > AHEAD / 2
         is_slow = len(self._beats) > RECENT and speed < SLOW and not any(beat.has_stopped for beat in self._beats)
@@ -235,7 +235,7 @@ class Meter:
         return video, audio, frames, missing
 
     def _missing_before(self, time: float, usual: float) -> int:
-        """Return the frames that are missing before the one at `time`. `usual`: the usual interval, 0 if unknown."""
+        """Return the number of frames missing before the one at `time`. `usual`: usual interval (s); 0 if unknown."""
         before, self._last_frame = self._last_frame, time
         if before is None or time <= before:
             return 0
@@ -243,7 +243,7 @@ class Meter:
         return max(0, round((time - before) / usual) - 1) if usual else 0
 
     def _key_deviation(self) -> float:
-        """Return the deviation of the last or overdue key-frame interval from the median of the intervals before."""
+        """Return the deviation of the last or overdue key-frame interval, as a share of the median of earlier ones."""
         *earlier, last = self._key_intervals or (0.0,)
         if self._last_key is None or self._end is None or not last:
             return 0.0

@@ -31,13 +31,13 @@ SAVE_BEATS = 5
 """Beats between two transactions of measured samples: 10 s."""
 
 ENDED = 20
-"""Publishers that the control API shows after their end."""
+"""Number of ended publishers that the control API still shows."""
 
 _log = logging.getLogger("livedeck.simulator")
 
 
 class RefusedError(Exception):
-    """The publisher may not send; the message is for the encoder's operator, and never holds a stream key."""
+    """The publisher may not send. The message is for the encoder's operator, and never contains a stream key."""
 
 
 @dataclass(slots=True, eq=False)
@@ -122,7 +122,7 @@ class Publishers:
         return None
 
     def end(self, publisher: Publisher, reason: str = "the connection ended") -> None:
-        """End the turn of a publisher that has gone. A second call does nothing."""
+        """Record that a publisher has gone: its encoder stops. A second call does nothing."""
         if self._by_event.get(publisher.event_id) is publisher:
             del self._by_event[publisher.event_id]
             self._ended.append(_show_turn(publisher) | {"until": self._world.timestamp(), "reason": reason})
@@ -152,11 +152,11 @@ class Publishers:
         return cadence if clock.paused else (cadence - self._world.now() % cadence)
 
     def _tick(self) -> int:
-        """Return the tick that has just begun; a timer may be a moment early."""
+        """Return the current tick. The last 5 % of a beat count as the next tick, because a timer may fire early."""
         return floor(self._world.now() / self.cadence + 0.05)
 
     def objection(self, publisher: Publisher) -> str | None:
-        """Return why the publisher may not go on, or None. Looks only at the clock."""
+        """Return why the publisher may not go on because the clock was changed; None if it was not changed."""
         return None if self._world.clock.state is publisher.clock else CLOCK_MOVED
 
     def _check(self, publisher: Publisher, now: float) -> str | None:

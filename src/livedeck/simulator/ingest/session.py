@@ -164,7 +164,7 @@ def _reply(name: str, number: amf.Value, *values: object, stream: int = 0) -> Re
 
 
 def _media(message: Message) -> Media | None:
-    """Return the audio or video of a message, or None for the heads of a sequence and other data about it."""
+    """Return the audio or video of a message; None if the message has only codec settings or other metadata."""
     head = message.body
     if not head:
         return None

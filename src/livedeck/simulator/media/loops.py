@@ -1,4 +1,4 @@
-"""Committed loops of 8 s (contrib/make_media.sh), patched to any place of a stream."""
+"""Committed loops of 8 s (contrib/make_media.sh), repeated as a stream: each segment gets its number and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from struct import pack_into
 from livedeck.simulator.engine.reference import DATA
 
 SECONDS = 2
-"""Duration of a segment. Frames of sound end up to 16 ms off."""
+"""Duration of a segment in seconds. A segment of sound is up to 16 ms shorter, because it has only whole frames."""
 
 HEIGHTS = (72, 180)
 """Heights of the committed pictures, in pixels."""
@@ -25,12 +25,12 @@ class Track:
     ticks: tuple[int, ...]
 
     def start(self, number: int) -> int:
-        """Return the ticks before segment `number` of a stream."""
+        """Return the number of ticks before segment `number` of a stream."""
         loops, place = divmod(number, len(self.ticks))
         return loops * sum(self.ticks) + [0, *accumulate(self.ticks)][place]
 
     def seconds(self, number: int) -> float:
-        """Return the duration of segment `number` of a stream."""
+        """Return the duration of segment `number` of a stream, in seconds."""
         return self.ticks[number % len(self.ticks)] / self.timescale
 
 
@@ -70,7 +70,7 @@ class Loop:
 
 @cache
 def loop(name: str, height: int = 0) -> Loop:
-    """Return a medium by its name, a picture with its height too."""
+    """Return the loop of a picture or sound by its name. `height`: height of the picture (pixels); 0 for a sound."""
     file = DATA / "media" / (f"{name}-{height}.mp4" if height else f"{name}.mp4")
     init, segments = bytearray(), list[bytes]()
     for kind, box in _boxes(file.read_bytes()):

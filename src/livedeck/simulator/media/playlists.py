@@ -10,10 +10,10 @@ from livedeck.simulator.media.loops import SECONDS, Track
 from livedeck.simulator.media.playout import Playout
 
 LISTED = 10
-"""Segments in a playlist."""
+"""Number of segments in a playlist."""
 
 LISTED_SHIFT = 7200
-"""Segments in the playlist of an event with time shift: four hours."""
+"""Number of segments in the playlist of an event with time shift: four hours."""
 
 ENCRYPTED = '#EXT-X-KEY:METHOD=AES-128,URI="key"'
 
@@ -32,7 +32,7 @@ class Rung(NamedTuple):
 
 
 def master(rungs: Iterable[Rung]) -> str:
-    """Return a master playlist with the sound apart."""
+    """Return a master playlist. The sound is a separate rendition."""
     sound = 'GROUP-ID="sound",NAME="Sound",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="sound/index.m3u8"'
     lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS", f"#EXT-X-MEDIA:TYPE=AUDIO,{sound}"]
     for rung in rungs:

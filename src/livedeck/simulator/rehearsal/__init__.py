@@ -1,1 +1,1 @@
-"""Functions for a rehearsal that participants do not have: control API, commands, scenarios, workspaces."""
+"""Functions for rehearsals beyond the documented API: control API, commands, scenarios, workspaces."""

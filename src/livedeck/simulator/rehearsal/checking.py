@@ -28,7 +28,7 @@ from livedeck.simulator.rehearsal.scenario_file import Flaw
 from livedeck.simulator.rehearsal.workspaces import Table, read_toml
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-"""Time of the copy, unless the scenario has one of its own."""
+"""Time at which the copy starts if the scenario has no `start`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Source:
 
     @classmethod
     def of_text(cls, name: str, text: str, folder: Path | None = None) -> Source:
-        """Read TOML. Raises TableError if it is none."""
+        """Read a text of TOML. Raises TableError if the text is not TOML."""
         try:
             return cls(name, read_toml(text), text, folder)
         except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
@@ -85,7 +85,7 @@ class Source:
 
     @classmethod
     def of_file(cls, path: Path) -> Source:
-        """Read a TOML file. Raises TableError if it is none, and SimulatorError if it cannot be read."""
+        """Read a TOML file. Raises TableError if it is not TOML, and SimulatorError if it cannot be read."""
         try:
             return cls.of_text(path.stem, path.read_text(encoding="utf-8"), path.parent)
         except UnicodeDecodeError:
@@ -120,7 +120,10 @@ def check_workspace(source: Source) -> None:
 
 
 def _play(scenario: Scenario) -> Iterator[Flaw]:
-    """Yield the steps that the copy refuses, and the alarms about events or parts that it lacks."""
+    """Play the scenario to its end on a copy.
+
+    Yields the steps that the copy refuses, the alarms about events or parts that the copy lacks, and wrong patterns.
+    """
     with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles()) as world:
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served])
@@ -137,7 +140,10 @@ def _play(scenario: Scenario) -> Iterator[Flaw]:
 
 
 def _misnamed(world: World, scenario: Scenario) -> list[Flaw]:
-    """Return the names in waiting steps that the present state lacks; whether it allows the step is unknown."""
+    """Return the waiting steps that name an object which the present state lacks.
+
+    Other refusals of a waiting step prove nothing, because the state may differ when the step runs.
+    """
     refused = world.timeline.refused_waiting(world.now())
     return [_flaw_of(refusal, scenario) for refusal in refused if refusal.error.invalid_params]
 
@@ -145,8 +151,8 @@ def _misnamed(world: World, scenario: Scenario) -> list[Flaw]:
 def _flaw_of(refusal: Refusal, scenario: Scenario) -> Flaw:
     field, reason = (refusal.error.invalid_params or [("", refusal.error.message)])[0]
     row = scenario.table["steps"][refusal.entry.index]
-    known = field if field in row else next(name for name in ("event", "room", "do") if name in row)
-    return f"steps[{refusal.entry.index}].{known}", reason
+    shown = field if field in row else next(name for name in ("event", "room", "do") if name in row)
+    return f"steps[{refusal.entry.index}].{shown}", reason
 
 
 def _alarm_flaws(events: Mapping[str, Document], alarms: Sequence[Expected]) -> Iterator[Flaw]:
@@ -206,7 +212,7 @@ class _NoFiles(Files):
 
 
 _LONGEST_PATH = 1000
-"""Characters of a path up to which its line is sought."""
+"""Maximum number of characters of a path that are used to find its line."""
 
 
 class Lines:
@@ -231,11 +237,11 @@ class Lines:
                 self._lines.setdefault(f"{table}.{_plain(field[1])}".removeprefix("."), number)
             return table
         name = ".".join(map(_plain, header[2].split(".")))
-        parent = max((known for known in counts if name.startswith(f"{known}.")), key=len, default="")
+        parent = max((table for table in counts if name.startswith(f"{table}.")), key=len, default="")
         base = f"{parent}[{counts[parent] - 1}]{name[len(parent) :]}" if parent else name
         if header[1] == "[[":
             counts[name] = counts.get(name, 0) + 1
-            for below in [known for known in counts if known.startswith(f"{name}.")]:
+            for below in [table for table in counts if table.startswith(f"{name}.")]:
                 del counts[below]
             base = f"{base}[{counts[name] - 1}]"
         self._lines[base] = number

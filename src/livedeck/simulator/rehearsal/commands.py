@@ -1,4 +1,4 @@
-"""Commands of a rehearsal that participants do not have; the control API offers them and scenarios play them."""
+"""Commands of a rehearsal beyond the documented API. The control API offers them, and scenarios play them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NoArguments(RequestBody):
 
 
 class EncoderArguments(RequestBody):
-    """State and shape of the encoder; an absent field stays."""
+    """State and shape of the encoder; an absent field stays as it is."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["sending"]}, {"required": ["shape"]}]})
     sending: Boolean = UNSET
@@ -104,7 +104,7 @@ def _set_encoder(world: World, at: float, event: Document, arguments: EncoderArg
 
 
 def change_encoder(world: World, at: float, event: Document, changes: Mapping[str, Any]) -> Document:
-    """Change the encoder of an event. A simulated encoder after a real or recorded one has the shape clean.
+    """Change the encoder of an event. The shape of a real or recorded one becomes `clean` if `changes` has no shape.
 
     Raises the documented error if the event takes no encoder.
     """
@@ -121,7 +121,10 @@ def change_encoder(world: World, at: float, event: Document, changes: Mapping[st
 
 
 def end_open_turns(world: World) -> None:
-    """End measured turns without a publisher, which a killed process or a snapshot left, at their last sample."""
+    """Stop each measured encoder without a publisher, at the time of its last sample.
+
+    A killed process or a restored snapshot leaves encoders without a publisher.
+    """
     for workspace in world.workspaces():
         for event in world.store.find_all("event", workspace.workspace_id):
             states = encoder_states(event["encoder"])

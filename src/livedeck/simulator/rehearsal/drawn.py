@@ -1,4 +1,4 @@
-"""Drill drawn from a seed: several shipped drills of one fault, one after the other."""
+"""Drill drawn from a seed: several shipped drills, each with one fault, one after the other."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class StreamFields(RequestBody):
 
 
 class RestreamFields(RequestBody):
-    """Restream of an event. Its address and key stay, or are made from the seed."""
+    """Restream of an event. Without an address or key, it keeps its earlier ones, or gets new ones from the seed."""
 
     of = EventRestream
     id: Uuid
@@ -86,7 +86,7 @@ Name = Annotated[str, text(1, 255)]
 
 
 class EventFields(EventSettings):
-    """Fields of an event; an absent field stays. `restreams` replaces all of them."""
+    """Fields of an event; an absent field stays as it is. `restreams` replaces all of them."""
 
     of = Event
     name: Name = UNSET

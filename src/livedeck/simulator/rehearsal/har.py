@@ -95,7 +95,7 @@ def _har_entry(entry: Document, origin: str) -> Document:
 def _har_response(entry: Document) -> Document:
     headers, status = entry["answer"]["headers"], entry["status"]
     first = dict(reversed(headers))
-    phrases = {one.value: one.phrase for one in HTTPStatus}
+    phrases = {code.value: code.phrase for code in HTTPStatus}
     return {
         "status": status,
         "statusText": phrases.get(status, ""),

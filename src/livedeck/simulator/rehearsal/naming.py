@@ -12,7 +12,7 @@ from livedeck.simulator.errors import ApiError
 from livedeck.simulator.models import is_uuid
 
 MAX_NAMES = 20
-"""Names in an error."""
+"""Maximum number of names in an error."""
 
 
 def find_document(world: World, kind: str, wanted: str) -> Document:
@@ -63,7 +63,7 @@ def listed(names: Iterable[str]) -> str:
 def there_are(names: Iterable[str], wanted: str = "") -> str:
     """Return the end of an error that lists the existing names, first those that are close to `wanted`.
 
-    Names with all its words are close, too: `event.update` and `update_event`.
+    A name that has all words of `wanted` is close, too: `update_event` to `event.update`.
     """
     names, words = [*dict.fromkeys(names)], _words(wanted)
     close = [

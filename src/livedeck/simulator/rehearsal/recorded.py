@@ -82,17 +82,17 @@ def write_show(show: RecordedShow, path: Path, token: str) -> None:
 
 def _steps(show: RecordedShow, served: Mapping[str, Document]) -> Iterator[Document]:
     """Yield a step for each change after the start."""
-    known = dict(served)
+    present = dict(served)
     for row in show.events:
         if row.at <= show.since:
             continue
         step: Document = {"at": offset_of(int((row.at - show.since).total_seconds()))}
-        before = known.pop(row.event_id, None)
+        before = present.pop(row.event_id, None)
         if row.fields is None:
             if before is not None:
                 yield step | {"do": "delete", "event": row.event_id}
             continue
-        known[row.event_id] = now = _whole(row)
+        present[row.event_id] = now = _whole(row)
         if before is None:
             yield step | {"do": "create", "event_id": row.event_id, "fields": now}
         elif changed := {name: value for name, value in now.items() if before.get(name) != value}:

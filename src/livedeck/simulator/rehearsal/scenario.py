@@ -16,11 +16,11 @@ from livedeck.simulator.rehearsal.workspaces import Table
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Command, `at` seconds from the start.
+    """Command of a scenario. `at`: seconds from the start, or from a request.
 
     `target`: the name or id of an event or room, "*" for every event with an unfinished stream, empty if the command
-    has none. `index`: its place in the table. `after`: index of the step from whose request `at` counts; None for the
-    start. `when`: pattern of this step's own request; `after` is then its own index.
+    has none. `index`: its place in the table. `after`: index of the step that waits for this request: this or an
+    earlier step; None for the start. `when`: pattern of the request that this step waits for.
     """
 
     at: float
@@ -39,7 +39,7 @@ class Expected:
     `since`, `until`: start and end of its cause, in seconds from the start of the scenario; `until` is None if the
     cause stays. `event`: name of the event; empty for an alarm about the platform. `target`: part of the event with the
     fault. `severity`: highest severity of the alarm; empty for any. `most`: maximum number of times that it is raised.
-    `flapping`: the alarm flaps. `shown`: False if another alarm suppresses it, so that it is hardly visible.
+    `flapping`: the alarm flaps. `shown`: False if another alarm suppresses this alarm.
     `index`: its place in the table.
     """
 

@@ -79,7 +79,7 @@ class AllowedRow(RequestBody):
 class StepHead(RequestBody):
     """Step: `at` counts from the start, or from the step with the id `after`. `do`: the command.
 
-    In place of `at`, a step waits for the first request that matches `when`, and then for `delay`.
+    Without `at`, a step waits for the first request that matches `when`, and then for the time `delay`.
     """
 
     id: Annotated[str, text(1, 64)] = UNSET
@@ -91,7 +91,7 @@ class StepHead(RequestBody):
 
 
 class ClockRow(RequestBody):
-    """Time at the start, and the speed of a drill while no answer is due."""
+    """Time at the start, and the speed of a drill between a fault's answer and the next fault."""
 
     start: Time = UNSET
     quiet_speed: Annotated[float, number(1, 30)] = UNSET
@@ -162,7 +162,10 @@ def flaws_of(model: type[RequestBody], values: object, path: str = "") -> list[F
 
 
 def _instead(model: type[RequestBody], path: str, reason: str) -> str:
-    """Return the reason with the fields that the table has, if a field is unknown, no table or no list."""
+    """Return the reason of a flaw, with advice if a field is unknown or must be a table or a list.
+
+    The advice names the fields of the table, or the items of the list.
+    """
     parent, _, name = path.rpartition(".")
     if reason == "unknown parameter" and model is ScenarioFile and name in Template.model_fields:
         is_list = get_origin(Template.model_fields[name].annotation) is list
@@ -178,7 +181,7 @@ def _instead(model: type[RequestBody], path: str, reason: str) -> str:
 
 
 def _items(listed: object) -> str:
-    """Return the words for the items of a list's type; empty if it has none."""
+    """Return the words for the items of the list type `listed`: `, each item a table`. Empty if no rule is known."""
     item = next(iter(get_args(listed)), None)
     rules = getattr(getattr(item, "__value__", item), "__metadata__", ())
     words = next((rule.words for rule in rules if isinstance(rule, Must)), "a table" if _model_in(item) else "")
@@ -195,7 +198,7 @@ def _model_at(model: type[RequestBody], path: str) -> type[RequestBody] | None:
 
 
 def _model_in(annotation: object) -> type[RequestBody] | None:
-    """Return the model that a type is, or has inside."""
+    """Return the model that an annotation names, also inside a list or union; None if it names no model."""
     if isinstance(annotation, type) and issubclass(annotation, RequestBody):
         return annotation
     return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
@@ -236,7 +239,7 @@ def _workspace(
 
 
 def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:
-    """Return the flaws of a workspace: in the table `workspace`, or in the file or post with this name."""
+    """Return the flaws of a workspace, below the path `workspace`. `name`: name of the table if it has its own file."""
     flaws = template_flaws(template, shapes)
     return [(f"workspace.{path}", reason if not name else f"in {name}: {reason}") for path, reason in flaws]
 
@@ -301,9 +304,10 @@ def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
 
 
 def _times(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> dict[int, tuple[int | None, float]]:
-    """Return the time of each step by its index: the step whose request it counts from (None: the start), and seconds.
+    """Return the index of each step -> its time, as seconds after a request or the start.
 
-    A step with `after` counts from that step.
+    The time is a pair: index of the step that waits for this request, None for the start; seconds. A step with `after`
+    counts from that step.
     """
     ids: dict[str, int] = {}
     for index, row in enumerate(rows):
@@ -329,11 +333,11 @@ def _times(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> dict[int, tuple
         for index, (after, base) in ready.items():
             times[index] = after, base + seconds_of(waiting.pop(index)["at"])
     for index, row in waiting.items():
-        known = row["after"] in ids
+        has_step = row["after"] in ids
         there = there_are([name for name in ids if ids[name] != index], row["after"])
         reason = (
             "waits for itself, or for a step without a time"
-            if known
+            if has_step
             else f'no step has the id "{row["after"]}"; {there}'
         )
         flaws.append((f"steps[{index}].after", reason))
@@ -381,7 +385,7 @@ def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Fla
 def _answers(
     rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, flaws: list[Flaw]
 ) -> Iterator[Answer]:
-    """Yield the valid answers. Several answers to one alarm belong to its rows in their order."""
+    """Yield the valid answers, each with its row of alarms. If several rows fit, the first unused one is taken."""
     left = [alarm for alarm in alarms if alarm.shown]
     for index, row in enumerate(rows):
         path = f"answers[{index}]"

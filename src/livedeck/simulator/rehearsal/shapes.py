@@ -36,7 +36,7 @@ class BurstRow(RequestBody):
 
 
 class ShapeRow(RequestBody):
-    """Shape `like` a shipped one; an absent field stays."""
+    """Custom shape. An absent field is that of the shipped shape `like`."""
 
     like: Annotated[str, one_of(*SHAPES)] = "clean"
     video: Annotated[float, number(0, 1e9)] = UNSET

@@ -59,7 +59,7 @@ def take(world: World, state: State) -> None:
 
 
 def restore(world: World, state: State, keep: frozenset[str] = frozenset()) -> None:
-    """Restore `state`; the tokens in force stay, and the parts in `keep` (clock, faults).
+    """Restore `state`. The tokens in force and the parts in `keep` (clock, faults) stay.
 
     Changes that a fault still delays are dropped. If the process is killed meanwhile, the data file has the old state
     or the new one, never a mix.

@@ -146,7 +146,7 @@ class Template(RequestBody):
 
 def find_flaws(template: Template, shapes: Collection[str] = ()) -> Problems:
     """Yield the contradictions between the tables. `shapes`: further shapes for its encoders."""
-    known = [*shapes, *template.shapes, *SHAPES]
+    shape_names = [*shapes, *template.shapes, *SHAPES]
     folders = [name for project in template.projects for name in (project.name, *(project.folders or ()))]
     yield from _twice("projects", folders, "project or folder")
     yield from _twice("events", _event_names(template), "event")
@@ -155,7 +155,7 @@ def find_flaws(template: Template, shapes: Collection[str] = ()) -> Problems:
     if sum(event.count or 1 for event in template.events) > MAX_EVENTS:
         yield "events", f"must be at most {MAX_EVENTS} events"
     for index, event in enumerate(template.events):
-        for field, reason in _event_flaws(event, folders, template.targets, known):
+        for field, reason in _event_flaws(event, folders, template.targets, shape_names):
             yield f"events[{index}].{field}", reason
     events = _event_names(template)
     for index, video in enumerate(template.videos):

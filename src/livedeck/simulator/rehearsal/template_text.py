@@ -20,7 +20,7 @@ _COMMENT = """\
 # Workspace of a simulator. Offsets count from the start.
 # Left out: ids, keys (an empty one stays), chat, posters of one's own, moderators, earlier streams of an event, videos
 # of deleted events, and uploads that are not UTF-8 text. A real or recorded encoder is written as the shape clean.
-# A name that two have is refused: change one of them.
+# Two events, rooms or videos with the same name are refused: rename one of them.
 """
 _COPIED = sorted({*EventRow.model_fields} & {*DEFAULTS} - {"scheduled", "stream", "video"})
 
@@ -89,12 +89,12 @@ class _Writer:
     def _relay(self, row: Document, key: str) -> Document:
         target = {"name": row["name"], "url": row["url"]} | _given(description=row.get("description"))
         target |= {} if key else {"key": ""}
-        known = next((name for name, other in self.targets.items() if other == target), None)
-        if known is None:
-            known = f"target-{len(self.targets) + 1}"
-            self.targets[known] = target
+        name = next((name for name, other in self.targets.items() if other == target), None)
+        if name is None:
+            name = f"target-{len(self.targets) + 1}"
+            self.targets[name] = target
         is_down, is_off = row.get("status") == "disconnected", row.get("enabled") is False
-        return {"to": known} | ({"status": "disconnected"} if is_down else {}) | ({"enabled": False} if is_off else {})
+        return {"to": name} | ({"status": "disconnected"} if is_down else {}) | ({"enabled": False} if is_off else {})
 
     def videos(self) -> Iterator[Document]:
         """Yield the videos whose event is not deleted."""
@@ -149,7 +149,10 @@ class _Writer:
 
 
 def _shape(shape: str, *, sending: bool) -> str:
-    """Return the shape of a turn in a table, where each turn sends and no encoder is real."""
+    """Return the shape for the table of a workspace: `silent` while the encoder does not send.
+
+    A real or recorded encoder gets the shape `clean`, because a table describes only simulated ones.
+    """
     if not sending:
         return "silent"
     return "clean" if shape in {MEASURED, RECORDED} else shape

@@ -45,7 +45,7 @@ def truth_of(world: World, entries: Iterable[Entry] | None = None) -> Document |
 
 
 def _hash(scenario: Scenario) -> str:
-    """Return the fingerprint of a scenario; a shipped workspace counts by its name."""
+    """Return the hash of a scenario and its workspace. Of a shipped workspace, only the name is in the hash."""
     played = {"scenario": scenario.table, "workspace": scenario.template or scenario.workspace}
     return sha256(json.dumps(played, sort_keys=True, default=str).encode()).hexdigest()[:16]
 

@@ -84,8 +84,8 @@ def _iso(value: datetime | date | time) -> str:
 def rebuild(world: World, seed: int, workspaces: Sequence[Workspace], table: Table | None = None) -> None:
     """Replace everything with `workspaces`, as of now, without faults or scenario, in one transaction.
 
-    The clock, the tokens and the posted tables stay. `table`: that of the first workspace (None: the shipped one of its
-    name).
+    The clock, the tokens and the posted tables stay. `table`: table of the first workspace; None for the shipped table
+    with its name.
     """
     start, files = world.clock.now(), set[str]()
     with world.store.transaction():

@@ -30,7 +30,7 @@ SKEW = "livedeck.skew"
 """Key in a scope's extensions: seconds by which the response's `Date` is ahead."""
 
 SETTLE = "livedeck.settle"
-"""Key in a scope's extensions: function that reports the outcome of a request that never ends to the journal."""
+"""Key in a scope's extensions: function that adds a request without an end to the journal, with its outcome."""
 
 HLS_HITS = "livedeck.hls"
 """Key in a scope: faults that the routes of HLS carry out."""
@@ -61,7 +61,7 @@ class Strike:
 
     @property
     def is_dropped(self) -> bool:
-        """True if the workspace was created anew since the request came. The request must not change the new one."""
+        """True if the workspace was created anew after the request came. Then the request must change nothing."""
         return self.late.clears != self.clears
 
     @property
@@ -88,8 +88,8 @@ def apply_faults(
 ) -> ASGIApp:
     """Return the app wrapped in the faults.
 
-    Faults that change a response are inside `encode`, which compresses it. Faults that replace it are outside, and
-    faults of the connection are outermost.
+    `encode` compresses responses. Faults that change a response are inside it, and faults that replace a response are
+    outside. Faults of the connection are outermost.
     """
 
     def wrapped(app: ASGIApp, *, is_content: bool) -> ASGIApp:
@@ -199,7 +199,7 @@ async def _answer_any_status(strike: Strike, scope: Scope, receive: Receive, sen
 
 
 def _ignore(_outcome: str) -> None:
-    """Ignore the outcome: no journal asks for it."""
+    """Ignore the outcome of a request, in place of the function at `SETTLE`."""
 
 
 async def _cut_connection(scope: Scope, *, reset: bool = False) -> None:
@@ -263,7 +263,7 @@ async def _drip(strike: Strike, scope: Scope, receive: Receive, send: Send) -> N
 
 
 async def _limit_bandwidth(strike: Strike, scope: Scope, receive: Receive, send: Send) -> None:
-    """Let the request in and the reply out at `kbit_per_s`."""
+    """Limit the request and the reply to `kbit_per_s` each."""
     rate = strike.fault.kbit_per_s * 1000 / 8 * strike.pace  # bytes in a second of this machine
     came = Allowance(rate)
 
@@ -405,4 +405,4 @@ _LAYERS = {
     "limit-data": 3,
     "slow-close": 2,
 }
-"""Nesting of the faults, from the inside out; the others are outermost."""
+"""Kind of fault -> its layer around the app, the innermost first. Faults of the connection are outermost."""

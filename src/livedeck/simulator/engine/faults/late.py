@@ -12,7 +12,7 @@ _log = logging.getLogger("livedeck.simulator")
 
 @dataclass(frozen=True, slots=True)
 class LateRequest:
-    """Request whose response was sent before the app carries it out. `due`: time to do so (epoch seconds)."""
+    """Request whose response was sent before the app carries it out. `due`: time to carry it out (epoch seconds)."""
 
     due: float
     app: ASGIApp
@@ -30,9 +30,9 @@ class LateRequest:
 
 
 class LateRequests:
-    """Requests that are not yet carried out. The next request after their time runs them, so no task is needed.
+    """Queue of requests to carry out later. The next request to the simulator after their time carries them out.
 
-    `clears`: how often they were dropped.
+    `clears`: number of times that the queue was cleared.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class LateRequests:
         self._waiting.append(request)
 
     async def land_due(self, now: float) -> None:
-        """Carry out the requests that are due, the earliest first."""
+        """Carry out the requests whose time has come, the earliest first."""
         due = sorted((request for request in self._waiting if request.due <= now), key=lambda request: request.due)
         self._waiting = [request for request in self._waiting if request.due > now]
         for request in due:

@@ -26,9 +26,9 @@ HLS_KINDS = (
 class Fault:
     """Kind of fault and the requests that it hits. It lasts from `since` until `until` (epoch seconds).
 
-    `match`: table of a request pattern. Requests that match are numbered from its start. With `nth`, it hits these
-    numbers. Otherwise it hits, with the probability `chance`, those after the first `skip`, at most `times` (None: no
-    limit). The other fields belong to single kinds (simulator.md, "Faults").
+    `match`: table of a request pattern. `nth`: the fault hits the matching requests with these numbers, counted from
+    the fault's start. Without `nth`, it hits requests after the first `skip`, each with the probability `chance`, at
+    most `times` (None: no limit). The other fields belong to single kinds (simulator.md, "Faults").
     """
 
     id: str
@@ -59,13 +59,13 @@ class Fault:
 
     @property
     def pattern(self) -> RequestPattern:
-        """Requests that the fault may hit: those of its kind and host that `match` names."""
+        """Requests that the fault may hit: they fit its kind, its host and `match`."""
         path = {"path": f"{PATH}/**"} if self.kind in HLS_KINDS else {}
         host = {"header.host": {"glob": f"{self.host}*"}} if self.host else {}
         return RequestPattern({**path, **host, **self.match})
 
     def document(self) -> Document:
-        """Return the fault as a document; JSON has no infinity, which is the default of its times."""
+        """Return the fault as a document, without infinite times, which JSON cannot hold."""
         return {name: value for name, value in asdict(self).items() if value not in (inf, -inf)}
 
 
@@ -94,7 +94,7 @@ class FaultHit:
 class Faults:
     """Faults in force and their counts, which the store keeps.
 
-    `late`: changes that faults delay; they outlive their fault, but not the process.
+    `late`: changes that faults delay. A delayed change remains after its fault ends, but not after the process ends.
     """
 
     def __init__(self, store: Store) -> None:
@@ -112,7 +112,7 @@ class Faults:
         return self._all_counts().get(fault_id, FaultCounts())
 
     def add(self, fault: Fault) -> Fault:
-        """Put a fault in force and return it; one without an id gets the next number. Forget those that have ended."""
+        """Put a fault in force and return it, with a new id if it has none. Drop the faults that have ended."""
         kept = self._kept()
         others = [other for other in self.active if other.until > fault.since]
         made = kept["made"]
@@ -168,7 +168,7 @@ class Faults:
             try:
                 self._put_counts(counts)
             except OSError as error:
-                if not is_disk_full(error):  # the API is read without room on the disk
+                if not is_disk_full(error):  # reads must work even if the disk is full
                     raise
         return hits
 
@@ -192,7 +192,10 @@ class Faults:
 
 
 def _hits(fault: Fault, counted: FaultCounts, roll: float) -> bool:
-    """Return whether the fault hits the request with this count. `counted.hits`: number of earlier hits."""
+    """Return whether the fault hits a request.
+
+    `counted`: matching requests up to this one, and earlier hits. `roll`: random number from 0 to 1.
+    """
     if fault.nth:
         return counted.seen in fault.nth
     is_due = counted.seen > fault.skip and (fault.times is None or counted.hits < fault.times)

@@ -10,7 +10,7 @@ from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.identity import number_of
 
 PADDING = 10 * 1024 * 1024
-"""Bytes added to a huge response."""
+"""Number of bytes added to a response by the fault `huge`."""
 
 Json = Any
 

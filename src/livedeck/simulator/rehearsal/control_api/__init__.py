@@ -1,4 +1,4 @@
-"""Control API: rehearsal functions that participants do not have. Never part of the documented API."""
+"""Control API: functions for rehearsals. Never part of the documented API."""
 
 from __future__ import annotations
 

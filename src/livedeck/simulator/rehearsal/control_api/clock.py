@@ -44,7 +44,7 @@ async def set_clock(request: ApiRequest[ClockChange]) -> Response:
 
 
 async def watch_clock(request: ApiRequest[ClockWatch]) -> Response:
-    """Return the clock; with `after` and `wait`, once it has another epoch. Needs no token; no fault hits it."""
+    """Return the clock. With `after` and `wait`, wait until its epoch differs. Needs no token; no fault hits it."""
     watch, clock = request.query(), request.world.clock
     if watch.after is not None:
         await clock.wait(watch.after, watch.wait)

@@ -70,7 +70,7 @@ class Expectation(RequestBody):
 
 
 async def list_requests(request: ApiRequest[EntryList]) -> Response:
-    """List the entries of the journal, oldest first; with `wait`, hold until there is one."""
+    """List the entries of the journal, oldest first. With `wait`, wait until an entry exists."""
     query, journal = request.query(), _journal(request)
     await _until(journal, query.wait, lambda: bool(journal.after(query.after)))
     return data(await _show(request.world, journal.after(query.after)[: query.limit]))

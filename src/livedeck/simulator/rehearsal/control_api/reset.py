@@ -23,9 +23,9 @@ class ResetRequest(RequestBody):
 
 
 async def reset(request: ApiRequest[ResetRequest]) -> Response:
-    """Restore everything as at the start; a seed makes the workspaces anew from it. With a data file it needs "force".
+    """Restore the state of the start. A `seed` makes the workspaces anew. A data file requires "force": true.
 
-    Tokens stay, and the parts in `keep`. Changes that a fault still delays are dropped.
+    The tokens and the parts in `keep` stay. Changes that a fault still delays are dropped.
     """
     order, world = await request.body(), request.world
     require_force(world, order.force)

@@ -52,7 +52,7 @@ async def put_snapshot(request: ApiRequest[None]) -> Response:
 
 
 def _room(world: World, path: Path) -> int:
-    """Return the bytes that the snapshot may have. Raises the documented error if there is no room for it."""
+    """Return the maximum number of bytes of a new snapshot. Raises the documented error if no other one may be kept."""
     others = [other for other in _all(world) if other != path]
     room = snapshots.MOST_BYTES - sum(other.stat().st_size for other in others)
     if len(others) >= snapshots.MOST_SNAPSHOTS or room <= 0:
@@ -65,7 +65,10 @@ def _full() -> ApiError:
 
 
 async def _receive(request: ApiRequest[None], part: Path, room: int) -> bool:
-    """Store the body, if there is one. Raises the documented error for a body that is no snapshot."""
+    """Store the body in `part`. Returns False if there is no body.
+
+    Raises the documented error for a body that is no snapshot or has over `room` bytes.
+    """
     with part.open("wb") as file:
         async for chunk in request.http.stream():
             if file.tell() + len(chunk) > room:
@@ -105,7 +108,7 @@ async def delete_snapshot(request: ApiRequest[None]) -> Response:
 
 
 async def restore_snapshot(request: ApiRequest[RestoreRequest]) -> Response:
-    """Restore a snapshot; the tokens stay. Its clock goes on from its time, or is kept. A data file needs "force"."""
+    """Restore a snapshot with its clock, or keep the clock. The tokens stay. A data file requires "force": true."""
     order, world, path = await request.body(), request.world, _existing(request)
     require_force(world, order.force)
     keep = frozenset({"clock"}) if order.clock == "kept" else frozenset[str]()

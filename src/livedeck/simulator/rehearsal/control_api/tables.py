@@ -17,7 +17,7 @@ from livedeck.simulator.rehearsal.checking import Source
 from livedeck.simulator.rehearsal.naming import there_are
 
 MAX_POSTED = 100
-"""Posted tables of one kind."""
+"""Maximum number of posted tables of one kind."""
 
 TOML = "application/toml"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -58,7 +58,7 @@ class Tables:
     folder: str
 
     def post(self, request: ApiRequest[Any], source: Source) -> Response:
-        """Keep a checked table under its name. Raises the documented error for a name that is shipped or unsound."""
+        """Keep a checked table under its name. Raises the documented error for an invalid or a shipped name."""
         if not _NAME.fullmatch(source.name):
             raise invalid(("name", "must be 1 to 64 letters, digits, dots, hyphens and underscores"))
         if source.name in table_names(self.folder):
