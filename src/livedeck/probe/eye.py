@@ -209,7 +209,7 @@ class Eye:
         self._last: VideoFrame | None = None
 
     def see(self, frames: Sequence[VideoFrame] | None) -> None:
-        """Add the key frames of a packet, None if it is broken. Damaged ones are left out."""
+        """Add the key frames of a packet except damaged ones. `frames`: None if the packet is broken."""
         self.is_broken |= frames is None
         for frame in frames or ():
             if frame.is_corrupt:

@@ -37,7 +37,7 @@ class RemoteClock:
     def take(self, milliseconds: int, speed: float | None = 1.0) -> None:
         """Take the collector's time (epoch ms) and its speed from a message that has just arrived.
 
-        `speed`: None while the collector cannot read the rehearsal's clock. The last speed then goes on.
+        `speed`: None while the collector cannot read the rehearsal's clock. Then the last speed stays in force.
         """
         self._is_known, self._taken_at = speed is not None, self._clock.monotonic()
         self._speed = self._speed if speed is None else speed

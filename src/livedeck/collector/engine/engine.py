@@ -35,7 +35,7 @@ _LEASES, _ANSWERS, _NEWS = "leases", "answers", "news"
 _LEASE = 0.9
 """Lifetime of a lease as a fraction of the TTL.
 
-The other tenth allows for jitter, so that another collector polls a dead collector's events within TTL plus interval.
+The other tenth allows for jitter. So the events of a dead collector are polled again within the TTL and one interval.
 """
 
 _SILENT = 0.5

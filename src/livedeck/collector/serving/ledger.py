@@ -23,7 +23,7 @@ USES_SECONDS = 60.0
 """Minimum seconds between two writes of the file of last uses."""
 
 REFUSALS_SECONDS, MAX_NAMED, MAX_COUNTED = 600.0, 5, 1024
-"""Minimum seconds between two reports of refused tokens, and maximum number of addresses in a report and in counts."""
+"""Minimum seconds between two reports of refused tokens, and maximum number of addresses named, and counted."""
 
 REFUSED_ACTION = "collector.token"
 """Name of a refused token in the audit."""

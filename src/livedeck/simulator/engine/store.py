@@ -418,7 +418,7 @@ class Files:
 
     @contextmanager
     def _writing(self, storage_id: str) -> Iterator[BinaryIO]:
-        """Yield a file that takes its place when the block ends; nothing remains if the block fails.
+        """Yield a temporary file that gets its name when the block ends; nothing remains if the block fails.
 
         Raises the documented error if the file is gone by then, because the workspace was created anew.
         """

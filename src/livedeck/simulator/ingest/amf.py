@@ -9,7 +9,7 @@ from typing import TypeAlias
 from livedeck.simulator.ingest.errors import ProtocolError
 
 Value: TypeAlias = "float | bool | str | dict[str, Value] | list[Value] | None"
-"""Value of a command. Undefined, unsupported and dates decode to None or a number."""
+"""Value of a command. The types undefined and unsupported decode to None, and dates to a number."""
 
 MAX_DEPTH, MAX_ITEMS = 8, 1000
 """Maximum nesting of values, and maximum number of values in an object or array."""

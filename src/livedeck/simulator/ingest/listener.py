@@ -173,7 +173,7 @@ class _Connection(asyncio.Protocol):
             self.transport.write(self._session.accept().data)
 
     def _cut(self, reason: str) -> None:
-        """Close the connection of a publisher, with the reason for encoders that show it."""
+        """Close the connection of a publisher. Send the reason first, because some encoders show it."""
         _log.info("a publisher from %s was cut: %s", self._host, reason)
         if not self.transport.is_closing():
             self.transport.write(self._session.refuse(reason).data)

@@ -46,7 +46,10 @@ MIN_PANEL_LINES = 8
 """Minimum height in lines of the selected alarm's panel, frame included. Lines without a row go to the panel."""
 
 _BEFORE = timedelta(hours=12)
-"""Maximum duration of an action. The history dates the author by the start of the action, the log entry by its end."""
+"""Time before a log for which the authors of actions are read.
+
+An author is dated by the start of an action, the log entry by the end.
+"""
 
 NOT_SEEN = "No alarms at the platform's last reply"
 
