@@ -280,7 +280,7 @@ _DONE = {
 """Kind of an alarm action -> its name in the history, and the words to print when it is done."""
 
 _UNDOING = {ActionKind.UNACKNOWLEDGE, ActionKind.UNSHELVE, ActionKind.IN_SERVICE}
-"""Kinds of actions that undo an earlier action. If the history is unreadable, the earlier action is unknown."""
+"""Kinds of actions that undo an earlier action, which is unknown if the history cannot be read."""
 
 
 def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:

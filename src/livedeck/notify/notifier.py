@@ -339,7 +339,10 @@ class Notifier:
         return True
 
     def _open(self, name: str | None = None) -> tuple[Open, ...]:
-        """Return the alarms that are open at a target, or at every target, and whose end no message reports yet."""
+        """Return the alarms that are open at a target, without those whose end a message already reports.
+
+        `name`: name of the target; None for all targets of the settings.
+        """
         ended = {(message.target, life) for message in self._queued() for life in message.ends}
         return tuple(
             opened
