@@ -196,7 +196,7 @@ def test_what_is_explained_is_of_a_known_kind_and_the_event_of_the_history(tmp_p
     assert (stranger.returncode, "this machine has no history; using EVENT as typed" in stranger.stderr) == (0, True)
     assert called(tmp_path, "notify", "explain", "x", "PACKET_LOSS", "info", "--at", "soon", env=env).returncode == 2
     help_text = called(tmp_path, "notify", "--help").stdout
-    assert "by every route, and print the reply of each receiver" in " ".join(help_text.split())
+    assert "on every route, and print the reply of each receiver" in " ".join(help_text.split())
 
 
 @pytest.mark.parametrize(
