@@ -380,8 +380,6 @@ class Database:
         advice = "" if reads else ": set `history` to another file"
         if application == RECORDING and not reads:
             raise StorageError(self.path, "a recording cannot be changed: open it with `livedeck past replay`")
-        if fresh and reads:
-            raise StorageError(self.path, "it is empty")
         if not fresh and application not in {APPLICATION, RECORDING}:
             raise StorageError(self.path, f"it belongs to another program{advice}")
         if 0 < schema < OLDEST:
