@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from cli.commands import TIMEOUT, called, environment
 from cli.groups_stage import ON_AIR, VTT, Stage
 from cli.starts import LIVEDECK
+from cli.test_unread_history import locked, written
 from livedeck.cli.agents.tools import make_tools
 from livedeck.monitor import AuditOutcome, HistoryReader
 from livedeck.operations.commands import COMMANDS
@@ -93,6 +95,22 @@ def test_a_platform_that_cannot_be_read_is_an_error_and_not_an_empty_list(on_sta
     status, *lists = asyncio.run(ask())
     assert status.startswith("unknown: the platform cannot be watched: ")
     assert all("cannot be reached" in said for said in lists)
+
+
+def test_a_status_says_that_acknowledgements_are_unknown_while_the_history_cannot_be_read(
+    on_stage: Stage, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.sqlite"
+
+    async def ask() -> Any:
+        with locked(path):
+            async with agent(on_stage, LIVEDECK_HISTORY=str(path)) as client:
+                return await call(client, "status")
+
+    written(path)
+    found = asyncio.run(ask())
+    assert found["unread"].startswith(f"The history could not be read: history {path}: ")
+    assert found["unread"].endswith("So acknowledgements, shelves, notes and silences of this machine are not known.")
 
 
 async def drive_a_show(on_stage: Stage, platform: Platform) -> str:

@@ -156,6 +156,30 @@ def test_an_acknowledgement_goes_through_the_collector_alone(tmp_path: Path) -> 
     assert stage.connections == []
 
 
+def test_the_content_and_the_baseline_of_an_event_go_to_the_collector_alone(tmp_path: Path) -> None:
+    with staged(tmp_path) as stage:
+        env = {**stage.env, "LIVEDECK_HISTORY": str(tmp_path / "own.sqlite")}
+        chosen = called(tmp_path, "event", "content", "größe", "camera", env=env)
+        undone = called(tmp_path, "event", "content", "e1", "default", env=env)
+        usual = called(tmp_path, "event", "rebaseline", "e1", env=env)
+        contents, marks = stage.server.bodies("POST", "/e1/content"), stage.server.bodies("POST", "/e1/usual")
+        stage.theirs.commands["usual"] = plain("200 OK", b'{"changed":false}')
+        nothing = called(tmp_path, "event", "rebaseline", "e1", env=env)
+        stage.theirs.commands["content"] = plain("403 Forbidden", b'{"error":"x","say":"the token may read"}')
+        refused = called(tmp_path, "event", "content", "e1", "radio", env=env)
+        missing = called(tmp_path, "event", "content", "nobody", "radio", env=env)
+    assert (chosen.returncode, chosen.stdout) == (0, "Größe 試合: content camera\n"), chosen.stderr
+    assert (undone.returncode, undone.stdout) == (0, "Größe 試合: content by the collector's settings\n"), undone.stderr
+    assert contents == [{"content": "camera"}, {"content": None}]
+    assert usual.stdout.startswith("Größe 試合: the new baseline is the current signal\n"), usual.stderr
+    assert marks == [{}]
+    assert (nothing.returncode, "no fresh samples to take as a baseline" in nothing.stderr) == (1, True)
+    assert (refused.returncode, refused.stdout, "the token may read" in refused.stderr) == (6, "", True)
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert stage.connections == []
+    assert not (tmp_path / "own.sqlite").exists()
+
+
 def test_while_the_platform_is_silent_its_alarms_are_acknowledged_all_the_same(tmp_path: Path) -> None:
     with staged(tmp_path) as stage:
         stage.say("be_blind")
@@ -195,14 +219,14 @@ def test_while_the_platform_is_silent_an_event_is_explained_as_it_was_last_known
     assert (missing.returncode, missing.stdout) == (2, "")
 
 
-def test_a_still_camera_is_declared_on_the_machine_of_the_collector(
+def test_a_still_camera_is_declared_from_here_or_in_the_settings_of_the_collector(
     tmp_path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alarm = {"key": ["e1", "PICTURE_STILL", ""], "severity": "warning", "state": "unacknowledged"}
     words = {"since": text_of(STARTED), "actual": "", "expected": "", "ends": ""}
     monkeypatch.setitem(EXPLAINED, "open", [alarm | words])
     done = called(tmp_path, "alarm", "explain", "e1", env=stage.env)
-    assert "run on the collector's machine: livedeck event content e1 camera" in done.stdout, done.stderr
+    assert "as of a harbour at night: livedeck event content e1 camera\n" in done.stdout, done.stderr
     assert "Or in the collector's settings:" in done.stdout
 
 

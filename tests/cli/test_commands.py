@@ -131,6 +131,7 @@ def test_status_as_an_object(tmp_path: Path) -> None:
         "shortfall",
         "list_doubt",
         "open_changes",
+        "unread",
     }
     assert status["link"]["state"] == "ok"
     clean = next(event for event in status["events"] if event["name"] == "Choir, hall B")

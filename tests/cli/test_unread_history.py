@@ -17,6 +17,7 @@ from cli.groups_stage import ON_AIR, Stage
 from livedeck.cli.exit_codes import MachineError
 from livedeck.cli.wiring import keep_act
 from livedeck.monitor import Content, History, HistoryReader, ProfileChoice
+from livedeck.notify.spool import spool_path
 from livedeck.settings import Settings
 
 UNREAD = "The history could not be read"
@@ -77,6 +78,45 @@ def test_a_command_without_its_history_claims_nothing(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("list",), ("dead", "list"), ("dead", "show", "abc"), ("dead", "retry"), ("dead", "drop", "--all")],
+    ids=" ".join,
+)
+def test_a_spool_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    words: tuple[str, ...], on_stage: Stage, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.sqlite"
+    corrupt(spool_path(path))
+    done = called(tmp_path, "notify", *words, env={**on_stage.env, "LIVEDECK_HISTORY": str(path)})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"The unsent notifications are not known: {spool_path(path)}: file is not a database" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("silence", "list"), ("change", "list"), ("change", "close", "abc")], ids=" ".join)
+def test_a_history_of_a_newer_version_is_not_taken_for_an_empty_one(
+    words: tuple[str, ...], on_stage: Stage, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.sqlite"
+    written(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 999")
+    done = called(tmp_path, *words, env={**on_stage.env, "LIVEDECK_HISTORY": str(path)})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{UNREAD}: history {path}: a newer version of livedeck made it" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("silence", "list"), ("change", "list")], ids=" ".join)
+def test_a_history_without_a_byte_is_not_taken_for_one_without_entries(
+    words: tuple[str, ...], on_stage: Stage, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.sqlite"
+    path.touch(mode=0o600)
+    done = called(tmp_path, *words, env={**on_stage.env, "LIVEDECK_HISTORY": str(path)})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{UNREAD}: history {path}: it is empty" in done.stderr
+
+
 def test_lists_and_status_say_what_they_lack(on_stage: Stage, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     env = {**on_stage.env, "LIVEDECK_HISTORY": str(path)}
@@ -90,8 +130,9 @@ def test_lists_and_status_say_what_they_lack(on_stage: Stage, tmp_path: Path) ->
         assert "silences of this machine are not known" in done.stderr
     assert listed.returncode == 0
     assert f"{UNREAD}: history {path}" in listed.stderr
-    assert json.loads(status.stdout)["open_changes"] is None
-    assert json.loads(called(tmp_path, "status", "--json", env=env).stdout)["open_changes"] == []
+    found, readable = json.loads(status.stdout), json.loads(called(tmp_path, "status", "--json", env=env).stdout)
+    assert (found["open_changes"], found["unread"] in status.stderr) == (None, True)
+    assert (readable["open_changes"], readable["unread"]) == ([], None)
 
 
 def corrupt(path: Path) -> None:

@@ -14,6 +14,7 @@ from collector.service import MAY, Service, secret, service
 from livedeck.cli.exposure import Exposure
 from livedeck.collector.protocol.wire import LISTED_SAMPLES, Held
 from livedeck.collector.serving import app as apps
+from livedeck.collector.serving import hub as hubs
 from livedeck.collector.serving.endpoints import Caller
 from livedeck.http_server import serve_app
 from livedeck.presentation.metrics import Counted
@@ -180,6 +181,21 @@ async def test_changes_come_as_they_happen_and_a_token_that_ends_ends_them(end: 
                 made.tokens["anna"] = anna.model_copy(update={"expires": made.deck.clock.now()})
             await made.watch()
             assert await chunk(reader) == b""
+        assert made.hub.readers == 0
+
+
+async def test_a_stream_without_changes_ends_with_its_token_at_the_next_comment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert hubs.BEAT_SECONDS == 5.0
+    monkeypatch.setattr(hubs, "BEAT_SECONDS", 0.05)
+    async with service() as made:
+        listing = (await made.ask("/v1/snapshot")).json()
+        async with following(made, listing["id"]) as (_, reader):
+            assert (await chunk(reader)).startswith(b": b00t-3 ")
+            del made.tokens["anna"]
+            while comment := await chunk(reader):  # one may be under way
+                assert comment.startswith(b": b00t-3 ")
         assert made.hub.readers == 0
 
 

@@ -262,6 +262,16 @@ def test_a_skew_near_its_limit_does_not_come_and_go() -> None:
     assert [seen(1.5, 2.1), seen(0.5, 2.1)] == [1.5, 0.0]
 
 
+def test_slow_exchanges_begin_no_skew_that_their_length_explains_and_end_none() -> None:
+    """A reply that was dated just before it came, and one dated as soon as it was asked for."""
+    both = [ResponseTiming(NOW, 5.0, NOW), ResponseTiming(NOW, 5.0, NOW - timedelta(seconds=5))]
+    for slow in both:
+        assert skew([slow] * 5, 0.0, Thresholds()) == 0.0
+    assert skew(both[:1] * 5, 3.0, Thresholds()) == 3.0
+    quick = [ResponseTiming(NOW, 0.1, NOW + timedelta(seconds=3))] * 3
+    assert skew([*both, *quick], 0.0, Thresholds()) == pytest.approx(3.55)
+
+
 def test_a_server_stamped_its_answer_half_a_round_trip_before_it_came() -> None:
     """And `Date` is cut to its second: half a one is given back."""
     timing = ResponseTiming(NOW, 4.0, NOW + timedelta(seconds=10))

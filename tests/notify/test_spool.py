@@ -161,6 +161,21 @@ def test_a_reader_leaves_a_file_of_the_version_before_as_it_is(tmp_path: Path) -
         assert old.execute("PRAGMA user_version").fetchone() == (3,)
 
 
+def test_a_file_of_a_newer_version_or_another_program_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "spool"
+    Spool(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SpoolError, match="spool: another program has locked it: close that program"):
+            Spool(path, reads=True)
+        other.execute("ROLLBACK")
+        other.execute("PRAGMA user_version = 99")
+    for reads in (True, False):
+        with pytest.raises(SpoolError, match="a newer version of livedeck made it; use that version here"):
+            Spool(path, reads=reads)
+
+
 def test_what_is_tried_again_by_a_person_begins_anew(spool: Spool) -> None:
     desk = told()
     spool.keep(outcome(desk), desk.now)

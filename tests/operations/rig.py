@@ -61,14 +61,14 @@ class ScriptedClock:
 class ScriptedPorts:
     """Says yes unless `agrees` is False. `before_answer`: what happens while it is asked, once each, in this order.
 
-    `before_send`: what happens between the last read and the sending. `stops`: how many works are stopped once they
-    hang.
+    `before_send`: what happens between the last read and the sending. `stops_after`: the first work is stopped once
+    this has happened.
     """
 
     agrees: bool = True
     before_answer: list[Hook] = field(default_factory=list)
     before_send: list[Hook] = field(default_factory=list)
-    stops: int = 0
+    stops_after: Hook | None = None
     asked: list[Confirmation] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
     told: list[OperationResult] = field(default_factory=list)
@@ -85,9 +85,9 @@ class ScriptedPorts:
     async def watch(self, title: str, work: Callable[[Progress], Awaitable[R]]) -> R:
         self.titles.append(title)
         task = asyncio.ensure_future(work(lambda *_: None))
-        if self.stops:
-            self.stops -= 1
-            await asyncio.wait({task}, timeout=0.2)  # long enough to be sent; its answer never comes
+        if happened := self.stops_after:
+            self.stops_after = None
+            await happened()
             task.cancel()
             await asyncio.wait({task})
             raise Cancelled

@@ -44,7 +44,12 @@ async def test_an_answer_that_never_comes_is_stopped_and_what_it_changes_is_look
     async with rig() as platform:
         operation = await edited(platform, DRAFT, name="Renamed")
         await platform.fault(kind="late-apply", lands="at-once", answer="hang", method="PUT")
-        platform.ports.stops = 1
+
+        async def landed() -> None:
+            while "Renamed" not in {event.name for event in (await platform.other.events.list(per_page=100)).items}:
+                pass
+
+        platform.ports.stops_after = landed
         result = await platform.run(operation)
         assert result.verdict is Verdict.APPLIED
         assert platform.ports.titles == [f"edit {DRAFT}", f"UNKNOWN, checking: edit {DRAFT}"]

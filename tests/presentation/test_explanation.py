@@ -214,8 +214,7 @@ def test_limits_of_one_kind_do_not_prove_that_the_settings_lack_the_table() -> N
     assert dict(explanation_lines(found))["if meant"][1] == f"Or in the settings, in {TABLE}:"
 
 
-def test_an_event_that_a_collector_judges_is_declared_at_the_collector() -> None:
-    """A ruling of this machine's history changes nothing there."""
+def test_an_event_that_a_collector_judges_is_declared_by_the_same_command_or_in_its_settings() -> None:
     command, settings, *_ = dict(explanation_lines(explained("VIDEO_DECAY"), of_collector=True))["if meant"]
-    assert command.endswith(", run on the collector's machine: livedeck event content one camera")
+    assert command.endswith(" at night: livedeck event content one camera")
     assert settings == "Or in the collector's settings:"

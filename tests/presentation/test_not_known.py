@@ -18,6 +18,7 @@ from livedeck.presentation.alarms import pane_lines
 from livedeck.presentation.check import check_event
 from livedeck.presentation.connection import banner_line
 from livedeck.presentation.event_detail import short_lines
+from livedeck.presentation.events import ingest
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import snapshot_object
 from livedeck.text.segments import plain
@@ -102,6 +103,7 @@ async def test_each_surface_says_why_an_event_is_not_known(case: Case) -> None:
     assert words in json.dumps(page(wall_model(snapshot, render_time), STILL, DrawCache()), default=str)
     told = next(each for each in snapshot_object(snapshot, render_time)["events"] if each["id"] == state.id)
     assert told["not_known"] == {"since": isoformat_utc(known), "cause": case.cause, "text": case.reason}
+    assert (plain(ingest(state, render_time)), told["ingest"]["state"]) == ("?", "unknown")
 
 
 async def test_the_alarm_pane_and_the_banner_of_a_stale_screen_say_why() -> None:

@@ -219,6 +219,15 @@ def test_a_value_that_is_no_list_is_told_what_its_items_are(tmp_path: Path, befo
     assert re.sub(r" \(line \d+\)", "", found).endswith(says)
 
 
+def test_a_value_that_is_no_table_is_told_the_head_that_its_tables_need_here(tmp_path: Path) -> None:
+    text = 'title = "x"\nlasts = "+1d"\nworkspace = '
+    (found,) = problems(tmp_path, f"{text}{{ targets = 3, events = [] }}\n")
+    assert found.endswith("targets: must be tables [workspace.targets.NAME]")
+    (tmp_path / "house.toml").write_text("targets = 3\nevents = []\n", encoding="utf-8")
+    (found,) = problems(tmp_path, f'{text}"house"\n')
+    assert found.endswith("in house: must be tables [targets.NAME]")
+
+
 @pytest.mark.parametrize(
     ("request_", "says"),
     [

@@ -92,7 +92,7 @@ async def test_a_still_camera_is_declared_where_its_samples_are_judged(
             await worker.wait()
         await pilot.pause()
         assert "event content" in text_of(deck)
-        assert ("collector's machine" in text_of(deck)) is (state is AttachmentState.WATCHING)
+        assert ("collector's settings" in text_of(deck)) is (state is AttachmentState.WATCHING)
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
     """
     async with open_watch(settings) as watch:
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
-    render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
+        render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     changes, unread = await recorded_changes(written_history(settings))
     if as_json:
-        echo_json(status_object(snapshot, render_time, changes))
+        echo_json(status_object(snapshot, render_time, changes, watch.unread))
     else:
         if snapshot.link.as_of is not None:
             echo(status_table(snapshot, render_time))
@@ -76,10 +76,12 @@ async def recorded_changes(history: HistoryReads | None) -> tuple[Sequence[OpenC
         return None, str(error)
 
 
-def status_object(snapshot: Snapshot, render_time: RenderTime, changes: Sequence[OpenChange] | None) -> dict[str, Any]:
-    """Return the status as JSON. `changes`: open changes; None if unknown."""
+def status_object(
+    snapshot: Snapshot, render_time: RenderTime, changes: Sequence[OpenChange] | None, unread: str
+) -> dict[str, Any]:
+    """Return the status as JSON. `changes`: open changes; None if unknown. `unread`: as in `Watch`."""
     listed = None if changes is None else [*map(open_change_object, changes)]
-    return {**snapshot_object(snapshot, render_time), "open_changes": listed}
+    return {**snapshot_object(snapshot, render_time), "open_changes": listed, "unread": unread or None}
 
 
 def open_changes_text(changes: Sequence[OpenChange], now: datetime) -> str:

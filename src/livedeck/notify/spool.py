@@ -382,6 +382,8 @@ class Spool:
             raise OldSpoolError(
                 f"{self._path}: an older version of livedeck made it; the collector upgrades it at its start"
             )
+        if application == _APPLICATION and schema > _SCHEMA:
+            raise SpoolError(f"{self._path}: a newer version of livedeck made it; use that version here")
         if not is_ours and (reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]):
             raise SpoolError(f"{self._path}: made by another program or another version of livedeck; move it away")
         if not is_ours:
@@ -413,6 +415,8 @@ class Spool:
         try:
             yield
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                raise SpoolError(f"{self._path}: another program has locked it: close that program") from error
             raise SpoolError(f"{self._path}: {error}; check its disk and its folder, or move it away") from error
         except OSError as error:
             raise SpoolError(f"{self._path}: {error.strerror}; let this user write there") from error

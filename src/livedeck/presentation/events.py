@@ -241,17 +241,23 @@ def ingest(state: EventState, render_time: RenderTime) -> Line:
     return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
 
+def known_ingest(state: EventState, render_time: RenderTime) -> IngestState:
+    """Return the state of the ingest; UNKNOWN while a signal is expected and the data are doubtful or undecided."""
+    is_unknown = state.is_undecided or (state.phase.tally.expects_signal and is_doubtful(state, render_time))
+    return IngestState.UNKNOWN if is_unknown else state.phase.ingest.state
+
+
 def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
-    ingest = state.phase.ingest
-    if ingest.state is IngestState.INTERRUPTED:
-        since = UNKNOWN if ingest.since is None else compact_duration(render_time.server_seconds_since(ingest.since))
-        return f"lost {since}", StyleRole.STRONG
-    if ingest.state is IngestState.UNKNOWN or state.is_undecided:
+    ingest, since = known_ingest(state, render_time), state.phase.ingest.since
+    if ingest is IngestState.INTERRUPTED:
+        lasting = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
+        return f"lost {lasting}", StyleRole.STRONG
+    if ingest is IngestState.UNKNOWN:
         return UNKNOWN, StyleRole.STALE
-    if ingest.state is IngestState.NONE and state.phase.tally.expects_signal:
+    if ingest is IngestState.NONE and state.phase.tally.expects_signal:
         return "none", StyleRole.STRONG
     roles = {IngestState.RECEIVING: StyleRole.TEXT, IngestState.WARMING_UP: StyleRole.INFO}
-    return ingest.state.value, roles.get(ingest.state, StyleRole.DIM)
+    return ingest.value, roles.get(ingest, StyleRole.DIM)
 
 
 def health(state: EventState, render_time: RenderTime) -> Line:
@@ -377,9 +383,9 @@ def elapsed_seconds(state: EventState, render_time: RenderTime) -> Value:
     return None if reference_time is None else render_time.server_seconds_since(reference_time)
 
 
-def _ingest_words(state: EventState, _: RenderTime) -> Value:
-    ingest_state = IngestState.UNKNOWN if state.is_undecided else state.phase.ingest.state
-    return ("lost", ingest_state.value) if ingest_state is IngestState.INTERRUPTED else (ingest_state.value,)
+def _ingest_words(state: EventState, render_time: RenderTime) -> Value:
+    found = known_ingest(state, render_time)
+    return ("lost", found.value) if found is IngestState.INTERRUPTED else (found.value,)
 
 
 def _reading_value(name: str) -> ValueGetter[EventState]:

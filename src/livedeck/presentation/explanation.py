@@ -119,12 +119,10 @@ def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
     if explanation.decides is None or explanation.content == Content.CAMERA or present.isdisjoint(_NOT_OF_CAMERA):
         return []
     command = f"livedeck event content {shlex.quote(safe(explanation.event_id))} {Content.CAMERA}"
-    where, file = (
-        (", run on the collector's machine", "the collector's settings") if of_collector else ("", "the settings")
-    )
+    file = "the collector's settings" if of_collector else "the settings"
     is_chosen = any(limit.name == "content" and limit.by for limit in explanation.decides)
     return [
-        f"If the picture of this event is still on purpose, such as a harbour at night{where}: {command}",
+        f"If the picture of this event is still on purpose, such as a harbour at night: {command}",
         *([] if is_chosen else _camera_settings(explanation, file)),
         f"A frozen picture then raises no alarm; not judged: {', '.join(_NOT_OF_CAMERA)}",
     ]

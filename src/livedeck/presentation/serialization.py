@@ -15,7 +15,6 @@ from livedeck.monitor import (
     ConnectionStatus,
     EventState,
     Finding,
-    IngestState,
     ListDoubt,
     NotWatched,
     Reading,
@@ -139,7 +138,7 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "tally": phase.tally.value,
         "reference_time": isoformat_utc(phase.reference_time),
         "ingest": {
-            "state": (IngestState.UNKNOWN if state.is_undecided else phase.ingest.state).value,
+            "state": events.known_ingest(state, render_time).value,
             "since": isoformat_utc(phase.ingest.since),
             "window_ends": isoformat_utc(phase.ingest.window_ends),
         },

@@ -16,6 +16,7 @@ from livedeck.presentation.events import (
     has_critical_finding,
     health_score,
     is_doubtful,
+    known_ingest,
     name,
     was_asked,
 )
@@ -68,7 +69,7 @@ def window_used(state: EventState, render_time: RenderTime) -> float | None:
     """
     ingest = state.phase.ingest
     since, ends = ingest.since, ingest.window_ends
-    if ingest.state is not IngestState.INTERRUPTED or state.event.reconnect_window is None:
+    if known_ingest(state, render_time) is not IngestState.INTERRUPTED or state.event.reconnect_window is None:
         return None
     if since is None or ends is None or ends <= since:
         return None
@@ -81,8 +82,7 @@ def _window(state: EventState, render_time: RenderTime) -> Line:
     length = UNKNOWN if seconds is None else short_duration(seconds)
     if share is None:
         return [(f"{length} ", StyleRole.DIM)]
-    role = StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.CRITICAL
-    return [(f" {share:.0%} of {length} ", role)]
+    return [(f" {share:.0%} of {length} ", StyleRole.CRITICAL)]
 
 
 def _since(state: EventState, render_time: RenderTime) -> Line:
@@ -90,12 +90,13 @@ def _since(state: EventState, render_time: RenderTime) -> Line:
     since, times = state.phase.ingest.since, state.qos.readings.time
     if state.phase.ingest.state in _BEFORE_INGEST:
         return [(NOT_APPLICABLE, StyleRole.DIM)]
+    if known_ingest(state, render_time) is IngestState.UNKNOWN:
+        return [(UNKNOWN, StyleRole.STALE)]
     if since is None and not (state.phase.ingest.state is IngestState.RECEIVING and times):
         return [(NOT_ASKED if not was_asked(state) else UNKNOWN, StyleRole.DIM)]
     start = since or datetime.fromtimestamp(times[0], UTC)
     text = compact_duration(render_time.server_seconds_since(start))
-    is_doubted = is_doubtful(state, render_time)
-    return [(text if since else f"{text}+", StyleRole.STALE if is_doubted else StyleRole.TEXT)]
+    return [(text if since else f"{text}+", StyleRole.STALE if is_doubtful(state, render_time) else StyleRole.TEXT)]
 
 
 _BEFORE_INGEST = frozenset({IngestState.NONE, IngestState.UNKNOWN})

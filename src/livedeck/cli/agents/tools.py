@@ -138,11 +138,11 @@ def _status() -> Tool:
     async def work(session: Session, _: Arguments) -> Mapping[str, Any]:
         async with open_watch(session.settings) as watch:
             snapshot = await watch.feed.wait_ready(TIMEOUT, PATIENCE)
+            render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
         if code_of_link(snapshot.link):
             raise click.ClickException(f"unknown: the platform cannot be watched: {snapshot.link.why}")
-        render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
         changes, _unread = await recorded_changes(session.history)
-        return status_object(snapshot, render_time, changes)
+        return status_object(snapshot, render_time, changes, watch.unread)
 
     return _tool("status", "Tell what is on air and what is wrong now. Takes up to 15 s.", (), work)
 

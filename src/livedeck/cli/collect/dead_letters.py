@@ -166,7 +166,7 @@ def _chosen(letters: Sequence[Unsent], words: Sequence[str]) -> list[str]:
 
 
 async def _read(settings: Settings, key: str) -> Letter:
-    """Return a dead letter with its contents. Raises SettingsError, CollectorError."""
+    """Return a dead letter with its contents. Raises SettingsError, MachineError, CollectorError."""
     if settings.collector_urls:
         from livedeck.collector.attached.unsent import read_letter
 

@@ -16,7 +16,7 @@ from livedeck.cli import options
 from livedeck.cli.collect.engine import shared_spool
 from livedeck.cli.collect.receivers import make_notification_way, make_plan, make_targets, spool_file
 from livedeck.cli.collect.tested import Place, note_tested, places
-from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, run
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, MachineError, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind
 from livedeck.cli.options import formats, merge_flags, platform
@@ -259,7 +259,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
 async def read_unsent(settings: Settings) -> list[Unsent]:
     """Return the unsent messages of the collector or the spool that the settings name.
 
-    Raises SettingsError, CollectorError.
+    Raises SettingsError, MachineError, CollectorError.
     """
     if settings.collector_urls:
         from livedeck.collector.attached.unsent import parse_unsent
@@ -289,13 +289,13 @@ def unsent_line(unsent: Unsent, words: str) -> str:
 async def open_storage(settings: Settings, *, reads: bool = False) -> AsyncIterator[Spool | SharedSpool]:
     """Open the shared spool of the collectors, else the spool beside the history. `reads`: open it for reading only.
 
-    Raises SettingsError if there is no spool, or if it cannot be used.
+    Raises SettingsError if there is no spool, and MachineError if it cannot be used.
     """
     try:
         with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
             yield storage
     except SpoolError as error:
-        raise SettingsError(str(error)) from error
+        raise MachineError(f"The unsent notifications are not known: {error}") from error
 
 
 def _spool(settings: Settings, *, reads: bool) -> Spool:

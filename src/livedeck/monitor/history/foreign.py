@@ -191,6 +191,15 @@ def open_foreign(path: Path, *, views: bool = False) -> Foreign:
     return Foreign(path, has_views=views)
 
 
+def open_filled(path: Path) -> Foreign:
+    """Open a history or recording as `open_foreign` does. Raises StorageError also if it has no tables."""
+    db = open_foreign(path)
+    if not db.tables:
+        db.close()
+        raise StorageError(path, "it is empty")
+    return db
+
+
 def open_to_change(path: Path) -> Database:
     """Open a history that the user named, for changes. Creates a missing file.
 
@@ -203,10 +212,8 @@ def open_to_change(path: Path) -> Database:
 
 def check_whole(path: Path) -> None:
     """Raise StorageError unless the file is a history or recording with undamaged pages."""
-    with closing(open_foreign(path)) as db:
+    with closing(open_filled(path)) as db:
         faults = [text for (text,) in db.rows("PRAGMA quick_check(1)") if text != "ok"]
-        if not db.tables:
-            raise StorageError(path, "it is empty")
     if faults:
         words = safe(faults[0], 200)
         raise StorageError(path, f"it is damaged ({words}): run `livedeck past salvage` to save the readable rows")

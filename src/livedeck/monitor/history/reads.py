@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from livedeck.monitor.detection.learnt import Learnt
 from livedeck.monitor.history import alarm_actions, alarms, events, journal, learnt, queries, samples, silences, viewers
 from livedeck.monitor.history.database import Database, StorageError
-from livedeck.monitor.history.foreign import in_thread, open_foreign
+from livedeck.monitor.history.foreign import in_thread, open_filled
 from livedeck.monitor.history.samples import StreamKey
 from livedeck.monitor.model.alarm import Alarm
 from livedeck.monitor.model.alarm_action import AlarmAction
@@ -342,7 +342,7 @@ class HistoryReader(HistoryReads):
     def _query(self, query: Callable[[Database], T], otherwise: T) -> T:
         self.fault = ""
         try:
-            with closing(open_foreign(self.path)) as db:
+            with closing(open_filled(self.path)) as db:
                 return query(db)
         except StorageError as error:
             if self._is_strict:

@@ -350,7 +350,7 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="The token was revoked, has expired or belongs to another workspace.",
+            cause="The platform refuses the token: it may be revoked, expired, or of another workspace.",
             viewers="No effect, but events are not monitored.",
             advice="Create a new token in the workspace and store it at the source that the alarm names.",
         ),

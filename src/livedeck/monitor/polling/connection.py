@@ -177,25 +177,37 @@ def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0
     Returns None if no reply had a date. `clock_offset`: seconds by which this machine's clock is ahead of the
     monitor's; the exchanges are dated by this machine's.
     """
-    offsets = [
-        (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset
+    offsets = _offsets(exchanges, clock_offset)
+    return median(ahead for ahead, _ in offsets) if offsets else None
+
+
+def _offsets(exchanges: Iterable[ResponseTiming], clock_offset: float) -> list[tuple[float, float]]:
+    """Return for each dated exchange the seconds by which the server's clock is ahead, and how far off they can be."""
+    return [
+        (
+            (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset,
+            _HALF_TICK + exchange.round_trip / 2,
+        )
         for exchange in exchanges
         if exchange.server_date and not exchange.age  # a reply from a cache has an old date
     ]
-    return median(offsets) if offsets else None
 
 
 def skew(
     exchanges: Iterable[ResponseTiming], current: float, thresholds: Thresholds, clock_offset: float = 0.0
 ) -> float:
-    """Return the seconds by which the server's clock is ahead; 0 if they are below the limit.
+    """Return the seconds by which the server's clock is ahead; 0 if they are below the limit, or not proven.
 
-    `current`: previous result. If it is not 0, the limit is lower, so that the result does not flicker.
-    `clock_offset`: as in `seconds_ahead`.
+    `current`: previous result. If it is not 0, the limit is lower, so that the result does not flicker, and slow
+    exchanges do not end it. `clock_offset`: as in `seconds_ahead`.
     """
-    offset = seconds_ahead(exchanges, clock_offset)
+    offsets = _offsets(exchanges, clock_offset)
+    if not offsets:
+        return 0.0
+    offset = median(ahead for ahead, _ in offsets)
+    is_proven = bool(current) or median(abs(ahead) - doubt for ahead, doubt in offsets) > 0
     minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)
-    return offset if offset is not None and abs(offset) >= minimum else 0.0
+    return offset if is_proven and abs(offset) >= minimum else 0.0
 
 
 def server_time(link: ConnectionStatus, at: datetime) -> datetime:

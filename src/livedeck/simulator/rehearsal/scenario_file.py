@@ -239,9 +239,11 @@ def _workspace(
 
 
 def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:
-    """Return the flaws of a workspace, below the path `workspace`. `name`: name of the table if it has its own file."""
+    """Return the flaws of a workspace: in the table `workspace` of the scenario, or in the file or post `name`."""
     flaws = template_flaws(template, shapes)
-    return [(f"workspace.{path}", reason if not name else f"in {name}: {reason}") for path, reason in flaws]
+    if name:
+        return [(f"workspace.{path}", f"in {name}: {reason}") for path, reason in flaws]
+    return [(f"workspace.{path}", reason.replace("tables [", "tables [workspace.")) for path, reason in flaws]
 
 
 def template_flaws(template: Table, shapes: Mapping[str, Any] | None = None) -> list[Flaw]:
