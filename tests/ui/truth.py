@@ -337,6 +337,7 @@ class Reader:
         self.room: str | None = None
         self.video: str | None = None
         self.key = 0, ""
+        self.address = ""
         self.column = 0
         self.subjects: dict[int, str] = {}
         self.pane = ""

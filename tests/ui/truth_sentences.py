@@ -166,6 +166,80 @@ def completed(reader: Reader, text: str, found: _Found) -> None:
     )
 
 
+# addresses, and what sends there
+
+
+@sentence(r"(?P<url>rtmps?://\S+)  (\d+) relay profiles?, (\d+) destinations? of events")
+def used_address(reader: Reader, text: str, found: _Found) -> None:
+    reader.address = found["url"]
+    profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
+    reader.says(text, int(found[2]) == sum(_is_at(reader, row) for row in profiles), "profiles")
+    counts = {
+        sum(_is_at(reader, row) for event in events.values() if not _is_over(event) for row in event["restreams"])
+        for at, events in reader.records.seconds
+        if at >= reader.now - reader.age - LIST_INTERVAL
+    }
+    reader.says(text, int(found[3]) in counts, f"destinations of events: {counts}")
+
+
+def _is_at(reader: Reader, row: Document) -> bool:
+    return bool(row["url"]) and row["url"].rstrip("/") == reader.address
+
+
+def _is_over(event: Document) -> bool:
+    return event["stream"] is not None and event["stream"]["status"] == "finished"
+
+
+def _is_shared(reader: Reader, row: Document, key: str) -> bool:
+    """Whether another destination at the address of a row has its key."""
+    events = [event for event in reader.records.seconds[-1][1].values() if not _is_over(event)]
+    keys = [other["key"] for event in events for other in event["restreams"] if _is_at(reader, other)]
+    rooms_ = reader.records.all("room")
+    keys += [other["stream_key"] for room_ in rooms_ for other in room_["restreams"] if _is_at(reader, other)]
+    return keys.count(row[key]) > 1
+
+
+_KEY_CELL = r"•+(?P<end>\w{4})(?P<shared> shared)?"
+
+
+@sentence(rf"room +(?P<status>●? ?\w+) +(?P<owner>\S.*?)  +[✓▲] (?P<target>\S.*?)  +{_KEY_CELL}")
+def relay_at_address(reader: Reader, text: str, found: _Found) -> None:
+    def so(room_: Document, row: Document) -> bool:
+        return (
+            is_short_for(found["owner"], room_["name"])
+            and found["status"].removeprefix("● ") == room_["status"]
+            and is_short_for(found["target"], row["name"])
+            and row["stream_key"].endswith(found["end"])
+            and _is_at(reader, row)
+            and bool(found["shared"]) == _is_shared(reader, row, "stream_key")
+        )
+
+    rows = [(room_, row) for room_ in reader.records.all("room") for row in room_["restreams"]]
+    reader.says(text, any(so(*pair) for pair in rows), "relay at its address")
+
+
+@sentence(
+    rf"{TALLY} +{CLOCK} +(?P<owner>\S.*?)  +(?P<mark>[✓▲○·]) (?P<target>\S.*?)"
+    rf" (?P<status>connected|disconnected|off)  +{_KEY_CELL}"
+)
+def event_at_address(reader: Reader, text: str, found: _Found) -> None:
+    name = found["owner"]
+    reader.tally(text, name, found["lamp"], found["tally"])
+    reader.clock(text, name, found["clock"])
+    reader.says(text, reader.is_destination(name, found["mark"], f"{found['target']} {found['status']}"), "destination")
+
+    def so(then: Then) -> bool:
+        return any(
+            is_short_for(found["target"], row["name"])
+            and row["key"].endswith(found["end"])
+            and _is_at(reader, row)
+            and bool(found["shared"]) == _is_shared(reader, row, "key")
+            for row in then.event["restreams"]
+        )
+
+    reader.says(text, reader.any_of(name, so), "address")
+
+
 # Events
 
 

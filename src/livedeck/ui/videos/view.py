@@ -141,7 +141,7 @@ def _fact(label: str, text: str | None, role: StyleRole = StyleRole.TEXT) -> Lin
 
 
 def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, height: int) -> list[ShadedLine]:
-    """Return what a video lacks, its extras in as many lines as fit, and the facts that fit, the id last.
+    """Return what a video lacks, its extras in as many lines as fit, and the facts that fit, the id before others.
 
     A line of an extra leads to the tab of the extra. A high panel has a blank line between two parts.
     """
@@ -162,7 +162,8 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
         [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, room)]
         for part, cached in zip(PARTS[1:], row.lists, strict=True)
     ]
-    rest = facts[: max(0, height - len(head) - sum(map(len, extras)))]
+    fitting = max(0, height - len(head) - sum(map(len, extras)))
+    rest = facts[max(0, len(facts) - fitting) :]
     parts: list[list[ShadedLine]] = [
         [clip(line, cells) for line in head],
         *extras,
