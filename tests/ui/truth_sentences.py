@@ -766,7 +766,7 @@ def room_head(reader: Reader, text: str, found: _Found) -> None:
 @sentence(
     r"▌?(?P<name>\S.*?) +(?P<length>\d\d:\d\d:\d\d)(?: (?P<day>\d\d \w{3} \d{4} \d\d:\d\d))?"
     r" +(?P<shown>●)? *(?P<posters>\d+|·) "
-    r"(?P<subtitles>·|-|○? ?[a-z]{2}(?: ○? ?[a-z]{2})*|\d+) +(?P<annotations>\d+|·) +(?P<materials>\d+|·)(?: .*)?"
+    r"(?P<subtitles>·|-|○? ?[a-z]{2}(?: ○? ?[a-z]{2})*|\d+) +(?P<annotations>\d+|·) +(?P<materials>\d+|·|\?)(?: .*)?"
 )
 def video(reader: Reader, text: str, found: _Found) -> None:
     if text.startswith("▌"):

@@ -158,7 +158,7 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
         labelled("missing", missing_line(row, render_time), LABEL_CELLS),
     ]
     room = max(1, (height - len(head) - len(facts)) // (len(PARTS) - 1))
-    extras = [
+    extras: list[list[ShadedLine]] = [
         [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, room)]
         for part, cached in zip(PARTS[1:], row.lists, strict=True)
     ]
